@@ -100,8 +100,6 @@ class Plan(Frame):
     """`batches` or `records`."""
     wire_source: bool = True
     """The `records` engine reads with our own sockets where they can do it, otherwise with librdkafka."""
-    engine_required: bool = False
-    """The user named the engine, or it fits the options better: it is not replaced by another one."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
     """`HandlerSettings` as a mapping, if records pass through a handler; the engine is then `records`."""
     quarantine: Mapping[str, Any] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.protocol.record_set import CommittedOnly, with_data
+from legacy_mm.protocol.record_set import CommittedOnly, data_batches
 
 _CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
 """One question to a cluster; well below the time after which a silent task counts as stalled."""
@@ -30,10 +30,21 @@ class BatchSource:
         self.check_crcs = properties.get("check.crcs") == "true"
         self._decompress = decompress
 
-    def data(self, fetched: CompletedFetch) -> Iterator[RecordBatch]:
-        """Yield the batches whose records are to be copied; raise CorruptRecords after the last sound one."""
+    def data(
+        self, fetched: CompletedFetch, most_bytes: int, *, keeps_append_time: bool = False
+    ) -> Iterator[RecordBatch]:
+        """Yield the batches whose records are to be copied; raise CorruptRecords after the last sound one.
+
+        Little ones without compression are joined, as `data_batches` does it.
+        """
         committed = CommittedOnly(fetched.aborted, self._decompress) if self._options.committed_only else None
-        return with_data(fetched.batches, committed, check_crcs=self.check_crcs)
+        return data_batches(
+            fetched.record_set,
+            committed,
+            check_crcs=self.check_crcs,
+            most_bytes=most_bytes,
+            keeps_append_time=keeps_append_time,
+        )
 
 
 def cluster_of(properties: Mapping[str, str]) -> Cluster:

@@ -34,7 +34,6 @@ from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
-from legacy_mm.dataplane.small_batches import SmallBatches
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.model import Offsets, TopicPartition
@@ -44,8 +43,6 @@ from legacy_mm.protocol.record_batch import RecordBatch, seal
 
 _POLL_TIMEOUT = 0.1
 _LAST_TIMEOUT = 20.0
-_TO_READ, _TO_SEND = 4, 36
-"""The cost of a batch, in records of the other engine."""
 
 
 class BatchesEngine:
@@ -79,7 +76,6 @@ class BatchesEngine:
             plan.names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
         )
         self._one_cluster = OneCluster(plan.names, self._source.cluster_id, self._target.cluster_id)
-        self._pace = SmallBatches(_TO_READ, _TO_SEND)
         self._appending = False
         self._records = 0
         self._report_interval = min(BEAT_INTERVAL, plan.barrier_interval)
@@ -120,14 +116,10 @@ class BatchesEngine:
         if started := self._retries.ask(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
             self._report(started)
         while not self._stopping.is_set():
-            begin = monotonic()
             if self._halving:
                 self._appender.wait_empty(_POLL_TIMEOUT)
             fetched = self._fetcher.take(0.0 if self._halving else _POLL_TIMEOUT, self._turn)
-            self._pace.waited(monotonic() - begin)
             self._turn([] if fetched is None else [fetched])
-            if not plan.engine_required and (size := self._pace.too_small()):
-                raise EngineUnfit(f"the batches of the source have {size:.0f} records, too few to move them whole")
         return self._finish()
 
     def _turn(self, arrived: Sequence[CompletedFetch]) -> None:
@@ -157,21 +149,18 @@ class BatchesEngine:
     # --- copying
 
     def _copy(self, fetched: CompletedFetch) -> None:
-        partition, begin, batches, _, _ = fetched
+        partition, begin, record_set, _, _ = fetched
         if self._held.stays(partition):
             return
-        data = self._batches.data(fetched)
         topic, unopened = self._plan.names[partition.topic], partition.topic in self._keeps_partition
-        sent, before = 0, self._records
+        data = self._batches.data(fetched, self._joiner.limit(topic))
         try:
             for arrived in self._joiner.join(topic, data, unopened=unopened):
                 if not self._send(partition, arrived, begin) or self._stopping.is_set():
                     return
-                sent += 1
         except (EngineUnfit, CorruptRecords) as error:
             raise type(error)(f"{partition}: {error}") from error
-        self._read.passed(partition, batches[-1].header.next_offset)
-        self._pace.copied(len(batches), sent, self._records - before)
+        self._read.passed(partition, record_set.next_offset)
 
     def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> bool:
         """Send the batches; return False if the rest, from this batch on, must be sent later."""
@@ -235,12 +224,10 @@ class BatchesEngine:
     def _wait_for_room(self) -> bool:
         if self._appender.has_room():
             return True
-        begin = monotonic()
         while not self._appender.wait_for_room(_POLL_TIMEOUT):
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
             self._tend(blocked=True)
-        self._pace.waited(monotonic() - begin)
         return True
 
     # --- what comes back

@@ -13,10 +13,11 @@ from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_set import LITTLE_BYTES
 from legacy_mm.protocol.records import Opened
 
 _LITTLE = {
-    Codec.NONE: 64 << 10,
+    Codec.NONE: LITTLE_BYTES,
     Codec.LZ4: 12 << 10,
     Codec.SNAPPY: 12 << 10,
     Codec.ZSTD: 6 << 10,
@@ -49,7 +50,7 @@ class Joiner:
 
         `unopened`: compressed batches stay as they are.
         """
-        limit = self._limits.get(topic, self._most)
+        limit = self.limit(topic)
         group: list[RecordBatch] = []
         size = 0
         try:
@@ -70,9 +71,13 @@ class Joiner:
             raise
         yield from self._joined(group, limit)
 
+    def limit(self, topic: str) -> int:
+        """Return the most bytes of a joined batch for this topic."""
+        return self._limits.get(topic, self._most)
+
     def refused(self, topic: str, size: int) -> None:
         """Note that this topic refused a batch of this many bytes."""
-        self._limits[topic] = min(size // 2, self._limits.get(topic, self._most))
+        self._limits[topic] = min(size // 2, self.limit(topic))
 
     def _joined(self, group: list[RecordBatch], limit: int) -> Iterator[Arrived]:
         """Yield as few batches as the limit allows; join none from a broken one on, so that sound ones are copied."""

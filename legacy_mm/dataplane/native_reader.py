@@ -1,24 +1,21 @@
 """Records of the source, read in whole batches with our own sockets: what `PartitionReader` is with librdkafka.
 
 A batch is walked by compiled code and becomes lists of keys, values and times; librdkafka makes an object of each
-record, and with it the copying takes half as much CPU again. Not so where batches have few records: what each of them
-costs here is worth some dozen records there.
+record, and with it the copying takes half as much CPU again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from legacy_mm.clients.librdkafka.reader import not_text, unreadable
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.inspector import count_partitions
-from legacy_mm.clock import monotonic, thread_cpu
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane.batch_source import BatchSource
 from legacy_mm.dataplane.keep_alive import RetryLoop
-from legacy_mm.dataplane.small_batches import SmallBatches
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Headers
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
@@ -28,8 +25,6 @@ from legacy_mm.protocol.record_fields import Fields, RawHeaders, fields
 from legacy_mm.protocol.record_set import opened
 
 BATCH_RECORDS, BATCH_BYTES = 1_000, 1 << 20
-_TO_READ = 32
-"""The cost of a batch without its records (16 us), in librdkafka's records."""
 
 
 class _Part(NamedTuple):
@@ -59,8 +54,6 @@ class NativeReader:
         self._in_hand: TopicPartition | None = None
         self._gaps: list[Gap] = []
         self._failure: StreamFailure | EngineUnfit | None = None
-        self._pace = SmallBatches(_TO_READ, 0)
-        self._looked = monotonic() - thread_cpu()
 
     def start(self, offsets: Offsets) -> Started:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. None of them when we stop.
@@ -82,7 +75,6 @@ class NativeReader:
         """
         if statistics := self._source.traffic.statistics_when_due():
             self._on_statistics(statistics)
-        self._mind_the_pace()
         found: list[Columns] = []
         count = size = 0
         while count < BATCH_RECORDS and size < BATCH_BYTES and self._failure is None:
@@ -140,13 +132,6 @@ class NativeReader:
         self._source.fetcher.close()
         self._source.cluster.close()
 
-    def _mind_the_pace(self) -> None:
-        """Count the time since the last call that this thread did not use as waiting."""
-        looked, self._looked = self._looked, monotonic() - thread_cpu()
-        self._pace.waited(self._looked - looked)
-        if size := self._pace.too_small():
-            raise EngineUnfit(f"the batches of the source have {size:.0f} records, too few to read them whole")
-
     def _take(self, timeout: float) -> bool:
         """Take the next record set; return True if there is one."""
         fetched = self._source.fetcher.take(timeout)
@@ -158,30 +143,40 @@ class NativeReader:
     def _opened(self, fetched: CompletedFetch) -> Iterator[_Part]:
         traffic, partition = self._source.traffic, fetched.partition
         try:
-            for batch in self._source.data(fetched):
+            for batch in self._source.data(fetched, BATCH_BYTES, keeps_append_time=True):
                 header = batch.header
                 kind = LOG_APPEND_TIME if header.has_append_time else CREATE_TIME
                 for part in self._fields(batch, fetched.position):
-                    yield _Part(_columns(partition, kind, part), part.size)
-                self._pace.copied(1, 0, header.records)
+                    columns, flaw = _columns(partition, kind, part)
+                    if len(columns):
+                        yield _Part(columns, part.size)
+                    if flaw is not None:
+                        raise flaw
                 traffic.carried(partition, header.records, len(batch.buffer), header.next_offset)
         except (CorruptRecords, EngineUnfit) as error:
             raise type(error)(f"{partition}: {error}") from error
-        traffic.passed(partition, fetched.batches[-1].header.next_offset)
+        traffic.passed(partition, fetched.record_set.next_offset)
 
     def _fields(self, batch: RecordBatch, begin: int) -> Iterator[Fields]:
         records = opened(batch, self._decompress)
         return fields(batch.header, records, from_offset=begin, most=BATCH_RECORDS, most_bytes=BATCH_BYTES)
 
 
-def _columns(partition: TopicPartition, kind: int, part: Fields) -> Columns:
+def _columns(partition: TopicPartition, kind: int, part: Fields) -> tuple[Columns, StreamFailure | None]:
+    """Return the records before the first one that librdkafka could not send, and what is wrong with that one."""
     offsets, timestamps, keys, values, raw, _ = part
     count = len(offsets)
-    headers: Sequence[Headers] = [()] * count
-    if any(raw):
-        headers = [_text(partition, offset, each) if each else () for offset, each in zip(offsets, raw, strict=True)]
+    headers: list[Headers] = []
+    flaw = None
+    try:
+        for offset, each in zip(offsets, raw, strict=True) if any(raw) else ():
+            headers.append(_text(partition, offset, each) if each else ())
+    except StreamFailure as error:
+        flaw = error
+    sound = count if flaw is None else len(headers)
+    headers += [()] * (count - len(headers))
     topics, numbers = [partition.topic] * count, [partition.partition] * count
-    return Columns(topics, numbers, offsets, [kind] * count, timestamps, keys, values, headers)
+    return Columns(topics, numbers, offsets, [kind] * count, timestamps, keys, values, headers).part(0, sound), flaw
 
 
 def _text(partition: TopicPartition, offset: int, headers: RawHeaders) -> Headers:

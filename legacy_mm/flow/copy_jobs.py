@@ -111,7 +111,6 @@ class Copies:
             synchronous=settings.target.synchronous,
             engine=self._engine,
             wire_source=self._wire_source,
-            engine_required=self._engine_required(),
             receipts=settings.receipts is not None,
             handler=self._handler(names),
             quarantine=asdict(settings.quarantine),
@@ -142,10 +141,6 @@ class Copies:
         if settings is None:
             return None
         return asdict(settings if self._steps is None else replace(settings, steps=self._steps.exact(topics)))
-
-    def _engine_required(self) -> bool:
-        settings = self._settings
-        return settings.engine != "auto" or only_batches(settings) is not None or settings.quarantine.refused
 
     def adapt(self, trouble: CopyTrouble) -> bool:
         """Change the plan of the next copy jobs if that helps against this trouble; return False if it does not."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 
 _INT64_SIZE = 8
+_CRC32C_POLYNOMIAL = 0x82F63B78
+"""Castagnoli's, its bits in reverse."""
 
 _new_bytearray = ctypes.pythonapi.PyByteArray_FromStringAndSize
 _new_bytearray.restype = ctypes.py_object
@@ -25,3 +27,17 @@ def int64_columns(rows: int, columns: int) -> list[memoryview]:
     """Return the columns of a table of 64-bit integers, each as an array of `rows` integers; raise MemoryError."""
     table = int64_array(rows * columns)
     return [table[rows * column : rows * (column + 1)] for column in range(columns)]
+
+
+def crc32c_table() -> memoryview:
+    """Return the eight tables of a CRC-32C that takes eight bytes at a time, of 256 integers of 32 bits each."""
+    table = unwritten(8 * 256 * 4).cast("I")
+    for byte in range(256):
+        crc = byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (_CRC32C_POLYNOMIAL if crc & 1 else 0)
+        table[byte] = crc
+    for at in range(256, 8 * 256):
+        before = table[at - 256]
+        table[at] = before >> 8 ^ table[before & 0xFF]
+    return table

@@ -22,11 +22,11 @@ HEADER_SIZE = 61
 _FIELDS = struct.Struct(">qiibIhiqqqhii")
 _CRC, _CRC_AT, _CHECKED_FROM = struct.Struct(">I"), 17, 21
 
-_CODEC_BITS = 0x07
+CODEC_BITS = 0x07
 _CODECS = tuple(Codec)
-_LOG_APPEND_BIT = 0x08
-_TRANSACTIONAL_BIT = 0x10
-_CONTROL_BIT = 0x20
+LOG_APPEND_BIT = 0x08
+TRANSACTIONAL_BIT = 0x10
+CONTROL_BIT = 0x20
 _DELETE_HORIZON_BIT = 0x40
 _NO_TIMESTAMP = -1
 
@@ -66,19 +66,19 @@ class Header(NamedTuple):
 
     @property
     def codec(self) -> Codec:
-        return _CODECS[self.attributes & _CODEC_BITS]
+        return _CODECS[self.attributes & CODEC_BITS]
 
     def with_codec(self, codec: Codec) -> Header:
-        return self._replace(attributes=self.attributes & ~_CODEC_BITS | codec)
+        return self._replace(attributes=self.attributes & ~CODEC_BITS | codec)
 
     @property
     def has_append_time(self) -> bool:
         """Return True if the broker set the timestamps."""
-        return bool(self.attributes & _LOG_APPEND_BIT)
+        return bool(self.attributes & LOG_APPEND_BIT)
 
     def with_append_time(self, timestamp: int) -> Header:
         """Return the header with one time for all records, as a broker sets it, instead of their own."""
-        return self._replace(attributes=self.attributes | _LOG_APPEND_BIT, max_timestamp=timestamp)
+        return self._replace(attributes=self.attributes | LOG_APPEND_BIT, max_timestamp=timestamp)
 
     @property
     def has_time(self) -> bool:
@@ -87,11 +87,11 @@ class Header(NamedTuple):
 
     @property
     def is_transactional(self) -> bool:
-        return bool(self.attributes & _TRANSACTIONAL_BIT)
+        return bool(self.attributes & TRANSACTIONAL_BIT)
 
     @property
     def is_control(self) -> bool:
-        return bool(self.attributes & _CONTROL_BIT)
+        return bool(self.attributes & CONTROL_BIT)
 
     @property
     def delete_horizon(self) -> int | None:
@@ -134,7 +134,7 @@ _FAULTS: tuple[tuple[Callable[[Header], bool], str], ...] = (
     (lambda header: header.magic != MAGIC, "format {0.magic} instead of 2"),
     (lambda header: header.length < HEADER_SIZE - LOG_OVERHEAD, "a length of {0.length} is less than a header"),
     (lambda header: header.base_offset < 0, "its offset is negative"),
-    (lambda header: header.attributes & _CODEC_BITS >= len(_CODECS), "no known codec in attributes {0.attributes:#x}"),
+    (lambda header: header.attributes & CODEC_BITS >= len(_CODECS), "no known codec in attributes {0.attributes:#x}"),
     (lambda header: header.last_offset_delta < 0, "last offset delta {0.last_offset_delta}"),
     (
         lambda header: not 0 <= header.records <= header.last_offset_delta + 1,
@@ -189,7 +189,7 @@ class RecordBatch(NamedTuple):
         """
         header = self.header
         assert not (header.is_control or header.must_be_re_encoded), "this batch cannot be sent as it is"
-        attributes = header.attributes & _CODEC_BITS
+        attributes = header.attributes & CODEC_BITS
         times = (header.last_offset_delta, header.base_timestamp, header.max_timestamp)
         stamped = Header(0, header.length, -1, header.magic, header.crc, attributes, *times, *producer, header.records)
         if header.attributes == attributes and header.producer == producer:

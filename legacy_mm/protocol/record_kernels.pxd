@@ -7,13 +7,20 @@ ctypedef unsigned char* WritableAddress
 
 cdef long long _TORN
 cdef int _TORN_RECORD, _BYTES_LEFT_OVER, _OFFSET_OUT_OF_PLACE, _SKIPPED, _NONE_OPEN
+cdef int _MOST_GROWTH, _LEAST_RECORD, _HEADER_SIZE, _LOG_OVERHEAD, _MAGIC, _CODECS
+cdef int _CODEC_BITS, _LOG_APPEND_BIT
+cdef long long _NO_TIMESTAMP, _MOST_OFFSETS
 cdef unsigned int _BITS_32, _MURMUR_SEED, _MURMUR_FACTOR
+cdef unsigned int[::1] _CRC_TABLE
 cdef unsigned long long _BITS_64
 
 cdef class BatchRecords:
     cdef const unsigned char[::1] data
     cdef long long count, last_delta, base_timestamp
     cdef bint keep_timestamps
+
+cdef class BatchHeader:
+    cdef long long base_offset, leader_epoch, crc, attributes, last_delta, base_timestamp, max_timestamp, records
 
 cdef class PlacedRecords:
     cdef long long[::1] batches, timestamps, bodies, ends, new_deltas, old_deltas
@@ -62,6 +69,18 @@ cdef inline long long _size_without_length(long long timestamp_delta, long long 
 @cython.locals(
     size=cython.longlong)
 cdef inline long long _record_size(long long timestamp_delta, long long offset_delta, long long body) noexcept nogil
+
+@cython.locals(
+    value=cython.longlong, step=cython.int)
+cdef inline long long _read_int(Address data, long long at, int size) noexcept nogil
+
+@cython.locals(
+    length=cython.longlong)
+cdef inline long long _read_header(BatchHeader header, Address data, long long at, long long end) noexcept nogil
+
+@cython.locals(
+    crc=cython.uint, word=cython.uint)
+cdef inline unsigned int _crc32c(Address data, long long at, long long end) noexcept nogil
 
 @cython.locals(
     words_end=cython.longlong, hashed=cython.uint, word=cython.uint, rest=cython.int)
@@ -133,11 +152,32 @@ cpdef write_records(
     long long header_size, unsigned char[::1] out, long long base_offset, long long[::1] offsets)
 
 @cython.locals(
-    end=cython.longlong, at=cython.longlong, last=cython.longlong, _=cython.longlong, delta=cython.longlong,
-    offset=cython.longlong, body=cython.longlong, timestamp_delta=cython.longlong, data=Address, written=WritableAddress)
+    end=cython.longlong, data=Address, written=WritableAddress)
 cpdef long long append_records(
     BatchRecords records, long long first_timestamp, long long offsets_before, unsigned char[::1] out,
     long long out_at) except *
+
+@cython.locals(
+    last=cython.longlong, _=cython.longlong, delta=cython.longlong, offset=cython.longlong, body=cython.longlong,
+    timestamp_delta=cython.longlong)
+cdef inline long long _append(
+    BatchRecords records, Address data, long long at, long long end, long long first_timestamp,
+    long long offsets_before, WritableAddress out, long long out_at) noexcept nogil
+
+@cython.locals(
+    begin=Address, end=cython.longlong, at=cython.longlong, after=cython.longlong, batches=cython.longlong,
+    next_offset=cython.longlong, leader_epoch=cython.longlong, header=BatchHeader)
+cpdef skip_batches(const unsigned char[::1] data)
+
+@cython.locals(
+    begin=Address, written=WritableAddress, end=cython.longlong, room=cython.longlong, after=cython.longlong,
+    size=cython.longlong, behind=cython.longlong, before=cython.longlong, batches=cython.longlong,
+    count=cython.longlong, first_offset=cython.longlong, next_offset=cython.longlong,
+    first_timestamp=cython.longlong, max_timestamp=cython.longlong, out_at=cython.longlong, header=BatchHeader,
+    records=BatchRecords)
+cpdef join_batches(
+    const unsigned char[::1] data, long long at, long long most_bytes, long long left_out, bint check_crcs,
+    unsigned char[::1] out)
 
 @cython.locals(
     end=cython.longlong, at=cython.longlong, found=cython.longlong, named=cython.longlong, delta=cython.longlong,

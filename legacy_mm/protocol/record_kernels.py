@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, annotation_typing=False
-"""Walks over the records of a decompressed batch. Nothing here raises, and nothing reads outside `data`.
+"""Walks over batches, and over the records of a decompressed one. Nothing here raises or reads outside `data`.
 
 This file is plain Python. Cython compiles it with the C types of `record_kernels.pxd`; without a compiler it runs as it
 is, a hundred times slower, and gives the same answers: `_signed` and the masks drop what C drops.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from legacy_mm.protocol.buffers import int64_array, int64_columns
+from legacy_mm.protocol.buffers import crc32c_table, int64_array, int64_columns
 
 try:
     import cython
@@ -49,6 +49,13 @@ _NONE_OPEN = -1
 _BITS_32 = 0xFFFFFFFF
 _BITS_64 = 0xFFFFFFFFFFFFFFFF
 _MURMUR_SEED = 0x9747B28C
+_CRC_TABLE = crc32c_table()
+_MOST_GROWTH, _LEAST_RECORD = MOST_GROWTH, LEAST_RECORD
+_HEADER_SIZE, _LOG_OVERHEAD, _MAGIC, _CODECS = 61, 12, 2, 5
+_CODEC_BITS, _LOG_APPEND_BIT = 0x07, 0x08
+_NO_TIMESTAMP = -1
+_MOST_OFFSETS = 1 << 30
+"""More than that are not joined: an offset delta has 32 bits."""
 _MURMUR_FACTOR = 0x5BD1E995
 
 
@@ -66,6 +73,15 @@ class BatchRecords:
         self.last_delta = last_delta
         self.base_timestamp = base_timestamp
         self.keep_timestamps = keep_timestamps
+
+
+class BatchHeader:
+    """The fields of a batch's header that a walk over a record set needs."""
+
+    def __init__(self) -> None:
+        """Make room for one header."""
+        self.base_offset = self.leader_epoch = self.crc = self.attributes = 0
+        self.last_delta = self.base_timestamp = self.max_timestamp = self.records = 0
 
 
 class PlacedRecords:
@@ -179,6 +195,57 @@ def _record_size(timestamp_delta: int, offset_delta: int, body: int) -> int:
     """Return the bytes of a whole record."""
     size = _size_without_length(timestamp_delta, offset_delta, body)
     return varint_size(size) + size
+
+
+def _read_int(data: Bytes, at: int, size: int) -> int:
+    """Read a big-endian, signed integer of `size` bytes."""
+    value: int = data[at]
+    if value >= 0x80:
+        value -= 0x100
+    for step in range(1, size):
+        value = value * 0x100 + data[at + step]
+    return value
+
+
+def _read_header(header: BatchHeader, data: Bytes, at: int, end: int) -> int:
+    """Read the header of the batch at `at`; the position behind the batch, or TORN unless it is whole and sound.
+
+    Sound is what `record_batch.Header.check` lets through.
+    """
+    if end - at < _HEADER_SIZE or data[at + 16] != _MAGIC:
+        return _TORN
+    length = _read_int(data, at + 8, 4)
+    header.base_offset = _read_int(data, at, 8)
+    header.leader_epoch = _read_int(data, at + 12, 4)
+    header.crc = _read_int(data, at + 17, 4) & _BITS_32
+    header.attributes = _read_int(data, at + 21, 2)
+    header.last_delta = _read_int(data, at + 23, 4)
+    header.base_timestamp = _read_int(data, at + 27, 8)
+    header.max_timestamp = _read_int(data, at + 35, 8)
+    header.records = _read_int(data, at + 57, 4)
+    if length < _HEADER_SIZE - _LOG_OVERHEAD or length > end - at - _LOG_OVERHEAD:
+        return _TORN
+    if header.base_offset < 0 or header.last_delta < 0 or header.attributes & _CODEC_BITS >= _CODECS:
+        return _TORN
+    if header.records < 0 or header.records > header.last_delta + 1:
+        return _TORN
+    return at + _LOG_OVERHEAD + length
+
+
+def _crc32c(data: Bytes, at: int, end: int) -> int:
+    """Return the CRC-32C of `data[at:end]`, eight bytes at a time."""
+    crc = _BITS_32
+    while end - at >= 8:
+        word = crc ^ (data[at] | data[at + 1] << 8 | data[at + 2] << 16 | data[at + 3] << 24)
+        crc = _CRC_TABLE[0x700 + (word & 0xFF)] ^ _CRC_TABLE[0x600 + (word >> 8 & 0xFF)]
+        crc ^= _CRC_TABLE[0x500 + (word >> 16 & 0xFF)] ^ _CRC_TABLE[0x400 + (word >> 24)]
+        crc ^= _CRC_TABLE[0x300 + data[at + 4]] ^ _CRC_TABLE[0x200 + data[at + 5]]
+        crc ^= _CRC_TABLE[0x100 + data[at + 6]] ^ _CRC_TABLE[data[at + 7]]
+        at += 8
+    while at < end:
+        crc = _CRC_TABLE[(crc ^ data[at]) & 0xFF] ^ crc >> 8
+        at += 1
+    return crc ^ _BITS_32
 
 
 def _murmur2(data: Bytes, at: int, size: int) -> int:
@@ -472,21 +539,99 @@ def append_records(
     by at most MOST_GROWTH bytes.
     """
     data, end, written = start_of(records.data), len(records.data), writable_start_of(out)
-    at = 0
-    last = -1
     with cython.nogil:
-        for _ in range(records.count):
-            delta, offset, body, _, _, at = _next_record(records, data, at, end, last)
-            if at < 0:
-                out_at = at
+        return _append(records, data, 0, end, first_timestamp, offsets_before, written, out_at)
+
+
+def _append(
+    records: BatchRecords,
+    data: Bytes,
+    at: int,
+    end: int,
+    first_timestamp: int,
+    offsets_before: int,
+    out: Bytes,
+    out_at: int,
+) -> int:
+    """Write the records in `data[at:end]` as `append_records` does."""
+    last = -1
+    for _ in range(records.count):
+        delta, offset, body, _, _, at = _next_record(records, data, at, end, last)
+        if at < 0:
+            return at
+        last = offset
+        timestamp_delta = _signed(_timestamp(records, delta) - first_timestamp)
+        out_at = _write_record(out, out_at, timestamp_delta, offsets_before + offset, data, body, at)
+    return out_at if at == end else _BYTES_LEFT_OVER
+
+
+def skip_batches(data: memoryview) -> tuple[int, int, int, int]:
+    """Walk over the batches of a record set, up to the first that is not whole and sound.
+
+    Return the position there, the number of batches before it, and of the last one the next offset and the leader
+    epoch.
+    """
+    begin, end = start_of(data), len(data)
+    header = BatchHeader()
+    at = batches = 0
+    next_offset = leader_epoch = -1
+    with cython.nogil:
+        after = _read_header(header, begin, at, end)
+        while after != _TORN:
+            at = after
+            batches += 1
+            next_offset = header.base_offset + header.last_delta + 1
+            leader_epoch = header.leader_epoch
+            after = _read_header(header, begin, at, end)
+    return at, batches, next_offset, leader_epoch
+
+
+def join_batches(
+    data: memoryview, at: int, most_bytes: int, left_out: int, check_crcs: bool, out: memoryview
+) -> tuple[int, int, int, int, int, int, int, int]:
+    """Write the records of uncompressed batches that follow one another behind each other, room for a header first.
+
+    Stop at the first batch that has any of the attributes `left_out`, or is larger than `most_bytes`, without records
+    or a time, not whole, not sound, out of order, or does not fit into `out`. Return the position there, the numbers
+    of batches and records, the first and the next offset, the base and the last timestamp, and the end of what was
+    written.
+    """
+    begin, end, written, room = start_of(data), len(data), writable_start_of(out), len(out)
+    header, records = BatchHeader(), BatchRecords(data, 0, 0, 0, True)
+    batches = count = first_offset = next_offset = first_timestamp = max_timestamp = 0
+    out_at = _HEADER_SIZE
+    with cython.nogil:
+        while True:
+            after = _read_header(header, begin, at, end)
+            if after == _TORN or after - at > most_bytes or header.attributes & left_out != 0:
                 break
-            last = offset
-            timestamp_delta = _signed(_timestamp(records, delta) - first_timestamp)
-            out_at = _write_record(written, out_at, timestamp_delta, offsets_before + offset, data, body, at)
-        else:
-            if at != end:
-                out_at = _BYTES_LEFT_OVER
-    return out_at
+            if header.records == 0 or header.max_timestamp == _NO_TIMESTAMP:
+                break
+            size = after - at - _HEADER_SIZE
+            if header.records > size // _LEAST_RECORD or size + header.records * _MOST_GROWTH > room - out_at:
+                break
+            if batches > 0 and header.base_offset < next_offset:
+                break
+            if batches > 0 and header.base_offset + header.last_delta - first_offset >= _MOST_OFFSETS:
+                break
+            if check_crcs and _crc32c(begin, at + 21, after) != header.crc:
+                break
+            records.count, records.last_delta = header.records, header.last_delta
+            records.keep_timestamps = header.attributes & _LOG_APPEND_BIT == 0
+            records.base_timestamp = header.base_timestamp if records.keep_timestamps else header.max_timestamp
+            if batches == 0:
+                first_offset, first_timestamp = header.base_offset, records.base_timestamp
+                max_timestamp = header.max_timestamp
+            before = header.base_offset - first_offset
+            behind = _append(records, begin, at + _HEADER_SIZE, after, first_timestamp, before, written, out_at)
+            if behind < 0:
+                break
+            out_at, at = behind, after
+            batches += 1
+            count += header.records
+            next_offset = header.base_offset + header.last_delta + 1
+            max_timestamp = max(max_timestamp, header.max_timestamp)
+    return at, batches, count, first_offset, next_offset, first_timestamp, max_timestamp, out_at
 
 
 def find_fields(

@@ -1,9 +1,11 @@
 """The record batches of one partition in a fetch response, the last one often cut off, and the choice of data batches.
 
-    batches = whole_batches(answer)
-    for batch in with_data(batches, committed, check_crcs=True): ...  # no marker, nothing that was aborted
+    record_set = whole_batches(answer)
+    for batch in data_batches(record_set, committed, check_crcs=True, most_bytes=256 << 10): ...
 
-With `read_committed`, `CommittedOnly` has to see every batch, control batches too, in order.
+Nothing is made for each batch before it is needed, and little ones without compression never are: one call of a kernel
+checks and joins as many as follow one another. With `read_committed`, `CommittedOnly` has to see every transactional
+batch, control batches too, in order.
 """
 
 from __future__ import annotations
@@ -11,13 +13,27 @@ from __future__ import annotations
 import heapq
 import struct
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from legacy_mm.errors import CorruptRecords, EngineUnfit
+from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.fetch_messages import FetchedPartition
-from legacy_mm.protocol.record_batch import HEADER_SIZE, LOG_OVERHEAD, MAGIC, RecordBatch
+from legacy_mm.protocol.kernels import record_kernels as kernels
+from legacy_mm.protocol.record_batch import (
+    CODEC_BITS,
+    CONTROL_BIT,
+    HEADER_SIZE,
+    LOG_APPEND_BIT,
+    LOG_OVERHEAD,
+    MAGIC,
+    TRANSACTIONAL_BIT,
+    Header,
+    RecordBatch,
+    seal,
+)
 from legacy_mm.protocol.records import first_key
 
 _OFFSET_AND_LENGTH = struct.Struct(">qi")
@@ -25,6 +41,10 @@ _MAGIC_AT = 16
 _OLD_OVERHEAD = 14  # of a message in format 0, from its checksum on: the least that any length may say
 _CONTROL_KEY = struct.Struct(">hh")  # version, type
 _ABORT = 0
+LITTLE_BYTES = 64 << 10
+"""An uncompressed batch up to this size costs less to join with others than to send alone."""
+_MOST_GROWTH = 4
+"""A record grows by less than this factor when it is joined with others."""
 
 
 class Ending(Enum):
@@ -73,23 +93,51 @@ def read_batches(records: memoryview) -> Iterator[RecordBatch | Tail]:
         at = after
 
 
-def whole_batches(answer: FetchedPartition) -> list[RecordBatch]:
+@dataclass(frozen=True, slots=True)
+class RecordSet:
+    """Whole, sound batches of one partition that follow one another in the log. Their checksums are not checked."""
+
+    data: memoryview
+    batches: int
+    next_offset: int
+    """One past the last record of the last batch; -1 without a batch."""
+    leader_epoch: int
+    """That of the last batch."""
+
+    @classmethod
+    def read(cls, data: memoryview) -> RecordSet:
+        """Return the batches before the first one that is not whole and sound."""
+        end, batches, next_offset, leader_epoch = kernels.skip_batches(data)
+        return cls(data[:end], batches, next_offset, leader_epoch)
+
+    def __iter__(self) -> Iterator[RecordBatch]:
+        at = 0
+        while at < len(self.data):
+            batch = self.batch(at)
+            yield batch
+            at += len(batch.buffer)
+
+    def batch(self, at: int) -> RecordBatch:
+        """Return the batch that begins at this byte."""
+        _, length = _OFFSET_AND_LENGTH.unpack_from(self.data, at)
+        return RecordBatch.read(self.data[at : at + LOG_OVERHEAD + length])
+
+
+def whole_batches(answer: FetchedPartition) -> RecordSet:
     """Return the batches before the first incomplete one. Brokers send the first batch whole, however big it is.
 
     Raise CorruptRecords or EngineUnfit where the first one is broken, or in an old format. A later one like that is
     left for the next answer, which begins with it.
     """
-    batches: list[RecordBatch] = []
-    try:
-        for item in read_batches(answer.records):
-            if isinstance(item, RecordBatch):
-                batches.append(item)
-            elif item.ending is Ending.OLD_FORMAT and not batches:
-                raise EngineUnfit(f"{answer.partition} holds messages in format {item.magic}")
-    except CorruptRecords as error:
-        if not batches:
+    record_set = RecordSet.read(answer.records)
+    if not record_set.batches:
+        try:
+            for item in read_batches(answer.records):
+                if isinstance(item, Tail) and item.ending is Ending.OLD_FORMAT:
+                    raise EngineUnfit(f"{answer.partition} holds messages in format {item.magic}")
+        except CorruptRecords as error:
             raise CorruptRecords(f"{answer.partition}: {error}") from error
-    return batches
+    return record_set
 
 
 class CommittedOnly:
@@ -140,16 +188,48 @@ def opened(batch: RecordBatch, decompress: Decompressor) -> memoryview:
         raise EngineUnfit(str(error)) from error
 
 
-def with_data(
-    batches: Iterable[RecordBatch], committed: CommittedOnly | None, *, check_crcs: bool
+def data_batches(
+    record_set: RecordSet,
+    committed: CommittedOnly | None,
+    *,
+    check_crcs: bool,
+    most_bytes: int,
+    keeps_append_time: bool = False,
 ) -> Iterator[RecordBatch]:
     """Yield the batches whose records are to be copied; raise CorruptRecords after the last sound batch.
 
-    A batch is believed to hold no data only if its checksum is right.
+    Little batches without compression come as one, of at most `most_bytes`, in which the records have times of their
+    own; `keeps_append_time` leaves out those with the broker's time. Uncompiled kernels join none. A batch is believed
+    to hold no data only if its checksum is right.
     """
-    for batch in batches:
+    left_out = CODEC_BITS | CONTROL_BIT
+    left_out |= TRANSACTIONAL_BIT if committed is not None else 0
+    left_out |= LOG_APPEND_BIT if keeps_append_time else 0
+    at = 0
+    while at < len(record_set.data):
+        if kernels.COMPILED:
+            joined, at = _join(record_set, at, left_out, check_crcs=check_crcs, most_bytes=most_bytes)
+            if joined is not None:
+                yield joined
+                continue
+        batch = record_set.batch(at)
         if check_crcs:
             batch.check_crc()
         admitted = committed is None or committed.admits(batch)
         if admitted and batch.header.records and not batch.header.is_control:
             yield batch
+        at += len(batch.buffer)
+
+
+def _join(
+    record_set: RecordSet, at: int, left_out: int, *, check_crcs: bool, most_bytes: int
+) -> tuple[RecordBatch | None, int]:
+    """Return the batches from this byte on as one, and where they end; None where fewer than two belong together."""
+    data = record_set.data
+    out = unwritten(min(most_bytes, HEADER_SIZE + _MOST_GROWTH * (len(data) - at)))
+    after, batches, *row = kernels.join_batches(data, at, LITTLE_BYTES, left_out, check_crcs, out)
+    if batches < 2:
+        return None, at
+    records, offset, next_offset, base_timestamp, max_timestamp, end = row
+    header = Header.new(records, base_timestamp, max_timestamp)
+    return seal(header._replace(base_offset=offset, last_offset_delta=next_offset - offset - 1), out[:end]), after

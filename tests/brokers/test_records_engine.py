@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import count
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Progress
-from legacy_mm.dataplane import small_batches
+from legacy_mm.dataplane.native_reader import NativeReader
 from legacy_mm.dataplane.send_failure import BatchRefused
 from legacy_mm.errors import EngineUnfit, StreamFailure
 from legacy_mm.model import TopicPartition
@@ -90,18 +91,25 @@ def test_a_header_that_the_client_cannot_read_is_named(
     assert f"{name}-0 at offset 1 has a header whose name is not UTF-8 ('utf-8' codec can't" in str(copying.error)
 
 
-def test_what_tiny_batches_leave_to_librdkafka_is_copied_once(
+def test_what_our_sockets_leave_to_librdkafka_is_copied_once(
     source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was handed over is at the target before the reader gives up, and safe."""
     create_topic(target.bootstrap, name, partitions=4)
     load(source.bootstrap, name, 20_000, 100, batch_bytes=400)
-    monkeypatch.setattr(small_batches, "_SECONDS", 0.01)
-    monkeypatch.setattr(small_batches, "_BUSY", 0.0)
-    copying = start_copying(source.bootstrap, target.bootstrap, name, 4, engine="records", begin=0)
+    usual, opened = NativeReader._fields, count()
+
+    def few(reader: NativeReader, batch: Any, begin: int) -> Any:
+        if next(opened) > 2:
+            raise EngineUnfit("a batch that our sockets cannot read")
+        return usual(reader, batch, begin)
+
+    monkeypatch.setattr(NativeReader, "_fields", few)
+    little = {"max.partition.fetch.bytes": "20000"}
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 4, engine="records", begin=0, consumer=little)
     wait_until(copying.over, PATIENCE, "the end")
     assert isinstance(copying.error, EngineUnfit)
-    assert "too few to read them whole" in str(copying.error)
+    assert "a batch that our sockets cannot read" in str(copying.error)
     copied = sum(end_offsets(target.bootstrap, name).values())
     assert 0 < copied == sum(copying.safe.values()) < 20_000
     begin = dict.fromkeys(copying.plan.offsets, 0) | copying.safe

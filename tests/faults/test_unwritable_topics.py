@@ -86,7 +86,6 @@ def test_a_topic_whose_name_collides_waits_alone(
         names={name: name for name in wanted},
         producer=SMALL,
         engine=engine,
-        engine_required=True,
     )
     for name in wanted[1:]:
         wait_until(lambda: arrived(target, name) == RECORDS, PATIENCE, f"all of {name}")  # noqa: B023
@@ -116,7 +115,7 @@ def test_what_waits_is_named_at_the_stop(
     filled(source, [there, missing], 1_000)
     create_topic(target.bootstrap, there, partitions=2)
     names = {there: there, missing: missing}
-    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, engine=engine, engine_required=True)
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, engine=engine)
     copying.wait_safe(1_000)
     wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
     assert copying.stop() == {}
@@ -144,9 +143,7 @@ def test_a_partition_that_nobody_leads_keeps_its_own_records_only(
     create_topic(target.bootstrap, half, partitions=3, replication=1)
     lost = leader(target.bootstrap, half, 0)
     names = {half: half, whole: whole}
-    copying = start_copying(
-        source.bootstrap, target.bootstrap, "", 2, names=names, producer=SMALL, engine=engine, engine_required=True
-    )
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, producer=SMALL, engine=engine)
     wait_until(lambda: arrived_of(copying, half) > 0, PATIENCE, "the first records")
     target.brokers[lost - 1].kill()
     load(source.bootstrap, whole, RECORDS, 500, seed=9, partitions=2)
@@ -175,9 +172,7 @@ def test_a_topic_that_is_deleted_waits_and_the_other_goes_on(
     for name in (gone, stays):
         create_topic(strict.bootstrap, name, partitions=2)
     names = {gone: gone, stays: stays}
-    copying = start_copying(
-        source.bootstrap, strict.bootstrap, "", 2, names=names, producer=SMALL, engine=engine, engine_required=True
-    )
+    copying = start_copying(source.bootstrap, strict.bootstrap, "", 2, names=names, producer=SMALL, engine=engine)
     copying.wait_safe(2_000)
     delete_topic(strict.bootstrap, gone)
     load(source.bootstrap, gone, RECORDS, 500, seed=9, partitions=2)
@@ -198,7 +193,7 @@ def test_a_name_that_renaming_has_made_too_long_waits_alone(
     long, short = topic("long"), topic("short")
     filled(source, [long, short], 1_000)
     names = {long: "a" * 250, short: short}
-    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, engine=engine, engine_required=True)
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, engine=engine)
     copying.wait_safe(1_000)
     wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
     assert copying.of(Progress)[-1].unwritable == {"a" * 250: "INVALID_TOPIC_EXCEPTION"}

@@ -13,7 +13,7 @@ from threading import Condition
 from typing import NamedTuple
 
 from legacy_mm.model import TopicPartition
-from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_set import RecordSet
 
 _LITTLE = 16 << 10
 """While so many bytes are worked on, no reader is missed."""
@@ -24,7 +24,7 @@ class CompletedFetch(NamedTuple):
 
     partition: TopicPartition
     position: int
-    batches: list[RecordBatch]
+    record_set: RecordSet
     aborted: tuple[tuple[int, int], ...]
     size: int
 

@@ -231,10 +231,10 @@ class Fetcher:
             for fetched, next_offset in filter(None, found):
                 if self._positions.get(fetched.partition) != fetched.position:
                     continue  # resumed elsewhere meanwhile
-                if fetched.batches:
+                if fetched.record_set.batches:
                     del self._positions[fetched.partition]
                     arrived.append(fetched)
-                    self._logs.note(fetched.partition, fetched.batches[-1].header.leader_epoch)
+                    self._logs.note(fetched.partition, fetched.record_set.leader_epoch)
                 self._positions[fetched.partition] = next_offset
             work = self._arrivals.add(arrived)
         if work is not None:
@@ -308,10 +308,9 @@ class Fetcher:
             return None
         end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
         self.traffic.note_log(partition, answer.log_start_offset, end)
-        batches = whole_batches(answer)
-        next_offset = batches[-1].header.next_offset if batches else position
-        fetched = CompletedFetch(partition, position, batches, answer.aborted, len(answer.records))
-        return fetched, max(next_offset, position)
+        record_set = whole_batches(answer)
+        fetched = CompletedFetch(partition, position, record_set, answer.aborted, len(answer.records))
+        return fetched, max(record_set.next_offset, position)
 
     def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
         if error_codes.is_out_of_range(error):

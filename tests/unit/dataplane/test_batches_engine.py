@@ -21,7 +21,7 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
-from tests.unit.protocol.batches import NOW, Row, build, decode
+from tests.unit.protocol.batches import NOW, Row, build, decode, record_set
 
 HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))
 TIMED_OUT, FORBIDDEN, UNKNOWN_PRODUCER, REFUSES_CODEC, INVALID = 7, 29, 59, 76, 87
@@ -191,7 +191,7 @@ def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
     engine._appender = SimpleNamespace(  # type: ignore[assignment]
         has_room=lambda: True, takes=lambda _: True, append=lambda _, batch, receipt: appended.append(batch)
     )
-    engine._copy(CompletedFetch(HERE, 0, [RecordBatch.read(sound.buffer)], (), 0))
+    engine._copy(CompletedFetch(HERE, 0, record_set(sound), (), 0))
     (sent,) = appended
     RecordBatch.read(sent.restamp().buffer).check_crc()
 

@@ -14,11 +14,12 @@ from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, RecordBatch, assemble
-from legacy_mm.protocol.record_set import with_data
-from tests.unit.protocol.batches import NOW, Row, build, changed, decode, rows
+from legacy_mm.protocol.record_set import data_batches
+from tests.unit.protocol.batches import NOW, Row, build, changed, decode, record_set, rows
 
 LOG_APPEND, TRANSACTIONAL, DELETE_HORIZON = 0x08, 0x10, 0x40
 MORE_THAN_A_LITTLE = 70_000
+CRC_AT = 17
 
 
 def joiner(limit: int = 1 << 20) -> Joiner:
@@ -162,12 +163,13 @@ def test_a_compacted_batchs_delete_horizon_is_not_taken_for_a_time() -> None:
 
 def test_with_a_wrong_checksum_what_came_before_is_handed_out_first() -> None:
     first, second, broken = in_a_row([2, 2, 2])
-    broken = RecordBatch(broken.header._replace(crc=1), broken.buffer)
-    arrived = joiner().join("t", with_data([first, second, broken], None, check_crcs=True))
+    broken.buffer[CRC_AT] ^= 1
+    found = record_set(first, second, broken)
+    arrived = joiner().join("t", data_batches(found, None, check_crcs=True, most_bytes=1 << 20))
     assert next(arrived).batch.header.records == 4
     with pytest.raises(CorruptRecords, match="checksum"):
         next(arrived)
-    (unchecked,) = joiner().join("t", with_data([first, second, broken], None, check_crcs=False))
+    (unchecked,) = joiner().join("t", data_batches(found, None, check_crcs=False, most_bytes=1 << 20))
     assert unchecked.batch.header.records == 6
 
 

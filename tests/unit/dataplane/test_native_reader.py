@@ -9,13 +9,12 @@ import pytest
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.control_channel.frames import Gap
-from legacy_mm.dataplane import native_reader, small_batches
 from legacy_mm.dataplane.native_reader import BATCH_BYTES, BATCH_RECORDS, NativeReader
 from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
-from tests.unit.protocol.batches import NOW, Latin, Row, build
+from tests.unit.protocol.batches import NOW, Latin, Row, build, record_set
 from tests.unit.source_records import offset_of, rows
 
 HERE, THERE = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -60,7 +59,7 @@ def batch(count: int, base: int = 0, codec: Codec = Codec.NONE, **row: Any) -> R
 
 
 def fetched(*batches: RecordBatch, partition: TopicPartition = HERE, position: int = 0) -> CompletedFetch:
-    return CompletedFetch(partition, position, list(batches), (), sum(len(each.buffer) for each in batches))
+    return CompletedFetch(partition, position, record_set(*batches), (), sum(len(each.buffer) for each in batches))
 
 
 def offsets(reader: NativeReader) -> list[int]:
@@ -146,25 +145,3 @@ def test_a_header_that_librdkafka_cannot_send_is_named(
     assert offsets(reader) == [0, 1, 2]
     with pytest.raises(StreamFailure, match=f"t-1 at offset 3 has a header whose name {flaw}"):
         reader.read(0.0)
-
-
-@pytest.mark.parametrize(("count", "ends"), [(3, True), (100, False)], ids=["tiny", "not tiny"])
-def test_busy_with_tiny_batches_it_leaves_them_to_librdkafka(
-    reader: NativeReader, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, count: int, ends: bool
-) -> None:
-    now = [0.0]
-    for module, name in ((small_batches, "monotonic"), (native_reader, "monotonic"), (native_reader, "thread_cpu")):
-        monkeypatch.setattr(module, name, lambda: now[0])
-    reader._pace._begin()
-
-    def read_on() -> None:
-        for _ in range(3):
-            fetcher.sets = [fetched(batch(count))]
-            assert len(reader.read(0.0)) == count
-            now[0] += 5.0
-
-    if ends:
-        with pytest.raises(EngineUnfit, match="have 3 records, too few"):
-            read_on()
-    else:
-        read_on()

@@ -10,6 +10,7 @@ from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchB
 
 from legacy_mm.protocol.compression import Codec, Decompressor, compress
 from legacy_mm.protocol.record_batch import Header, RecordBatch, assemble, seal
+from legacy_mm.protocol.record_set import RecordSet
 
 NOW = 1_700_000_000_000
 decompress = Decompressor()
@@ -41,6 +42,11 @@ def build(rows: Iterable[Row], *, base_offset: int = 0, codec: Codec = Codec.NON
     plain = RecordBatch.read(memoryview(bytearray(builder.build())))
     header = plain.header._replace(base_offset=base_offset, attributes=attributes | codec)
     return assemble(header, compress(codec, plain.payload))
+
+
+def record_set(*batches: RecordBatch) -> RecordSet:
+    """The batches as a fetch response has them."""
+    return RecordSet.read(memoryview(bytearray().join(batch.buffer for batch in batches)))
 
 
 def decode(batch: RecordBatch) -> list[Row]:

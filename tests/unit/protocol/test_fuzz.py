@@ -7,13 +7,14 @@ compat/reports/fuzz.md.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import mmap
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,9 @@ from hypothesis import strategies as st
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
-from legacy_mm.protocol.record_batch import Header, RecordBatch
-from legacy_mm.protocol.record_set import CommittedOnly, read_batches
+from legacy_mm.protocol.kernels import record_kernels as kernels
+from legacy_mm.protocol.record_batch import CODEC_BITS, CONTROL_BIT, HEADER_SIZE, Header, RecordBatch
+from legacy_mm.protocol.record_set import LITTLE_BYTES, CommittedOnly, RecordSet, Tail, read_batches
 from legacy_mm.protocol.records import Opened, Placement, first_key, join, measure, regroup, survey
 from tests.unit.protocol.batches import NOW, Row, build, records_of
 
@@ -76,7 +78,7 @@ class Fenced:
         return view
 
 
-FENCED = Fenced()
+FENCED, OUT = Fenced(), Fenced()
 
 
 def mutated(data: bytes, changes: list[Change]) -> bytes:
@@ -150,11 +152,39 @@ def changed_logs(log: bytes, changes: list[Change], at_end: bool) -> None:
                         look(item)
 
 
-@pytest.mark.parametrize("portion", [changed_records, changed_logs])
+@fuzz
+@given(st.sampled_from(LOGS), changes, st.booleans(), st.booleans(), st.integers(HEADER_SIZE, 4_096))
+def changed_record_sets(log: bytes, changes: list[Change], at_end: bool, check_crcs: bool, room: int) -> None:
+    """What is joined fits into its memory, and holds as many records as it says."""
+    data = FENCED.holding(mutated(log, changes), at_end=at_end)
+    record_set = RecordSet.read(data)
+    before = list(itertools.takewhile(lambda item: isinstance(item, RecordBatch), sound(data)))
+    assert list(record_set) == before
+    at = 0
+    while at < len(record_set.data):
+        out = OUT.holding(bytes(room), at_end=at_end)
+        after, batches, count, first, following, base, latest, end = kernels.join_batches(
+            record_set.data, at, LITTLE_BYTES, CODEC_BITS | CONTROL_BIT, check_crcs, out
+        )
+        if batches:
+            header = Header.new(count, base, latest)._replace(
+                base_offset=first, last_offset_delta=following - first - 1
+            )
+            assert survey(header, out[HEADER_SIZE:end], 0, 0).records == count
+        at = after if batches else at + len(record_set.batch(at).buffer)
+
+
+def sound(data: memoryview) -> Iterator[RecordBatch | Tail]:
+    """The batches and the tail before the first fault."""
+    with suppress(CorruptRecords):
+        yield from read_batches(data)
+
+
+@pytest.mark.parametrize("portion", [changed_records, changed_logs, changed_record_sets])
 def test_changed_bytes_are_an_error_of_ours_or_a_sound_answer(portion: Callable[[], None]) -> None:
-    half = Deadline.after(SECONDS / 2)
+    part = Deadline.after(SECONDS / 3)
     tried = 0
-    while not half.expired():
+    while not part.expired():
         portion()
         tried += PORTION
     print(f"{portion.__name__}: {tried:,} inputs")

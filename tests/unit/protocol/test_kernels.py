@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import mmap
 import os
 import shutil
 import subprocess
@@ -23,10 +24,11 @@ from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol import record_fields, records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.kernels import WHY_UNCOMPILED, load_source, record_kernels
-from legacy_mm.protocol.record_batch import Header, RecordBatch
+from legacy_mm.protocol.record_batch import CONTROL_BIT, HEADER_SIZE, Header, RecordBatch
+from legacy_mm.protocol.record_set import LITTLE_BYTES
 from legacy_mm.protocol.records import Opened, Placement, first_key, join, measure, regroup, sizes, survey
 from tests.unit.protocol.batches import Row, build, records_of, rows
-from tests.unit.protocol.test_fuzz import MOST_RECORDS, SECONDS, SMALL, Change, changes, fuzz, mutated
+from tests.unit.protocol.test_fuzz import LOGS, MOST_RECORDS, SECONDS, SMALL, Change, changes, fuzz, mutated
 
 SOURCE = load_source()
 LONGEST = (1 << 63) - 1
@@ -104,12 +106,25 @@ def changed_records(batch: RecordBatch, made: list[Change], more: int, base: int
     same_both_ways(header, memoryview(mutated(bytes(records_of(batch)), made)))
 
 
+@fuzz
+@given(st.sampled_from(LOGS), changes, st.booleans(), st.integers(HEADER_SIZE, 4_096))
+def changed_record_sets(log: bytes, made: list[Change], check_crcs: bool, room: int) -> None:
+    data = memoryview(mutated(log[: 4 * mmap.PAGESIZE], made))
+    found = []
+    for kernels in (SOURCE, record_kernels):
+        out = memoryview(bytearray(room))
+        answer = kernels.join_batches(data, 0, LITTLE_BYTES, CONTROL_BIT, check_crcs, out)
+        found.append((kernels.skip_batches(data), answer, bytes(out[HEADER_SIZE : answer[-1]])))
+    assert found[0] == found[1]
+
+
 @compiled
-def test_hostile_records() -> None:
+@pytest.mark.parametrize("portion", [changed_records, changed_record_sets])
+def test_hostile_bytes(portion: Callable[[], None]) -> None:
     """For as long as half of the fuzz test; in CI half a minute."""
-    over = Deadline.after(SECONDS / 2)
+    over = Deadline.after(SECONDS / 4)
     while not over.expired():
-        changed_records()
+        portion()
 
 
 @pytest.mark.parametrize("broken", [True, False], ids=["does not load", "is missing"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -11,13 +12,18 @@ from kafka.record.memory_records import MemoryRecordsBuilder
 
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.kernels import WHY_UNCOMPILED
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.protocol.record_set import CommittedOnly, Ending, Tail, read_batches, with_data
-from tests.unit.protocol.batches import NOW, Row, build, changed, decompress
+from legacy_mm.protocol.record_set import CommittedOnly, Ending, RecordSet, Tail, data_batches, read_batches
+from tests.unit.protocol.batches import NOW, Row, build, changed, decode, decompress, record_set, rows
 
 ROWS = [Row(number, NOW, b"key", b"value") for number in range(3)]
 TRANSACTIONAL, CONTROL = 0x10, 0x20
+CRC_AT = 17
+header_struct = struct.Struct(">qiibIhiqqqhii")
+needs_compiled = pytest.mark.skipif(bool(WHY_UNCOMPILED), reason="uncompiled kernels join no record set")
 ABORT, COMMIT, LEADER_CHANGE = 0, 1, 2
+MANY = 1 << 20
 THREE = [build(ROWS, base_offset=offset) for offset in (10, 13, 16)]
 
 
@@ -149,14 +155,17 @@ def test_a_control_record_without_a_type_is_corrupt(key: bytes | None) -> None:
 def damaged(**fields: int) -> RecordBatch:
     """A data batch whose header has become another one, with the checksum of before."""
     sound = build(ROWS, base_offset=13)
-    return RecordBatch(sound.header._replace(**fields), changed(sound, **fields).buffer)
+    header_struct.pack_into(sound.buffer, 0, *sound.header._replace(**fields))
+    return RecordBatch.read(sound.buffer)
 
 
 def test_what_holds_no_data_is_left_out() -> None:
     emptied = changed(THREE[2], records=0)
-    assert list(with_data([THREE[0], marker(1, 13, COMMIT), emptied], None, check_crcs=True)) == [THREE[0]]
+    found = record_set(THREE[0], marker(1, 13, COMMIT), emptied)
+    assert list(data_batches(found, None, check_crcs=True, most_bytes=MANY)) == [THREE[0]]
     dead = [in_transaction(1, 0), in_transaction(2, 1)]
-    assert list(with_data(dead, CommittedOnly([(1, 0)], decompress), check_crcs=True)) == dead[1:]
+    committed = CommittedOnly([(1, 0)], decompress)
+    assert list(data_batches(record_set(*dead), committed, check_crcs=True, most_bytes=MANY)) == dead[1:]
 
 
 @pytest.mark.parametrize(
@@ -164,9 +173,145 @@ def test_what_holds_no_data_is_left_out() -> None:
 )
 def test_a_damaged_batch_that_seems_to_hold_no_data_is_corrupt(fields: dict[str, int]) -> None:
     """It would be passed over, and what it held be lost."""
-    batches = [THREE[0], damaged(**fields)]
-    found = with_data(batches, CommittedOnly([(1, 13)], decompress), check_crcs=True)
+    batches = record_set(THREE[0], damaged(**fields))
+    found = data_batches(batches, CommittedOnly([(1, 13)], decompress), check_crcs=True, most_bytes=MANY)
     assert next(found) == THREE[0]
     with pytest.raises(CorruptRecords, match="offset 13: checksum"):
         next(found)
-    assert list(with_data(batches, CommittedOnly([(1, 13)], decompress), check_crcs=False)) == [THREE[0]]
+    unchecked = data_batches(batches, CommittedOnly([(1, 13)], decompress), check_crcs=False, most_bytes=MANY)
+    assert list(unchecked) == [THREE[0]]
+
+
+def test_a_record_set_is_what_is_whole_and_sound() -> None:
+    whole = joined(*THREE)
+    torn = struct.pack(">qii", 19, 3, -1)
+    for end in range(len(whole) + 1):
+        found = RecordSet.read(whole[:end])
+        count = sum(sum(len(batch.buffer) for batch in THREE[: number + 1]) <= end for number in range(3))
+        assert list(found) == THREE[:count]
+        assert (found.batches, found.next_offset) == (count, THREE[count - 1].header.next_offset if count else -1)
+    assert list(RecordSet.read(joined(THREE[0], torn, bytes(100)))) == THREE[:1]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"magic": 1},
+        {"base_offset": -1},
+        {"attributes": 5},
+        {"last_offset_delta": -1},
+        {"records": 4},
+        {"records": -1},
+        {"length": 48},
+        {"length": 1 << 30},
+        {"length": -(1 << 31)},
+    ],
+    ids=str,
+)
+def test_a_header_that_no_broker_writes_ends_a_record_set(fields: dict[str, int]) -> None:
+    """As `RecordBatch.read` has it; `length` is what the bytes are cut by."""
+    second = bytearray(THREE[1].buffer)
+    header_struct.pack_into(second, 0, *THREE[1].header._replace(**fields))
+    assert list(RecordSet.read(joined(THREE[0], bytes(second), THREE[2]))) == THREE[:1]
+
+
+def seen(batches: Iterable[RecordBatch]) -> list[Row]:
+    return [row for batch in batches for row in decode(batch)]
+
+
+def data(batches: Iterable[RecordBatch], most_bytes: int = MANY, *, committed: bool = False) -> list[RecordBatch]:
+    only = CommittedOnly([(1, 0)], decompress) if committed else None
+    return list(data_batches(record_set(*batches), only, check_crcs=True, most_bytes=most_bytes))
+
+
+KINDS = st.sampled_from([0, 0, 0, 0x08, TRANSACTIONAL, 0x40])
+CODECS = st.sampled_from([Codec.NONE, Codec.NONE, Codec.NONE, Codec.LZ4])
+
+
+@needs_compiled
+@given(st.lists(st.tuples(rows(holes=True), KINDS, CODECS, st.integers(0, 3)), min_size=1, max_size=8), st.booleans())
+def test_what_is_joined_has_the_same_records(parts: list[tuple[list[Row], int, Codec, int]], committed: bool) -> None:
+    """With their offsets, times, keys, values and headers, whatever stands beside them."""
+    batches: list[RecordBatch] = []
+    begin = 7
+    for made, attributes, codec, gap in parts:
+        batch = build(made, base_offset=begin + gap, codec=codec, attributes=attributes)
+        batches.append(changed(batch, producer_id=2) if attributes == TRANSACTIONAL else batch)
+        begin = batches[-1].header.next_offset
+    for most_bytes in (MANY, 300):
+        found = data(batches, most_bytes, committed=committed)
+        assert seen(found) == seen(batches)
+        assert found[-1].header.next_offset == batches[-1].header.next_offset
+        for batch in found:
+            RecordBatch.read(batch.buffer).check_crc()
+
+
+@needs_compiled
+def test_little_batches_come_as_one_however_many_they_are() -> None:
+    tiny = [build(ROWS[:1], base_offset=offset) for offset in range(5_000)]
+    (found,) = data(tiny)
+    assert found.header.records == 5_000
+    several = data(tiny, 10_000)
+    assert all(len(batch.buffer) <= 10_000 for batch in several)
+    assert seen(several) == seen([found]) == seen(tiny)
+
+
+@needs_compiled
+@pytest.mark.parametrize(
+    ("second", "committed", "count"),
+    [
+        (build(ROWS, base_offset=13), False, 1),
+        (build(ROWS, base_offset=13, codec=Codec.LZ4), False, 3),
+        (build(ROWS, base_offset=13, attributes=0x08), False, 1),
+        (changed(build(ROWS, base_offset=13), max_timestamp=-1), False, 3),
+        (build(ROWS, base_offset=12), False, 2),
+        (build(ROWS, base_offset=5), False, 2),
+        (build([Row(0, NOW, None, bytes(70_000))], base_offset=13), False, 3),
+        (in_transaction(2, 13), False, 1),
+        (in_transaction(2, 13), True, 3),
+        (changed(build(ROWS, base_offset=13), producer_id=2), True, 1),
+    ],
+    ids=[
+        "alike",
+        "compressed",
+        "the broker's time",
+        "without a time",
+        "overlapping",
+        "descending",
+        "large",
+        "in a transaction",
+        "in a transaction, read_committed",
+        "of an idempotent producer, read_committed",
+    ],
+)
+def test_which_batches_belong_together(second: RecordBatch, committed: bool, count: int) -> None:
+    assert len(data([THREE[0], second, THREE[2]], committed=committed)) == count
+
+
+@needs_compiled
+def test_the_brokers_time_is_kept_where_it_matters() -> None:
+    """A handler is told who set a record's time."""
+    stamped = [build(ROWS, base_offset=offset, attributes=0x08) for offset in (10, 13)]
+    found = data_batches(record_set(*stamped), None, check_crcs=True, most_bytes=MANY, keeps_append_time=True)
+    assert [batch.header.has_append_time for batch in found] == [True, True]
+
+
+@needs_compiled
+def test_what_comes_before_a_broken_batch_is_joined() -> None:
+    broken = bytearray(THREE[2].buffer)
+    broken[-5] ^= 1
+    found = data_batches(RecordSet.read(joined(*THREE[:2], bytes(broken))), None, check_crcs=True, most_bytes=MANY)
+    assert seen([next(found)]) == seen(THREE[:2])
+    with pytest.raises(CorruptRecords, match="offset 16: checksum"):
+        next(found)
+
+
+@needs_compiled
+def test_the_checksum_is_castagnolis() -> None:
+    """Of batches of every length, as the package has it, in eights and rests."""
+    for size in range(40):
+        pair = [build([Row(0, NOW, None, bytes(range(size)))], base_offset=offset) for offset in (0, 1)]
+        assert len(data(pair)) == 1
+        pair[1].buffer[CRC_AT] ^= 0x80
+        with pytest.raises(CorruptRecords, match="checksum"):
+            data(pair)

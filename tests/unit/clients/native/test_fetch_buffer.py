@@ -11,6 +11,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch, FetchBuffer, Work
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.model import TopicPartition
+from tests.unit.protocol.batches import record_set
 
 A, B = (TopicPartition("t", number) for number in range(2))
 LITTLE, LARGE = 100, 1 << 20
@@ -18,7 +19,7 @@ PATIENCE = 20.0
 
 
 def fetched(partition: TopicPartition, position: int, size: int = LITTLE) -> CompletedFetch:
-    return CompletedFetch(partition, position, [], (), size)
+    return CompletedFetch(partition, position, record_set(), (), size)
 
 
 class Watched(FetchBuffer):

@@ -63,7 +63,7 @@ def test_records_come_out_with_the_place_where_copying_begins(fetcher: Fetcher) 
     fetcher.answered(asked(fetcher), [answer(A, batch_at(18, 5) + batch_at(23) + batch_at(26)[:30])])
     fetched = taken(fetcher)
     assert fetched is not None
-    assert (fetched.partition, fetched.position, len(fetched.batches)) == (A, 20, 2)
+    assert (fetched.partition, fetched.position, fetched.record_set.batches) == (A, 20, 2)
     assert taken(fetcher) is None
 
 
@@ -245,7 +245,7 @@ BROKEN = struct.pack(">qi", 23, 3) + bytes(60)
 
 def test_what_is_sound_before_a_broken_batch_is_handed_out_first(fetcher: Fetcher) -> None:
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20) + BROKEN)])
-    assert [batch.header.base_offset for batch in taken(fetcher).batches] == [20]
+    assert [batch.header.base_offset for batch in taken(fetcher).record_set] == [20]
     wanted = asked(fetcher)
     assert next(want.offset for want in wanted if want.partition == A) == 23
     with pytest.raises(CorruptRecords, match="t-0: record batch at offset 23"):

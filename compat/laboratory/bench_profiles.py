@@ -82,6 +82,10 @@ PROFILES = (
     Profile("1KB-lz4", 800_000, 1_000, "lz4"),
     # As a Java producer with its default batch.size fills a topic: sixteen records in a batch.
     Profile("1KB-little", 800_000, 1_000, batch_bytes=16_384),
+    # Of producers that send what they have at once: ten records in a batch, and one.
+    Profile("100B-tens", 1_000_000, 100, batch_bytes=1_250),
+    Profile("100B-single", 300_000, 100, batch_bytes=130),
+    Profile("100B-single-lz4", 300_000, 100, "lz4", batch_bytes=130),
     Profile("10KB-zstd", 80_000, 10_000, "zstd"),
     # The legacy tool copies about 7,500 records/s here: its runs end at the bench's time limit.
     Profile("long-line", 400_000, 1_000, partitions=24, streams=(1,), round_trip_ms=40),

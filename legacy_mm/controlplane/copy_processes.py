@@ -98,18 +98,20 @@ class CopyProcesses:
         self._spared: set[Ticket] = set()
         self._lock = threading.Lock()
 
+    def warm_up(self) -> None:
+        """Start the first process before there is a copy job for it."""
+        with self._lock:
+            process = self._new_process()
+        self._start(process)
+
     def submit(self, ticket: Ticket, description: str, on_end: OnEnd) -> None:
         """Begin the copy job of this ticket; call `on_end(reason)` if its process ends."""
         with self._lock:
-            process = self._emptiest()
-            is_new = process is None
-            if process is None:
-                process = CopyProcess(self._channel.new_ticket("", len(self._processes), 0), self._ended)
-                self._processes.append(process)
+            known = self._emptiest()
+            process = known or self._new_process()
             process.jobs[ticket] = on_end
-        if is_new:
-            self._channel.expect(process)
-            self._runner.submit(process.ticket, "copy process", partial(self._ended, process))
+        if known is None:
+            self._start(process)
         process.begin(ticket)
 
     def cancel(self, ticket: Ticket) -> None:
@@ -142,9 +144,19 @@ class CopyProcesses:
 
     def _emptiest(self) -> CopyProcess | None:
         """Return the process with the fewest jobs; None if another one may be started instead."""
-        if len(self._processes) < self._most:
+        fewest = min(self._processes, key=lambda process: len(process.jobs), default=None)
+        if fewest is not None and fewest.jobs and len(self._processes) < self._most:
             return None
-        return min(self._processes, key=lambda process: len(process.jobs))
+        return fewest
+
+    def _new_process(self) -> CopyProcess:
+        process = CopyProcess(self._channel.new_ticket("", len(self._processes), 0), self._ended)
+        self._processes.append(process)
+        return process
+
+    def _start(self, process: CopyProcess) -> None:
+        self._channel.expect(process)
+        self._runner.submit(process.ticket, "copy process", partial(self._ended, process))
 
     def _process_of(self, ticket: Ticket) -> CopyProcess | None:
         return next((process for process in self._processes if ticket in process.jobs), None)

@@ -136,7 +136,10 @@ class Host:
         try:
             context = self.spark.context(None if self.spark.embedded else self._archive(handler))
             self._context.set_result(context)
-            one_element(context, 0).foreach(task_entry.wake)
+            if self.spark.embedded and self.engine.engine == "batches":
+                self.processes.warm_up()
+            else:
+                one_element(context, 0).foreach(task_entry.wake)
             self._publisher.start()
         except Exception as error:  # noqa: BLE001 - asked for by `failure`
             if not self._context.done():

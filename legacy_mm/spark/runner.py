@@ -21,6 +21,8 @@ TaskEntry = Callable[[Iterator[Ticket]], Iterator[None]]
 _RAISED = re.compile(r"^ +.*\n([A-Za-z_][\w.]*(?::.*)?)$", re.MULTILINE)
 """The end of a traceback: behind its last indented line. It is whole, so that secrets in it can be hidden."""
 _OWN_ERRORS = "legacy_mm.errors."
+_NO_SCOPES = "spark.rdd.scope.noOverride"
+"""Spark's own name (`SparkContext.RDD_SCOPE_NO_OVERRIDE_KEY`); a release without it ignores the property."""
 
 
 class SparkRunner:
@@ -70,11 +72,13 @@ class SparkRunner:
 def one_element(context: Any, element: object) -> Any:
     """Return an RDD of one partition with this element.
 
-    `parallelize` writes a file into Spark's temporary folder, which may have been removed since the start.
+    `parallelize` writes a file into Spark's temporary folder, which may have been removed since the start. Spark's
+    description of each step for its web page, which nobody sees, takes 0.2 s of the first job.
     """
     from pyspark import RDD
     from pyspark.serializers import CPickleSerializer
 
+    context.setLocalProperty(_NO_SCOPES, "true")
     serializer = CPickleSerializer()
     pickled = bytearray(serializer.dumps(element))  # type: ignore[no-untyped-call]
     return RDD(context._jsc.parallelize([pickled], 1), context, serializer)

@@ -107,6 +107,18 @@ def test_jobs_are_spread_over_as_many_processes_as_there_may_be(bench: Bench) ->
     assert bench.processes() == [[1, 3, 5], [2, 4]]
 
 
+def test_the_first_job_goes_into_the_process_that_waits_for_it(bench: Bench) -> None:
+    bench.pool.warm_up()
+    process = bench.channel.expected[0]
+    peer = bench.come(process)
+    first = bench.begin(1)
+    bench.begin(2)
+    assert bench.processes() == [[1], [2]]
+    assert peer.sent == [Begin.of(first)]
+    bench.pool.cancel(first)
+    assert peer.is_closed
+
+
 def test_a_job_goes_where_fewest_are(bench: Bench) -> None:
     tickets = [bench.begin(number) for number in range(1, 6)]
     bench.pool.cancel(tickets[0])

@@ -9,21 +9,31 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from legacy_mm.control_channel.frames import Frame
-
-if TYPE_CHECKING:
-    from legacy_mm.control_channel.channel import Peer
 
 OnFrame = Callable[[Frame], None]
 OnEnd = Callable[[Exception | None], None]
 
 
+class Readable(Protocol):
+    """A peer as its reader sees it."""
+
+    def begin_watch(self) -> socket.socket:
+        """Return the connection, which belongs to the reader until `end_watch`."""
+
+    def take_frames(self) -> list[Frame] | None:
+        """Return the frames that have come, without waiting; None when the other end closed or broke off."""
+
+    def end_watch(self) -> None:
+        """Close the connection."""
+
+
 class _Watched(NamedTuple):
     """A peer, and whom to call."""
 
-    peer: Peer
+    peer: Readable
     on_frame: OnFrame
     on_end: OnEnd
 
@@ -38,17 +48,23 @@ class FrameReader:
         self._new: list[_Watched] = []
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._closed = self._is_over = False
 
-    def add(self, peer: Peer, on_frame: OnFrame, on_end: OnEnd) -> None:
+    def add(self, peer: Readable, on_frame: OnFrame, on_end: OnEnd) -> None:
         """Call `on_frame` with each frame of this peer, then `on_end` once, with the error if one ended it."""
         with self._lock:
-            self._new.append(_Watched(peer, on_frame, on_end))
-            if self._thread is None:
-                self._selector.register(self._woken, selectors.EVENT_READ)
-                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                self._thread.start()
-        self._waker.send(b"x")
+            is_over = self._is_over
+            if not is_over:
+                self._new.append(_Watched(peer, on_frame, on_end))
+                if self._thread is None:
+                    self._selector.register(self._woken, selectors.EVENT_READ)
+                    self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                    self._thread.start()
+                self._waker.send(b"x")
+        if is_over:
+            peer.begin_watch()
+            peer.end_watch()
+            on_end(None)
 
     def close(self) -> None:
         """End the thread once the last peer has ended; close the peers beforehand."""
@@ -56,21 +72,23 @@ class FrameReader:
             self._closed = True
             if self._thread is None:
                 self._release()
-                return
-        self._waker.send(b"x")
+            elif not self._is_over:
+                self._waker.send(b"x")
 
     def _run(self) -> None:
-        while not self._is_over():
+        while not self._ends():
             for key, _ in self._selector.select():
                 if key.data is None:
                     self._take_new()
                 else:
                     self._read(key)
-        self._release()
 
-    def _is_over(self) -> bool:
+    def _ends(self) -> bool:
+        """Release everything and return True once the reader is closed and no peer is left."""
         with self._lock:
-            return self._closed and not self._new and len(self._selector.get_map()) == 1
+            if self._closed and not self._new and len(self._selector.get_map()) == 1:
+                self._release()
+            return self._is_over
 
     def _take_new(self) -> None:
         self._woken.recv(4096)
@@ -98,6 +116,7 @@ class FrameReader:
             watched.on_end(cause)
 
     def _release(self) -> None:
+        self._is_over = True
         self._selector.close()
         self._woken.close()
         self._waker.close()

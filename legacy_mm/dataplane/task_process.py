@@ -1,4 +1,4 @@
-"""What the copy tasks of one process have in common: a thread that hears the driver, and one that watches leases."""
+"""Hold what the copy tasks of one process share: a thread that hears the driver, and one that watches leases."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class RecordSet:
     next_offset: int
     """One past the last record of the last batch; -1 without a batch."""
     leader_epoch: int
-    """That of the last batch."""
+    """The leader epoch of the last batch."""
 
     @classmethod
     def read(cls, data: memoryview) -> RecordSet:

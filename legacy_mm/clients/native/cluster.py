@@ -133,7 +133,7 @@ class Cluster:
         return list(self._now().brokers.values())
 
     def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
-        """Refresh the metadata behind all questions from now on, so that none waits; call `tend` often.
+        """Keep the metadata fresh behind all questions from now on, so that none waits; call `tend` often.
 
         `on_trouble` is called with the reason of a failure. As in Java, there is always a connection, even when idle.
         The next question raises an error that cannot be repaired.

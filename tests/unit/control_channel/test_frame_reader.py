@@ -131,6 +131,24 @@ def test_the_thread_ends_when_the_last_peer_has(others: list[Other]) -> None:
     wait_until(lambda: "reader-that-ends" not in {thread.name for thread in threading.enumerate()}, WAIT, "its end")
 
 
+def test_closing_twice_is_closing_once(others: list[Other]) -> None:
+    reader = FrameReader("closed-twice")
+    others.append(Other(reader))
+    others[0].peer.close()
+    assert others[0].ends.get(timeout=WAIT) is None
+    reader.close()
+    wait_until(lambda: "closed-twice" not in {thread.name for thread in threading.enumerate()}, WAIT, "its end")
+    reader.close()
+
+
+def test_a_peer_that_comes_behind_the_end_has_ended(others: list[Other]) -> None:
+    reader = FrameReader("over")
+    reader.close()
+    others.append(Other(reader))
+    assert others[0].ends.get(timeout=WAIT) is None
+    assert others[0].line.recv(1) == b""
+
+
 def test_a_reader_without_peers_has_no_thread() -> None:
     before = threading.active_count()
     FrameReader("nobody").close()

@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Literal
 
 from legacy_mm.config.option import listed
+from legacy_mm.dedicated import transforms
 from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED, ROWS, Connector, read
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.features.naming import policy_names
+from legacy_mm.handlers.transforms import Transform
 from legacy_mm.policies.topic_naming import DefaultReplicationPolicy
 
 Release = Literal["3.9", "4"]
@@ -20,6 +22,7 @@ DEFAULT_LIST = "default"
 _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
 _PACKAGE = "org.apache.kafka.connect.mirror."
 _WRITE_OFFSETS = "mm2.offsets.write"
+_HEADER_CONVERTER = "header.converter"
 _CHECKPOINTS, _SYNCS = "emit.checkpoints.enabled", "emit.offset-syncs.enabled"
 
 
@@ -74,6 +77,17 @@ class FlowReading:
     def copies(self) -> bool:
         """Records are copied: else there are only heartbeats, if anything."""
         return "source" not in self.refusals and bool(self.value("source", "enabled"))
+
+    @cached_property
+    def transforms(self) -> tuple[Transform, ...]:
+        """The transforms of the records; none where nothing is copied."""
+        return transforms.read(self.properties["source"]) if self.copies else ()
+
+    @property
+    def header_converter(self) -> str:
+        """The class with which Connect would write the headers of the records."""
+        given = self.text("source", _HEADER_CONVERTER) or self.worker.get(_HEADER_CONVERTER, "").strip()
+        return given or "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 
     @property
     def has_checkpoints(self) -> bool:
@@ -174,4 +188,4 @@ class FlowReading:
             for name in (_CHECKPOINTS, _SYNCS):
                 if not self.value(connector, name):
                     return f"{name}=false, which Kafka 3.9 and later do not allow for this connector"
-        return ""
+        return transforms.refusal(given)

@@ -13,7 +13,7 @@ from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.errors import FailureKind
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
-from legacy_mm.flow.topic_steps import TopicSteps
+from legacy_mm.flow.topic_steps import TopicSteps, renaming
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets
@@ -48,7 +48,7 @@ def only_batches(settings: Settings) -> str | None:
 
 def _needs_records(settings: Settings) -> str | None:
     if settings.handler is not None:
-        return "a message handler sees each record"
+        return f"{'a transform' if settings.handler.of_connect else 'a message handler'} sees each record"
     if settings.receipts is not None:
         return "receipts count the bytes of keys and values"
     return "producer.type=sync waits for each record" if settings.target.synchronous else None
@@ -132,12 +132,14 @@ class Copies:
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 
-    def _handler(self, topics: Collection[str]) -> dict[str, Any] | None:
+    def _handler(self, names: Mapping[str, str]) -> dict[str, Any] | None:
         """Return the handler settings for a task that sees these topics; raises HandlerFailure."""
         settings = self._settings.handler
-        if settings is None:
-            return None
-        return asdict(settings if self._steps is None else replace(settings, steps=self._steps.exact(topics)))
+        if settings is None or self._steps is None:
+            return None if settings is None else asdict(settings)
+        if settings.of_connect:
+            return asdict(replace(settings, steps=[renaming(names), *self._steps.exact({*names.values()})]))
+        return asdict(replace(settings, steps=self._steps.exact(names)))
 
     def _engine_required(self) -> bool:
         settings = self._settings

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.handlers.api import MessageHandler, Record, TargetRecord
+from legacy_mm.handlers.transforms import STEP, transform_step
 
 
 class RenameTopic(MessageHandler):
@@ -193,6 +194,8 @@ def step(text: str) -> MessageHandler:
     name, equals, value = text.partition("=")
     if text == _KEEP_PARTITION:
         return KeepPartition()
+    if name == STEP:
+        return transform_step(value)
     if name not in _STEPS or not equals:
         known = ", ".join([_KEEP_PARTITION, *(f"{each}=value" for each in _STEPS)])
         raise ConfigurationError(f"--handler.step {text}: choose from {known}")

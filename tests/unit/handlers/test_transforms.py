@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import CREATE_TIME, NO_TIMESTAMP, Headers, Record, TargetRecord
 from legacy_mm.handlers.built_in import Steps, step
-from legacy_mm.handlers.transforms import NAMES, TOPICS, Predicate, RouteByTime, Transform, parsed, written
+from legacy_mm.handlers.transforms import TOPICS, Predicate, RouteByTime, Transform, parsed, written
 
 DAY = 1_709_210_096_007  # 2024-02-29
 RECORD = Record("A.t", 3, 9, CREATE_TIME, DAY, b"k", b"v", (("x", b"1"), ("y", None), ("x", b"2")))
@@ -74,7 +74,7 @@ def test_no_headers_at_all() -> None:
 
 
 def test_topics_by_their_names() -> None:
-    transform = of(kind="RegexRouter", **{NAMES: {"A.t": "t"}})
+    transform = of(kind="RegexRouter", names={"A.t": "t"})
     assert [each.topic for each in made(transform)] == ["t"]
     assert [each.topic for each in made(transform, record=RECORD._replace(topic="A.u"))] == ["A.u"]
 

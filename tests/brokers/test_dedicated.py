@@ -10,7 +10,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, Producer
 
 from compat.laboratory.checkout import COMMANDS
 from compat.laboratory.cluster import Cluster
@@ -92,6 +92,60 @@ def test_active_active(pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolP
     assert sum(committed(b.bootstrap, "readers", ["A.t"]).values()) == 300
     assert "MirrorSourceConnector" in node.output()
     assert "MirrorHeartbeatConnector" in node.output()
+
+
+def guarded(flow: str) -> dict[str, str]:
+    """What users write who mirror one topic in both directions: what was copied is marked, and not copied again."""
+    package = "org.apache.kafka.connect.transforms"
+    lines = {
+        "transforms": "guard, mark",
+        "transforms.guard.type": f"{package}.Filter",
+        "transforms.guard.predicate": "copied",
+        "transforms.mark.type": f"{package}.InsertHeader",
+        "transforms.mark.header": "copied",
+        "transforms.mark.value.literal": "null",
+        "predicates": "copied",
+        "predicates.copied.type": f"{package}.predicates.HasHeaderKey",
+        "predicates.copied.name": "copied",
+    }
+    return {f"{flow}.{key}": text for key, text in lines.items()}
+
+
+def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]) -> None:
+    """One topic in both directions, names kept; a group moves over records that were left out."""
+    for cluster in pair:
+        create_topic(cluster.bootstrap, "t", 1)
+    a, b = pair
+    write(a, "a", range(100))
+    write(b, "b", range(50))
+    file = driver_file({"A": a, "B": b}, **{
+        "A->B.enabled": "true", "B->A.enabled": "true", "replication.policy.class": IDENTITY, "topics": "t",
+        "sync.group.offsets.enabled": "true", "refresh.groups.interval.seconds": "2",
+        "emit.heartbeats.enabled": "false", **guarded("A->B"), **guarded("B->A"),
+    })  # fmt: skip
+    node = nodes(file)
+    wait_until(lambda: arrived(a, "t") == arrived(b, "t") == 150, SECONDS, "both copies")
+    write(a, "a", range(100, 110))
+    write(b, "b", range(50, 55))
+    wait_until(lambda: arrived(a, "t") == arrived(b, "t") == 165, SECONDS, "later records behind the copies")
+    read_by(a, "readers", "t", 155)
+    wait_until(lambda: committed(b.bootstrap, "readers", ["t"]), SECONDS, "the group at the other cluster")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+    assert "circle" not in node.output()
+    here, there = ([record.value for record in read_all(cluster.bootstrap, "t")] for cluster in pair)
+    assert sorted(filter(None, here)) == sorted(filter(None, there))
+    assert len({*here}) == 165
+    (offset,) = committed(b.bootstrap, "readers", ["t"]).values()
+    assert {value for value in here[155:] if value and value.startswith(b"a")} <= {*there[offset:]}
+    assert {value for value in here[:155] if value and value.startswith(b"a")} <= {*there[:offset]}
+
+
+def write(cluster: Cluster, name: str, numbers: range) -> None:
+    writer = Producer({"bootstrap.servers": cluster.bootstrap})
+    for number in numbers:
+        writer.produce("t", b"%b-%03d" % (name.encode(), number))
+    writer.flush()
 
 
 def test_two_nodes_share_the_partitions_and_one_is_killed(

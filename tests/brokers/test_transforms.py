@@ -122,7 +122,7 @@ def outcome(made: TopicSteps | None, each: Record) -> Any:
         handler = load_handler(HandlerSettings(steps=made.exact([each.topic])), no_java)
     except HandlerFailure as error:
         return str(error)
-    handled = handler.handle(Columns(*zip(*[each], strict=True)))  # type: ignore[arg-type]
+    handled = handler.handle(Columns(*zip(*[each], strict=True)))
     if handled.error:
         return handled.error
     named = [target[:4] + (each.partition, target[5]) for target in handled.targets]

@@ -11,7 +11,7 @@ from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.java_process import MIRROR_MAKER_2
 from legacy_mm.compat.messages import OWN
-from legacy_mm.dedicated import transforms, unused_keys
+from legacy_mm.dedicated import transform_properties, unused_keys
 from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
 from legacy_mm.dedicated.driver_file import DriverFile
 from legacy_mm.dedicated.driver_line import DriverLine
@@ -111,7 +111,7 @@ def remarks(file: DriverFile) -> Iterator[str]:
 
 def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
     """Yield what the names of topics at the targets do not tell: circles, mixed copies, hidden origins."""
-    by_policy = [each for each in found if each.copies and not transforms.filters(each.transforms)]
+    by_policy = [each for each in found if each.copies and not transform_properties.filters(each.transforms)]
     keeping = sorted((each.pair for each in by_policy if each.policy().t_becomes == "t"), key=str)
     for number, pair in enumerate(keeping):
         for other in keeping[number + 1 :]:
@@ -135,8 +135,7 @@ def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
 def transform_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
     """Yield what the transforms of a flow leave alone here, which Connect gives them."""
     for each in found:
-        own = [connector for connector in CONNECTORS if connector != "source" and connector in each.present]
-        also = [CONNECTORS[connector] for connector in own if each.text(connector, "transforms")]
+        also = [CONNECTORS[name] for name in each.writing_for_themselves if each.text(name, "transforms")]
         if also and each.copies:
             yield f"{each.pair}: transforms act on copied records, and not on those of {' and '.join(also)}"
 

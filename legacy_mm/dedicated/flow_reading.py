@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from legacy_mm.config.option import listed
-from legacy_mm.dedicated import transforms
+from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED, ROWS, Connector, read
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.features.naming import policy_names
@@ -81,7 +81,7 @@ class FlowReading:
     @cached_property
     def transforms(self) -> tuple[Transform, ...]:
         """The transforms of the records; none where nothing is copied."""
-        return transforms.read(self.properties["source"]) if self.copies else ()
+        return transform_properties.read(self.properties["source"]) if self.copies else ()
 
     @property
     def header_converter(self) -> str:
@@ -94,6 +94,17 @@ class FlowReading:
         """The connector of checkpoints runs."""
         enabled = "checkpoint" not in self.refusals and self.value("checkpoint", "enabled")
         return bool(enabled) and bool(self.value("checkpoint", _CHECKPOINTS))
+
+    @property
+    def has_heartbeats(self) -> bool:
+        """The connector of heartbeats emits them."""
+        return "heartbeat" not in self.refusals and bool(self.value("heartbeat", "emit.heartbeats.enabled"))
+
+    @property
+    def writing_for_themselves(self) -> tuple[Connector, ...]:
+        """The connectors that write records of their own."""
+        writing: dict[Connector, bool] = {"heartbeat": self.has_heartbeats, "checkpoint": self.has_checkpoints}
+        return tuple(connector for connector, writes in writing.items() if writes)
 
     def text(self, connector: Connector, name: str) -> str:
         """Return a property of a connector as written, trimmed, or its default."""
@@ -188,4 +199,4 @@ class FlowReading:
             for name in (_CHECKPOINTS, _SYNCS):
                 if not self.value(connector, name):
                     return f"{name}=false, which Kafka 3.9 and later do not allow for this connector"
-        return transforms.refusal(given)
+        return transform_properties.refusal(given)

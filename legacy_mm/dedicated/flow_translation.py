@@ -11,7 +11,7 @@ from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.config.settings import HandlerSettings, MetricsSettings, ReceiptSettings, SparkSettings, TopicSettings
-from legacy_mm.dedicated import transforms
+from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, Connector, is_client_name
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.flow_reading import FlowReading, ListWords
@@ -95,7 +95,7 @@ class FlowRun:
 def translate_flow(reading: FlowReading, clients: ClientTranslation, first_stream: int) -> FlowRun:
     """Return the flow; raises ConfigurationError for what only Java could run, by its key and its class."""
     _refuse_classes(reading)
-    steps = transforms.steps(reading.transforms, reading.header_converter, reading.pair.prefix)
+    steps = transform_properties.steps(reading.transforms, reading.header_converter, reading.pair.prefix)
     if "checkpoint" in reading.present and "source" not in reading.present:
         raise ConfigurationError(
             f"the {CONNECTORS['checkpoint']} of {reading.pair} needs the {CONNECTORS['source']} of its flow in the "
@@ -131,14 +131,14 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
         target_admin=admin_settings(_admin(reading, clients, "target")),
     )
     secrets = (*consumer.secrets, *producer.secrets)
-    filters = transforms.filters(reading.transforms)
+    filters = transform_properties.filters(reading.transforms)
     return FlowRun(reading.pair, settings, secrets, tuple(notes), _running(reading), filters)
 
 
 def _running(reading: FlowReading) -> tuple[str, ...]:
     running = {
         "source": reading.copies,
-        "heartbeat": "heartbeat" not in reading.refusals and reading.value("heartbeat", "emit.heartbeats.enabled"),
+        "heartbeat": reading.has_heartbeats,
         "checkpoint": reading.copies and reading.has_checkpoints,
     }
     return tuple(name for connector, name in CONNECTORS.items() if running[connector])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.dedicated import connect_files, driver, transforms, unused_keys
+from legacy_mm.dedicated import connect_files, driver, transform_properties, unused_keys
 from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED
 from legacy_mm.dedicated.driver_file import CLUSTERS, NoFlows, Pair
@@ -146,7 +146,7 @@ def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str
     if reading.copies:
         made["topics"], made["groups"] = _lists(reading.topics()), _lists(reading.groups())
         made["policy"] = _policy(reading)
-        made["transforms"] = {each.name: transforms.sentence(each) for each in reading.transforms}
+        made["transforms"] = {each.name: transform_properties.sentence(each) for each in reading.transforms}
         made["tasks_max"] = reading.text("source", "tasks.max")
     own = {key: meant for key, meant in ignored.items() if _concerns(key, pair)}
     return FlowExplanation(

@@ -1,23 +1,23 @@
 """Single message transforms of Kafka Connect, each a step: `transform=` and what is to be done as JSON.
 
-`dedicated/transforms.py` reads them from a connector's properties. Expressions for names of topics stand there only in
-the driver; a task gets the names for which they hold, as for `rename.map`.
+`dedicated/transform_properties.py` reads them from a connector's properties. Only the driver knows their expressions
+for names of topics; a task gets the names for which they hold, as for `rename.map`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from legacy_mm.errors import HandlerFailure
-from legacy_mm.handlers.api import NO_TIMESTAMP, MessageHandler, Record, TargetRecord
+from legacy_mm.handlers.api import NO_TIMESTAMP, Headers, MessageHandler, Record, TargetRecord
 from legacy_mm.policies.java_dates import JavaDate
 
 STEP = "transform"
 NAMES, TOPICS = "names", "topics"
-"""What a task gets in place of a RegexRouter's and of a predicate's expression."""
+"""Settings in a task: the routes of a RegexRouter, the topics for which a predicate holds."""
 _NO_TIME = -1
 """The time of a record without one, as Java has it."""
 
@@ -68,17 +68,21 @@ def transform_step(value: str) -> MessageHandler:
     return Where(holds, transform.negate, made)
 
 
+def _with_headers(record: Record, headers: Headers) -> TargetRecord:
+    return TargetRecord(record.topic, record.key, record.value, headers, None, record.timestamp)
+
+
 class Where(MessageHandler):
     """Another transform, for the records for which a predicate holds, or does not."""
 
     def __init__(self, holds: Callable[[Record], bool], negate: bool, transform: MessageHandler) -> None:
         self._holds, self._negate, self._transform = holds, negate, transform
 
-    def handle(self, record: Record) -> list[TargetRecord]:
+    def handle(self, record: Record) -> Sequence[TargetRecord]:
         """Return what the transform makes of the record, or the record."""
         if self._holds(record) is self._negate:
             return [record.to(record.topic)]
-        return [*self._transform.handle(record)]
+        return self._transform.handle(record)
 
 
 class InsertHeader(MessageHandler):
@@ -89,7 +93,7 @@ class InsertHeader(MessageHandler):
 
     def handle(self, record: Record) -> list[TargetRecord]:
         """Return the record with the header."""
-        return [record.to(record.topic)._replace(headers=(*record.headers, self._header))]
+        return [_with_headers(record, (*record.headers, self._header))]
 
 
 class DropHeaders(MessageHandler):
@@ -101,7 +105,7 @@ class DropHeaders(MessageHandler):
     def handle(self, record: Record) -> list[TargetRecord]:
         """Return the record with the other headers, in their order."""
         kept = tuple(header for header in record.headers if header[0] not in self._names)
-        return [record.to(record.topic)._replace(headers=kept)]
+        return [_with_headers(record, kept)]
 
 
 class Filter(MessageHandler):
@@ -150,7 +154,7 @@ def route_by_time(settings: Mapping[str, Any]) -> RouteByTime:
 
 
 def _has_header(name: str) -> Callable[[Record], bool]:
-    return lambda record: any(header[0] == name for header in record.headers)
+    return lambda record: name in dict(record.headers)
 
 
 def _is_in(topics: Collection[str]) -> Callable[[Record], bool]:

@@ -26,7 +26,7 @@ _FIELDS: Mapping[str, Callable[[datetime], int]] = {
     "S": lambda time: time.microsecond // 1000,
 }
 _MONTHS_NAME = 3
-"""So many M are a name, in the language of the host."""
+"""M so often is a name, in the language of the host."""
 _MEANT = {"Y": "y", "A": "H", "E": "d", "MMM": "MM"}
 _CACHED = 4096
 

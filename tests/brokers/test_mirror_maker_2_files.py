@@ -45,8 +45,7 @@ REFUSED = {
     "skyhawk-custompolicy": "a policy in Java",
     "1azunna-remap": "a policy in Java",
     "1azunna-helm": "the same",
-    "idx-smt": "transforms",
-    "gimral-smt-loopguard": "transforms",
+    "idx-smt": "a transform in Java",
 }
 """Files that end with 2 here, and why."""
 NUMBERS = {"replication.factor": "1", "interval.seconds": "2", "interval.ms": "1000", "storage.partitions": "1"}

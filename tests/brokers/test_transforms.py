@@ -19,7 +19,7 @@ from compat.laboratory.releases import CONNECT, CURRENT
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.compat import properties_file
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.dedicated import transforms
+from legacy_mm.dedicated import transform_properties
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.topic_steps import Java, TopicSteps
 from legacy_mm.handlers.api import CREATE_TIME, NO_TIMESTAMP, Record
@@ -105,10 +105,10 @@ def data(value: str | None) -> bytes | None:
 def ours(case: Case, records: Sequence[Record], java: Java) -> Answer:
     """What our steps make of them; a refusal of ours alone begins with `here: `."""
     found, converter = case
-    if why := transforms.refusal(properties(found)):
+    if why := transform_properties.refusal(properties(found)):
         return why
     try:
-        texts = transforms.steps(transforms.read(properties(found)), converter, "A->B.")
+        texts = transform_properties.steps(transform_properties.read(properties(found)), converter, "A->B.")
         made = TopicSteps(texts, java) if texts else None
     except ConfigurationError as error:
         return f"here: {error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from compat.laboratory.tools import java_driver, our_driver
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.protocol.mirror_records import OffsetSync
 from tests.fixtures.driver_files import driver_file
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark]
@@ -83,16 +85,28 @@ def copied(cluster: Cluster, alias: str) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
+def synced(cluster: Cluster) -> Counter[str]:
+    """Source topic -> its offset syncs, of both tools: they share the topic."""
+    name = "mm2-offset-syncs.B.internal"
+    records = read_all(cluster.bootstrap, name) if name in list_topics(cluster.bootstrap) else []
+    return Counter(OffsetSync.decode(record.key or b"", record.value or b"").topic for record in records)
+
+
 def test_the_same_records_in_the_same_topics(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
     a, b = own_clusters(), own_clusters()
     write(a)
-    seen = {}
+    seen: dict[str, Any] = {}
+    syncs: list[int] = []
     for alias, driver in DRIVERS.items():
+        before = synced(a)["t"]
         with driver(tmp_path / alias, file(alias, a, b, topics="t, u", **GUARD)):
             wait_until(lambda: arrived(b, f"{alias}.t") == 28, SECONDS, f"t of {alias}")  # noqa: B023
             wait_until(lambda: arrived(b, f"{alias}.routed") == 30, SECONDS, f"u of {alias}")  # noqa: B023
             wait_until(lambda: arrived(b, f"{alias}.t-20240229") == 2, SECONDS, f"tombstones of {alias}")  # noqa: B023
+            wait_until(lambda: synced(a)["t"] > before, SECONDS, f"offset syncs of {alias}")  # noqa: B023
         seen[alias] = copied(b, alias)
+        syncs.append(synced(a)["u"])
+    assert syncs[0] == syncs[1] > 0  # offsets of another topic: MirrorMaker 2 writes them, and ours does not
     assert seen["J"] == seen["O"]
     assert sorted(seen["O"]) == ["routed", "t", "t-20240229", "u"]
     assert seen["O"]["u"] == []

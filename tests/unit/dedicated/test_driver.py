@@ -138,6 +138,8 @@ def test_what_transforms_leave_alone_is_said(tmp_path: Path) -> None:
     said = f"A->B: transforms act on copied records, and not on those of {own}."
     assert [note.text for note in made.notes if "transforms" in note.text] == [said]
     assert [each.filters for each in made.flows] == [True, False]
+    alone = f"{AB}{FILTER}emit.heartbeats.enabled = false\nemit.checkpoints.enabled = false\n"
+    assert [note.text for note in run(tmp_path, alone).notes if "transforms" in note.text] == []
 
 
 @pytest.mark.parametrize("text", [AB, f"{AB}B->A.enabled = true\n", f"{AB}{IDENTITY}", f"{ABC}C->B.enabled = true\n"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.compat import properties_file
-from legacy_mm.dedicated.transforms import Refused, filters, read, refusal, sentence, steps
+from legacy_mm.dedicated.transform_properties import Refused, filters, read, refusal, sentence, steps
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.handlers.transforms import Predicate, Transform, parsed
 
@@ -135,14 +135,14 @@ MASK = "transforms = m\ntransforms.m.type = com.acme.Mask\n"
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        (MASK, "transforms.m.type=com.acme.Mask is not possible: .*InsertHeader, RegexRouter, TimestampRouter"),
+        (MASK, "transforms.m.type=com.acme.Mask is not possible, .*InsertHeader, RegexRouter, TimestampRouter"),
         (
             MASK.replace("com.acme.Mask", f"{PACKAGE}.MaskField$Value"),
             r"type=org\.apache\.kafka\.connect\.transforms\.MaskField\$Value is not possible",
         ),
         (
             f"{FILTER}transforms.a.predicate = p\npredicates = p\npredicates.p.type = com.acme.Is\n",
-            "predicates.p.type=com.acme.Is is not possible: .*HasHeaderKey, RecordIsTombstone, TopicNameMatches",
+            "predicates.p.type=com.acme.Is is not possible, .*HasHeaderKey, RecordIsTombstone, TopicNameMatches",
         ),
         (f"{BY_TIME}transforms.a.timestamp.format = YYYY", "transforms.a.timestamp.format=YYYY is not possible: YYYY"),
         (

@@ -68,14 +68,12 @@ def steps(transforms: Sequence[Transform], converter: str, flow: str) -> tuple[s
 
     Raise ConfigurationError, which names the key and begins with `flow`, for what cannot be run here.
     """
-    made = []
-    for number, each in enumerate(transforms):
-        try:
+    try:
+        for number, each in enumerate(transforms):
             _check(each, transforms[:number])
-            made.append(written(replace(each, settings=_settings(each, converter))))
-        except ValueError as error:
-            raise ConfigurationError(f"{flow}{error}") from None
-    return tuple(made)
+        return tuple(written(replace(each, settings=_settings(each, converter))) for each in transforms)
+    except ValueError as error:
+        raise ConfigurationError(f"{flow}{error}") from None
 
 
 def filters(transforms: Sequence[Transform]) -> bool:
@@ -158,8 +156,8 @@ def _check(transform: Transform, before: Sequence[Transform]) -> None:
     for family, name, kind in _classes(transform):
         if kind not in _KEYS[family]:
             raise ValueError(
-                f"{family}.{name}.type={kind} is not possible: records would be copied without this Java class; of "
-                f"Connect's own there are {', '.join(_KEYS[family])}"
+                f"{family}.{name}.type={kind} is not possible, because only Java could run this class; take it out of "
+                f"the list if records may be copied without it (possible are {', '.join(_KEYS[family])})"
             )
     by_name = transform.type == "RegexRouter" or (predicate is not None and predicate.type == "TopicNameMatches")
     if by_name and (router := next((each for each in before if each.type == "TimestampRouter"), None)):

@@ -13,7 +13,7 @@ from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.errors import FailureKind
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
-from legacy_mm.flow.topic_steps import TopicSteps, renaming
+from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets
@@ -137,9 +137,8 @@ class Copies:
         settings = self._settings.handler
         if settings is None or self._steps is None:
             return None if settings is None else asdict(settings)
-        if settings.of_connect:
-            return asdict(replace(settings, steps=[renaming(names), *self._steps.exact({*names.values()})]))
-        return asdict(replace(settings, steps=self._steps.exact(names)))
+        steps = self._steps.behind(names) if settings.of_connect else self._steps.exact(names)
+        return asdict(replace(settings, steps=steps))
 
     def _engine_required(self) -> bool:
         settings = self._settings

@@ -94,11 +94,15 @@ class TopicSteps:
             names = set().union(*each.renamed(names).values())
         return texts
 
+    def behind(self, names: Mapping[str, str]) -> list[str]:
+        """Return `exact` for a task that sees these topics, whose records the first step sees by their new names."""
+        return [renaming(names), *self.exact({*names.values()})]
+
     def names(self, topics: Collection[str]) -> dict[str, str]:
         """Return topic -> new name, `a or b` where the record decides, without dropped topics; raises
         HandlerFailure.
         """
-        found = {topic: {topic} for topic in topics}
+        found = {topic: {topic} for topic in sorted(topics)}
         for each in self._steps:
             made = each.renamed(set().union(*found.values()))
             found = {topic: set().union(*(made.get(name, ()) for name in names)) for topic, names in found.items()}

@@ -141,6 +141,32 @@ def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], nodes: Call
     assert {value for value in here[:155] if value and value.startswith(b"a")} <= {*there[:offset]}
 
 
+def test_transforms_that_cannot_be_made_refuse_their_flow_alone(
+    pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]
+) -> None:
+    """An expression that Java refuses, for ever; a name that no topic can have, until the file is another one."""
+    a, b = pair
+    for cluster in pair:
+        create_topic(cluster.bootstrap, "t", 1)
+        write(cluster, "x", range(10))
+    router = {"type": "RegexRouter", "regex": "(", "replacement": "$1"}
+    lines = {f"A->B.transforms.r.{key}": text for key, text in router.items()}
+    file = driver_file({"A": a, "B": b}, **{
+        "A->B.enabled": "true", "B->A.enabled": "true", "topics": "t", "A->B.transforms": "r", **lines,
+    })  # fmt: skip
+    node = nodes(file)
+    refused = "transforms.r.regex: ( is no Java regular expression"
+    wait_until(lambda: arrived(a, "B.t") == 10, SECONDS, "the other flow")
+    wait_until(lambda: refused in node.output(), SECONDS, "the refusal")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+    node = nodes({**file, "A->B.transforms.r.regex": r"A\.t", "A->B.transforms.r.replacement": ""})
+    wait_until(lambda: "the transforms call topic A.t '' at the target" in node.output(), SECONDS, "the failure")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+    assert arrived(b, "A.t") == 0
+
+
 def write(cluster: Cluster, name: str, numbers: range) -> None:
     writer = Producer({"bootstrap.servers": cluster.bootstrap})
     for number in numbers:

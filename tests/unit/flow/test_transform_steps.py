@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
-from legacy_mm.flow.topic_steps import Java, TopicSteps, renaming
+from legacy_mm.flow.topic_steps import Java, TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.transforms import Predicate, Transform, written
@@ -47,7 +47,7 @@ def steps(*transforms: Transform, java: Any = no_java) -> TopicSteps:
 
 def in_a_task(made: TopicSteps, names: dict[str, str], topic: str) -> list[str]:
     """The topics of what a task makes of a record of this source topic."""
-    settings = HandlerSettings(steps=[renaming(names), *made.exact({*names.values()})])
+    settings = HandlerSettings(steps=made.behind(names))
     batch: Any = Columns(*zip(*[Record(topic, 0, 0, 1, 7, b"k", b"v", ())], strict=True))
     return [target[0] for target in load_handler(settings, no_java).handle(batch).targets]
 

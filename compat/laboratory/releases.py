@@ -2,8 +2,8 @@
 
 OLD is the last release that has `kafka.tools.MirrorMaker`; CURRENT is the newest one that was tried. HANDLERS_0_9 and
 HANDLERS_0_10 have message handlers of another shape: handlers are compiled for them, their tools are not run. Brokers
-of WITH_ZOOKEEPER run by `zookeeper.py`. MIRROR_CLIENT is MirrorMaker 2's client of OLD, which OLD's tools do not bring;
-that of CURRENT comes with it.
+of WITH_ZOOKEEPER run by `zookeeper.py`. MIRROR_CLIENT and CONNECT are MirrorMaker 2's client and Kafka Connect of OLD,
+which OLD's tools do not bring; those of CURRENT come with it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from legacy_mm.jvm.jars import LAST_MIRROR_MAKER
 OLD = LAST_MIRROR_MAKER.version
 CURRENT = "4.3.0"
 MIRROR_CLIENT = f"{OLD}-mirror-client"
+CONNECT = f"{OLD}-connect"
 HANDLERS_0_9, HANDLERS_0_10 = "0.9.0.1", "0.10.2.2"
 WITH_ZOOKEEPER = ("2.8.2", "1.1.1", "0.11.0.3", HANDLERS_0_10)
 _LOG4J = ("ch.qos.reload4j:reload4j:1.2.25", "org.slf4j:slf4j-reload4j:1.7.36")
@@ -52,6 +53,7 @@ RELEASES = (
         artefacts=(f"org.apache.kafka:connect-mirror-client:{OLD}", "org.slf4j:slf4j-nop:1.7.36"),
         log4j=1,
     ),
+    Release(CONNECT, (f"org.apache.kafka:connect-mirror:{OLD}", "org.slf4j:slf4j-nop:1.7.36"), log4j=1),
     Release("2.8.2", ("org.apache.kafka:kafka_2.13:2.8.2", *_LOG4J), log4j=1),
     Release("2.2.2", ("org.apache.kafka:kafka_2.12:2.2.2", _ZOOKEEPER, *_LOG4J), log4j=1),
     Release("1.1.1", ("org.apache.kafka:kafka_2.12:1.1.1", *_LOG4J), log4j=1),

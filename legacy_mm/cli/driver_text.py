@@ -61,6 +61,7 @@ def _cautions(explanation: DriverExplanation) -> Iterator[str]:
 
 def _details(flow: FlowExplanation) -> Iterator[list[str]]:
     features = [(name, str(value)) for name, value in flow.features.items()]
+    yield section(f"{_name(flow)}: transforms", list(flow.transforms.items()))
     yield section(f"{_name(flow)}: features", features)
     if flow.copies:
         yield section(f"{_name(flow)}: groups", [(_list(flow.groups),)])

@@ -17,6 +17,7 @@ from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError, UsageError
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled
@@ -62,14 +63,24 @@ def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
 class _Stepped:
     """Built-in handlers; Java is asked about the topics of each batch."""
 
-    def __init__(self, steps: TopicSteps, java: Callable[[HandlerSettings], BatchHandler]) -> None:
+    def __init__(
+        self,
+        steps: TopicSteps,
+        java: Callable[[HandlerSettings], BatchHandler],
+        called: Callable[[str], str] | None = None,
+    ) -> None:
+        """Take the steps; `called` gives topics the names by which the first step sees them."""
         self._steps = steps
         self._java = java
+        self._called = called
 
     def handle(self, batch: Columns) -> Handled:
         """Handle these records, in their order; raises HandlerFailure for a name that no topic can have."""
-        settings = HandlerSettings(steps=self._steps.exact(set(batch.topics)))
-        return load_handler(settings, self._java).handle(batch)
+        topics, called = set(batch.topics), self._called
+        exact = (
+            self._steps.exact(topics) if called is None else self._steps.behind({name: called(name) for name in topics})
+        )
+        return load_handler(HandlerSettings(steps=exact), self._java).handle(batch)
 
 
 def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
@@ -83,7 +94,9 @@ def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
         return JavaBatches(ready, find_java(java_home), compiler_jars())
 
     if settings.handler.steps:
-        return _Stepped(TopicSteps(settings.handler.steps, jvm), java)
+        names = Names(settings.topics, settings.features, lambda pattern: jvm().topic_matcher(pattern))
+        called = names.at_target if settings.handler.of_connect else None
+        return _Stepped(TopicSteps(settings.handler.steps, jvm), java, called)
     return load_handler(settings.handler, java)
 
 

@@ -177,6 +177,8 @@ class HandlerSettings:
     class_path: Sequence[str] = ()
     """Jars and folders, in their order; folders also hold Python modules."""
     java_options: Sequence[str] = field(default=(), repr=False)
+    of_connect: bool = False
+    """True for transforms of Kafka Connect: the steps see topics by their names at the target."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.control_channel.frames import Exit, Frame, Plan, Progress, Stopped
+from legacy_mm.control_channel.frames import UNKNOWN, Exit, Frame, Plan, Progress, Stopped
 from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_seconds
 from legacy_mm.dataplane.records_engine import READ_TIMEOUT, RecordsEngine
 from legacy_mm.errors import HandlerFailure
@@ -85,6 +85,7 @@ class HandlerEngine(RecordsEngine):
                 self._stopping.wait(READ_TIMEOUT)
                 return
             self._sources, self._sent, self._done = self._read(), 0, 0
+            self._measure_read(self._sources)
             with self._beat:
                 self._batch, self._ends = self._handle(self._sources)
                 self._gate.expect({topic for topic, *_ in self._batch})
@@ -105,12 +106,22 @@ class HandlerEngine(RecordsEngine):
         if self._tally is not None:
             self._tally.sent(done)
         self._done = handled
+        self._note_arrived()
 
     def _send(self, begin: int) -> int:
-        if self._refused is None and not self._sender.several:
+        if self._refused is None and self._pairs is None and not self._sender.several:
             return self._sender.send_outgoing(self._batch, begin)
-        sender = self._refused or self._sender
-        return sender.send_outgoing(self._batch, begin, _origins(list(self._sources.rows()), self._ends))
+        origins = _origins(list(self._sources.rows()), self._ends)
+        if self._refused is not None:
+            return self._refused.send_outgoing(self._batch, begin, origins)
+        return self._sender.send_outgoing(self._batch, begin, origins, are_rows=self._pairs is not None)
+
+    def _delivered(self, row: tuple[Any, ...], at_target: str, offset: int) -> None:
+        """Note the pair of a record that is where its topic's copy is; elsewhere its offset says nothing of it."""
+        if at_target == self._names[row[0]]:
+            super()._delivered(row, at_target, offset)
+        elif self._pairs is not None and offset != UNKNOWN:
+            self._arrived.append(row)
 
     def _handle(self, batch: Columns) -> tuple[list[Outgoing], list[int]]:
         """Handle a batch and return its targets and ends, up to the record that ends the mirror, if any."""

@@ -187,10 +187,7 @@ class RecordsEngine:
             batch = self._read()
             with self._beat:
                 self._batch, self._sent = self._gate.passed(batch, self._safe.positions()), 0
-            if self._meters is not None:
-                for partition, found in self._batch.by_partition():
-                    sized = Sized(Times.of_records(found.timestamps), sum(map(len, filter(None, found.values))))
-                    self._meters.read(partition, found.offsets[-1] + 1, sized)
+            self._measure_read(self._batch)
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_a_moment):
                 return
         send = self._sender.send if self._refused is None else self._refused.send
@@ -201,6 +198,12 @@ class RecordsEngine:
         if self._tally is not None:
             self._tally.sent(done)
         self._note_arrived()
+
+    def _measure_read(self, batch: Columns) -> None:
+        if self._meters is not None:
+            for partition, found in batch.by_partition():
+                sized = Sized(Times.of_records(found.timestamps), sum(map(len, filter(None, found.values))))
+                self._meters.read(partition, found.offsets[-1] + 1, sized)
 
     def _moves(self) -> set[Move]:
         """Return the moves of the records that must keep their partition."""
@@ -329,7 +332,7 @@ class RecordsEngine:
             self._starts |= started.offsets
             self._report(started)
 
-    def _delivered(self, row: tuple[Any, ...], offset: int) -> None:
+    def _delivered(self, row: tuple[Any, ...], at_target: str, offset: int) -> None:
         topic, partition, upstream, *_ = row
         if self._pairs is not None and topic in self._keeps_partition:
             self._pairs.record(topic, partition, upstream, offset)

@@ -42,7 +42,7 @@ class TargetGate:
         """Create the gate; `problem` returns why a topic, which the request may create, cannot be written, as
         `RecordSender.topic_problem` does.
         """
-        self._names = plan.names
+        self._names = {} if plan.handler else plan.names  # a handler's records have the names of the target
         self._reader = reader
         self._problem = problem
         self._unmade = unmade
@@ -106,7 +106,7 @@ class TargetGate:
 
     def tell_of_the_end(self) -> None:
         """Report at the end of copying which partitions waited, and why."""
-        counts = Counter(self._names[partition.topic] for partition in self._held)
+        counts = Counter(self._names.get(partition.topic, partition.topic) for partition in self._held)
         for topic, count in sorted(counts.items()):
             reason = self.reasons.get(topic, "it came back only now")
             events.emit(events.NOT_COPIED, topic=topic, partitions=count, reason=reason)

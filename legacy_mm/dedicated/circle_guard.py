@@ -1,4 +1,7 @@
-"""Keeps topics out of the flows of one process that would copy them in a circle."""
+"""Keeps topics out of the flows of one process that would copy them in a circle.
+
+A flow whose transforms filter records is not judged: that is how users break circles themselves.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ class Circles:
 
     def __init__(self, flows: Sequence[FlowRun], matcher: Callable[[], Callable[[str], Matcher]]) -> None:
         """Take the flows; `matcher` returns the compiler of Java's regular expressions once Java runs."""
-        self._runs = [each for each in flows if each.settings.streams]
+        self._runs = [each for each in flows if each.settings.streams and not each.filters]
         self._matcher = matcher
         self._lock = threading.Lock()
         self._known: dict[tuple[Pair, str], bool] = {}

@@ -11,7 +11,7 @@ from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.java_process import MIRROR_MAKER_2
 from legacy_mm.compat.messages import OWN
-from legacy_mm.dedicated import unused_keys
+from legacy_mm.dedicated import transform_properties, unused_keys
 from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
 from legacy_mm.dedicated.driver_file import DriverFile
 from legacy_mm.dedicated.driver_line import DriverLine
@@ -84,7 +84,7 @@ def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, sa
     runs: list[FlowRun] = []
     notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in said]
     streams = 0
-    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in naming_remarks(found)]
+    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in (*naming_remarks(found), *transform_remarks(found))]
     for reading in found:
         run = translate_flow(reading, clients, streams)
         streams += run.settings.streams
@@ -111,7 +111,8 @@ def remarks(file: DriverFile) -> Iterator[str]:
 
 def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
     """Yield what the names of topics at the targets do not tell: circles, mixed copies, hidden origins."""
-    keeping = sorted((each.pair for each in found if each.copies and each.policy().t_becomes == "t"), key=str)
+    by_policy = [each for each in found if each.copies and not transform_properties.filters(each.transforms)]
+    keeping = sorted((each.pair for each in by_policy if each.policy().t_becomes == "t"), key=str)
     for number, pair in enumerate(keeping):
         for other in keeping[number + 1 :]:
             if (other.source, other.target) == (pair.target, pair.source):
@@ -129,6 +130,14 @@ def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
                 f"the alias {each.pair.source} holds the separator {separator!r}: names of its copies do not tell that "
                 "they are from there, so they may be copied back; choose an alias without it"
             )
+
+
+def transform_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+    """Yield what the transforms of a flow leave alone here, which Connect gives them."""
+    for each in found:
+        also = [CONNECTORS[name] for name in each.writing_for_themselves if each.text(name, "transforms")]
+        if also and each.copies:
+            yield f"{each.pair}: transforms act on copied records, and not on those of {' and '.join(also)}"
 
 
 def _refusals(reading: FlowReading) -> Iterator[str]:

@@ -146,6 +146,7 @@ class DriverFile:
             "offset.storage.topic": f"mm2-offsets.{pair.source}.internal",
             "status.storage.topic": f"mm2-status.{pair.source}.internal",
             "config.storage.topic": f"mm2-configs.{pair.source}.internal",
+            "header.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
         }
         return {**defaults, **found}
 

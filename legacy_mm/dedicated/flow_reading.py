@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Literal
 
 from legacy_mm.config.option import listed
+from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED, ROWS, Connector, read
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.features.naming import policy_names
+from legacy_mm.handlers.transforms import Transform
 from legacy_mm.policies.topic_naming import DefaultReplicationPolicy
 
 Release = Literal["3.9", "4"]
@@ -20,6 +22,7 @@ DEFAULT_LIST = "default"
 _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
 _PACKAGE = "org.apache.kafka.connect.mirror."
 _WRITE_OFFSETS = "mm2.offsets.write"
+_HEADER_CONVERTER = "header.converter"
 _CHECKPOINTS, _SYNCS = "emit.checkpoints.enabled", "emit.offset-syncs.enabled"
 
 
@@ -75,11 +78,33 @@ class FlowReading:
         """Records are copied: else there are only heartbeats, if anything."""
         return "source" not in self.refusals and bool(self.value("source", "enabled"))
 
+    @cached_property
+    def transforms(self) -> tuple[Transform, ...]:
+        """The transforms of the records; none where nothing is copied."""
+        return transform_properties.read(self.properties["source"]) if self.copies else ()
+
+    @property
+    def header_converter(self) -> str:
+        """The class with which Connect would write the headers of the records."""
+        given = self.text("source", _HEADER_CONVERTER) or self.worker.get(_HEADER_CONVERTER, "").strip()
+        return given or "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+
     @property
     def has_checkpoints(self) -> bool:
         """The connector of checkpoints runs."""
         enabled = "checkpoint" not in self.refusals and self.value("checkpoint", "enabled")
         return bool(enabled) and bool(self.value("checkpoint", _CHECKPOINTS))
+
+    @property
+    def has_heartbeats(self) -> bool:
+        """The connector of heartbeats emits them."""
+        return "heartbeat" not in self.refusals and bool(self.value("heartbeat", "emit.heartbeats.enabled"))
+
+    @property
+    def writing_for_themselves(self) -> tuple[Connector, ...]:
+        """The connectors that write records of their own."""
+        writing: dict[Connector, bool] = {"heartbeat": self.has_heartbeats, "checkpoint": self.has_checkpoints}
+        return tuple(connector for connector, writes in writing.items() if writes)
 
     def text(self, connector: Connector, name: str) -> str:
         """Return a property of a connector as written, trimmed, or its default."""
@@ -174,4 +199,4 @@ class FlowReading:
             for name in (_CHECKPOINTS, _SYNCS):
                 if not self.value(connector, name):
                     return f"{name}=false, which Kafka 3.9 and later do not allow for this connector"
-        return ""
+        return transform_properties.refusal(given)

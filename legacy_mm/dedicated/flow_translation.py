@@ -10,7 +10,8 @@ from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
 from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.config.settings import MetricsSettings, ReceiptSettings, SparkSettings, TopicSettings
+from legacy_mm.config.settings import HandlerSettings, MetricsSettings, ReceiptSettings, SparkSettings, TopicSettings
+from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, Connector, is_client_name
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.flow_reading import FlowReading, ListWords
@@ -87,11 +88,14 @@ class FlowRun:
     notes: tuple[Note, ...]
     connectors: tuple[str, ...]
     """The connectors whose work the flow does, by MirrorMaker 2's names."""
+    filters: bool = False
+    """True if transforms decide which records go to the topics that the policy names."""
 
 
 def translate_flow(reading: FlowReading, clients: ClientTranslation, first_stream: int) -> FlowRun:
     """Return the flow; raises ConfigurationError for what only Java could run, by its key and its class."""
     _refuse_classes(reading)
+    steps = transform_properties.steps(reading.transforms, reading.header_converter, reading.pair.prefix)
     if "checkpoint" in reading.present and "source" not in reading.present:
         raise ConfigurationError(
             f"the {CONNECTORS['checkpoint']} of {reading.pair} needs the {CONNECTORS['source']} of its flow in the "
@@ -108,6 +112,7 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
         source=replace(source, name=reading.pair.source),
         target=replace(target_settings(producer, abort=True, synchronous=False), name=reading.pair.target),
         topics=TopicSettings(_EVERY_TOPIC, _EVERY_TOPIC),
+        handler=HandlerSettings(steps=steps, of_connect=True) if steps else None,
         spark=SparkSettings(
             master=None if options.spark_master == EMBEDDED else options.spark_master,
             conf=options.spark_conf,
@@ -125,13 +130,15 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
         source_admin=admin_settings(_admin(reading, clients, "source")),
         target_admin=admin_settings(_admin(reading, clients, "target")),
     )
-    return FlowRun(reading.pair, settings, (*consumer.secrets, *producer.secrets), tuple(notes), _running(reading))
+    secrets = (*consumer.secrets, *producer.secrets)
+    filters = transform_properties.filters(reading.transforms)
+    return FlowRun(reading.pair, settings, secrets, tuple(notes), _running(reading), filters)
 
 
 def _running(reading: FlowReading) -> tuple[str, ...]:
     running = {
         "source": reading.copies,
-        "heartbeat": "heartbeat" not in reading.refusals and reading.value("heartbeat", "emit.heartbeats.enabled"),
+        "heartbeat": reading.has_heartbeats,
         "checkpoint": reading.copies and reading.has_checkpoints,
     }
     return tuple(name for connector, name in CONNECTORS.items() if running[connector])
@@ -247,7 +254,7 @@ def _stripped(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def _refuse_classes(reading: FlowReading) -> None:
-    """Raise ConfigurationError for a filter, an admin or a transform that only Java could run."""
+    """Raise ConfigurationError for a filter or an admin that only Java could run."""
     for name, (ours, connector) in _FILTERS.items():
         asked = reading.text(connector, name)  # type: ignore[arg-type]
         if asked and asked.rpartition(".")[2] != ours:
@@ -255,8 +262,3 @@ def _refuse_classes(reading: FlowReading) -> None:
                 f"{reading.pair.prefix}{name}={asked} is not possible, because this is a Java class of its own; "
                 f"leave the line out to have {ours}"
             )
-    if reading.copies and (asked := reading.text("source", "transforms")):
-        raise ConfigurationError(
-            f"{reading.pair.prefix}transforms={asked} is not possible yet: records are copied as they are; "
-            "without the line they would differ from MirrorMaker 2's"
-        )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.dedicated import connect_files, driver, unused_keys
+from legacy_mm.dedicated import connect_files, driver, transform_properties, unused_keys
 from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED
 from legacy_mm.dedicated.driver_file import CLUSTERS, NoFlows, Pair
@@ -40,6 +40,8 @@ class FlowExplanation:
     groups: Mapping[str, object] = field(default_factory=dict)
     policy: Mapping[str, str] = field(default_factory=dict)
     """class, separator if the file has one, t_becomes."""
+    transforms: Mapping[str, str] = field(default_factory=dict)
+    """Alias -> what it does, and to which records; in their order."""
     features: Mapping[str, object] = field(default_factory=dict)
     tasks_max: str = ""
     group: str = ""
@@ -100,7 +102,7 @@ def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplan
         0,
         RUNS if here else "MirrorMaker 2 would run it; legacy_mm would end with 2: see what is refused",
         flows,
-        remarks=(*driver.remarks(file), *driver.naming_remarks(readings)),
+        remarks=(*driver.remarks(file), *driver.naming_remarks(readings), *driver.transform_remarks(readings)),
         runs_here=here,
         **common,
     )
@@ -118,7 +120,8 @@ def explain_connect(line: ConnectLine, clients: ClientTranslation) -> DriverExpl
     flows = [_flow(reading, clients, ignored) for reading in readings]
     here = all(flow.clients or not flow.refused for flow in flows)
     outcome = RUNS if here else "Kafka Connect would run it; legacy_mm would end with 2: see what is refused"
-    return DriverExplanation(0, outcome, flows, ignored, runs_here=here)
+    said = (*driver.naming_remarks(readings), *driver.transform_remarks(readings))
+    return DriverExplanation(0, outcome, flows, ignored, remarks=said, runs_here=here)
 
 
 def _near(key: str) -> str:
@@ -143,6 +146,7 @@ def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str
     if reading.copies:
         made["topics"], made["groups"] = _lists(reading.topics()), _lists(reading.groups())
         made["policy"] = _policy(reading)
+        made["transforms"] = {each.name: transform_properties.sentence(each) for each in reading.transforms}
         made["tasks_max"] = reading.text("source", "tasks.max")
     own = {key: meant for key, meant in ignored.items() if _concerns(key, pair)}
     return FlowExplanation(

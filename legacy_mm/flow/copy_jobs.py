@@ -49,7 +49,7 @@ def only_batches(settings: Settings) -> str | None:
 
 def _needs_records(settings: Settings) -> str | None:
     if settings.handler is not None:
-        return "a message handler sees each record"
+        return f"{'a transform' if settings.handler.of_connect else 'a message handler'} sees each record"
     if settings.receipts is not None:
         return "receipts count the bytes of keys and values"
     return "producer.type=sync waits for each record" if settings.target.synchronous else None
@@ -135,12 +135,13 @@ class Copies:
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 
-    def _handler(self, topics: Collection[str]) -> dict[str, Any] | None:
+    def _handler(self, names: Mapping[str, str]) -> dict[str, Any] | None:
         """Return the handler settings for a task that sees these topics; raises HandlerFailure."""
         settings = self._settings.handler
-        if settings is None:
-            return None
-        return asdict(settings if self._steps is None else replace(settings, steps=self._steps.exact(topics)))
+        if settings is None or self._steps is None:
+            return None if settings is None else asdict(settings)
+        steps = self._steps.behind(names) if settings.of_connect else self._steps.exact(names)
+        return asdict(replace(settings, steps=steps))
 
     def adapt(self, trouble: CopyTrouble) -> bool:
         """Change the plan of the next copy jobs if that helps against this trouble; return False if it does not."""

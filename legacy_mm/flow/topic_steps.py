@@ -9,7 +9,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from legacy_mm.errors import ConfigurationError, HandlerFailure, InvalidPattern
+from legacy_mm.flow.transform_steps import TransformStep
 from legacy_mm.handlers.built_in import RenameTopic, rows_of, step
+from legacy_mm.handlers.transforms import STEP
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.topic_rename import TopicRename
 from legacy_mm.policies.topic_filter import Matcher
@@ -22,8 +24,8 @@ _MAP, _FILTER = "rename.map", "filter.topic"
 class _Step(Protocol):
     """Effect of a step on topic names."""
 
-    def renamed(self, names: Collection[str]) -> Mapping[str, str]:
-        """Return name -> new name, without dropped topics."""
+    def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
+        """Return name -> its possible new names, without dropped topics, or with none of them."""
 
     def exact(self, names: Collection[str]) -> str:
         """Return the step for a task that sees records of these topics only."""
@@ -35,11 +37,11 @@ class _Map:
         for row in self._rows:
             _check_letters(row.sample)
 
-    def renamed(self, names: Collection[str]) -> Mapping[str, str]:
-        return {name: self._first(name) for name in names}
+    def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
+        return {name: [self._first(name)] for name in names}
 
     def exact(self, names: Collection[str]) -> str:
-        return f"{_MAP}={','.join(f'{name}->{new}' for name, new in self.renamed(names).items())}"
+        return renaming({name: self._first(name) for name in names})
 
     def _first(self, name: str) -> str:
         found = (row.renamed(name) for row in self._rows)
@@ -50,8 +52,8 @@ class _Filter:
     def __init__(self, value: str, java: Java) -> None:
         self._matcher: Matcher = java().topic_matcher(value)
 
-    def renamed(self, names: Collection[str]) -> Mapping[str, str]:
-        return {name: name for name in sorted(self._matcher.matching(names))}
+    def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
+        return {name: [name] for name in sorted(self._matcher.matching(names))}
 
     def exact(self, names: Collection[str]) -> str:
         return f"{_FILTER}={','.join(self.renamed(names))}"
@@ -66,8 +68,8 @@ class _Other:
         self._rename = made.renamed if isinstance(made, RenameTopic) else str
         _check_letters(self._rename(""))
 
-    def renamed(self, names: Collection[str]) -> Mapping[str, str]:
-        return {name: self._rename(name) for name in names}
+    def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
+        return {name: [self._rename(name)] for name in names}
 
     def exact(self, names: Collection[str]) -> str:
         return self._text
@@ -89,23 +91,42 @@ class TopicSteps:
         texts, names = [], set(topics)
         for each in self._steps:
             texts.append(each.exact(sorted(names)))
-            names = set(each.renamed(names).values())
+            names = set().union(*each.renamed(names).values())
         return texts
 
+    def behind(self, names: Mapping[str, str]) -> list[str]:
+        """Return `exact` for a task that sees these topics, whose records the first step sees by their new names."""
+        return [renaming(names), *self.exact({*names.values()})]
+
     def names(self, topics: Collection[str]) -> dict[str, str]:
-        """Return topic -> new name, without dropped topics; raises HandlerFailure."""
-        found = {topic: topic for topic in topics}
+        """Return topic -> new name, `a or b` where the record decides, without dropped topics; raises
+        HandlerFailure.
+        """
+        found = {topic: {topic} for topic in sorted(topics)}
         for each in self._steps:
-            made = each.renamed(set(found.values()))
-            found = {topic: made[name] for topic, name in found.items() if name in made}
-        for topic, name in found.items():
-            if why := why_no_topic(name):
-                raise HandlerFailure(f"--handler.step calls topic {topic} {name!r} at the target: {why}")
-        return found
+            made = each.renamed(set().union(*found.values()))
+            found = {topic: set().union(*(made.get(name, ()) for name in names)) for topic, names in found.items()}
+        for topic, names in found.items():
+            for name in names:
+                if why := why_no_topic(name):
+                    raise HandlerFailure(f"{self._says} topic {topic} {name!r} at the target: {why}")
+        return {topic: " or ".join(sorted(names)) for topic, names in found.items() if names}
+
+    @property
+    def _says(self) -> str:
+        transforms = any(isinstance(each, TransformStep) for each in self._steps)
+        return "the transforms call" if transforms else "--handler.step calls"
+
+
+def renaming(names: Mapping[str, str]) -> str:
+    """Return the step that gives these topics their new names."""
+    return f"{_MAP}={','.join(f'{name}->{new}' for name, new in names.items())}"
 
 
 def _make_step(text: str, java: Java) -> _Step:
     name, _, value = text.partition("=")
+    if name == STEP:
+        return TransformStep(value, java)
     try:
         if name == _MAP:
             return _Map(value, java)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.handlers.api import MessageHandler, Record, TargetRecord
+from legacy_mm.handlers.transforms import STEP, transform_step
 
 
 class RenameTopic(MessageHandler):
@@ -160,12 +161,13 @@ class Steps(MessageHandler):
 
 def _again(step: MessageHandler, record: Record, target: TargetRecord) -> Sequence[TargetRecord]:
     """Apply a later step; an earlier step's partition and timestamp stay unless this one sets them."""
-    timestamp = record.timestamp if target.timestamp is None else target.timestamp
-    changed = record._replace(
-        topic=target.topic, timestamp=timestamp, key=target.key, value=target.value, headers=target.headers
-    )
-    made = step.handle(changed)
-    return [each if each.partition is not None else each._replace(partition=target.partition) for each in made]
+    topic, key, value, headers, partition, timestamp = target
+    _, source_partition, offset, kind, source_timestamp, *_ = record
+    time = source_timestamp if timestamp is None else timestamp
+    made = step.handle(Record(topic, source_partition, offset, kind, time, key, value, headers))
+    if partition is None:
+        return made
+    return [each if each.partition is not None else each._replace(partition=partition) for each in made]
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -193,6 +195,8 @@ def step(text: str) -> MessageHandler:
     name, equals, value = text.partition("=")
     if text == _KEEP_PARTITION:
         return KeepPartition()
+    if name == STEP:
+        return transform_step(value)
     if name not in _STEPS or not equals:
         known = ", ".join([_KEEP_PARTITION, *(f"{each}=value" for each in _STEPS)])
         raise ConfigurationError(f"--handler.step {text}: choose from {known}")

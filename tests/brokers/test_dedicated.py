@@ -10,7 +10,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, Producer
 
 from compat.laboratory.checkout import COMMANDS
 from compat.laboratory.cluster import Cluster
@@ -92,6 +92,90 @@ def test_active_active(pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolP
     assert sum(committed(b.bootstrap, "readers", ["A.t"]).values()) == 300
     assert "MirrorSourceConnector" in node.output()
     assert "MirrorHeartbeatConnector" in node.output()
+
+
+def guarded(flow: str) -> dict[str, str]:
+    """What users write who mirror one topic in both directions: what was copied is marked, and not copied again."""
+    package = "org.apache.kafka.connect.transforms"
+    lines = {
+        "transforms": "guard, mark",
+        "transforms.guard.type": f"{package}.Filter",
+        "transforms.guard.predicate": "copied",
+        "transforms.mark.type": f"{package}.InsertHeader",
+        "transforms.mark.header": "copied",
+        "transforms.mark.value.literal": "null",
+        "predicates": "copied",
+        "predicates.copied.type": f"{package}.predicates.HasHeaderKey",
+        "predicates.copied.name": "copied",
+    }
+    return {f"{flow}.{key}": text for key, text in lines.items()}
+
+
+def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]) -> None:
+    """One topic in both directions, names kept; a group moves over records that were left out."""
+    for cluster in pair:
+        create_topic(cluster.bootstrap, "t", 1)
+    a, b = pair
+    write(a, "a", range(100))
+    write(b, "b", range(50))
+    file = driver_file({"A": a, "B": b}, **{
+        "A->B.enabled": "true", "B->A.enabled": "true", "replication.policy.class": IDENTITY, "topics": "t",
+        "sync.group.offsets.enabled": "true", "refresh.groups.interval.seconds": "2",
+        "emit.heartbeats.enabled": "false", **guarded("A->B"), **guarded("B->A"),
+    })  # fmt: skip
+    node = nodes(file)
+    wait_until(lambda: arrived(a, "t") == arrived(b, "t") == 150, SECONDS, "both copies")
+    write(a, "a", range(100, 110))
+    write(b, "b", range(50, 55))
+    wait_until(lambda: arrived(a, "t") == arrived(b, "t") == 165, SECONDS, "later records behind the copies")
+    here, there = ([record.value or b"" for record in read_all(cluster.bootstrap, "t")] for cluster in pair)
+    assert sorted(here) == sorted(there)
+    assert len({*here}) == 165
+    read_by(a, "readers", "t", 155)
+    seen = {there.index(value) for value in here[:155] if value.startswith(b"a")}
+    unseen = {there.index(value) for value in here[155:] if value.startswith(b"a")}
+
+    def moved() -> bool:
+        offsets = committed(b.bootstrap, "readers", ["t"]).values()
+        return any(max(seen) < offset <= min(unseen, default=165) for offset in offsets)
+
+    wait_until(moved, SECONDS, "the group at the other cluster")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+    assert "circle" not in node.output()
+
+
+def test_transforms_that_cannot_be_made_refuse_their_flow_alone(
+    pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]
+) -> None:
+    """An expression that Java refuses, for ever; a name that no topic can have, until the file is another one."""
+    a, b = pair
+    for cluster in pair:
+        create_topic(cluster.bootstrap, "t", 1)
+        write(cluster, "x", range(10))
+    router = {"type": "RegexRouter", "regex": "(", "replacement": "$1"}
+    lines = {f"A->B.transforms.r.{key}": text for key, text in router.items()}
+    file = driver_file({"A": a, "B": b}, **{
+        "A->B.enabled": "true", "B->A.enabled": "true", "topics": "t", "A->B.transforms": "r", **lines,
+    })  # fmt: skip
+    node = nodes(file)
+    refused = "transforms.r.regex: ( is no Java regular expression"
+    wait_until(lambda: arrived(a, "B.t") == 10, SECONDS, "the other flow")
+    wait_until(lambda: refused in node.output(), SECONDS, "the refusal")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+    node = nodes({**file, "A->B.transforms.r.regex": r"A\.t", "A->B.transforms.r.replacement": ""})
+    wait_until(lambda: "the transforms call topic A.t '' at the target" in node.output(), SECONDS, "the failure")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+    assert arrived(b, "A.t") == 0
+
+
+def write(cluster: Cluster, name: str, numbers: range) -> None:
+    writer = Producer({"bootstrap.servers": cluster.bootstrap})
+    for number in numbers:
+        writer.produce("t", b"%b-%03d" % (name.encode(), number))
+    writer.flush()
 
 
 def test_two_nodes_share_the_partitions_and_one_is_killed(

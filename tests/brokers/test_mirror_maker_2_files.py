@@ -33,6 +33,7 @@ STOPPED = 128 + signal.SIGTERM
 RECORDED = CHECKOUT / "compat" / "recorded" / "facts" / "mm2_files.json"
 LEFT_OUT = {
     "jctarla-oci": "auto.offset.reset=latest, and the records are older",
+    "gimral-smt-loopguard": "the same; tests/brokers/test_dedicated.py runs such transforms",
     "rajabhishek-none": "auto.offset.reset=none, and there are no offsets",
     "idx-partial-put": "its second file is the body of a request",
 }
@@ -45,8 +46,7 @@ REFUSED = {
     "skyhawk-custompolicy": "a policy in Java",
     "1azunna-remap": "a policy in Java",
     "1azunna-helm": "the same",
-    "idx-smt": "transforms",
-    "gimral-smt-loopguard": "transforms",
+    "idx-smt": "a transform in Java",
 }
 """Files that end with 2 here, and why."""
 NUMBERS = {"replication.factor": "1", "interval.seconds": "2", "interval.ms": "1000", "storage.partitions": "1"}

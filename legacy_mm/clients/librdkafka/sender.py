@@ -84,6 +84,8 @@ def _batch_bytes(properties: Mapping[str, str]) -> int:
     return 0 if properties.get("batch.num.messages") == "1" else int(properties.get("batch.size", 1_000_000))
 
 
+Delivered = Callable[[Any, str, int], None]
+"""(row of the source, topic at the target, offset there)."""
 Refused = Callable[[Any, FailedSend], bool]
 """(what the record was made of, why it failed) -> whether that is seen to; else it counts as any failure."""
 
@@ -99,14 +101,14 @@ class RecordSender:
         on_zero_timestamp: Callable[[TopicPartition], None],
         on_statistics: Callable[[Statistics], None],
         keeps_partition: Collection[str] = (),
-        on_delivered: Callable[[Any, int], None] | None = None,
+        on_delivered: Delivered | None = None,
         on_refused: Refused | None = None,
     ) -> None:
         """Create a sender; `keeps_partition`: source topics whose records `send` leaves in their partition.
 
-        `on_delivered` is called for each row that `send` was given, in the order of its partition, with its offset at
-        the target, UNKNOWN if it failed and may be there nevertheless; about 1 us a record. `on_refused` is asked about
-        a failed record before `on_failure` is called.
+        `on_delivered` is called for each row that `send` was given, in the order of its partition, with its topic and
+        its offset at the target, UNKNOWN if it failed and may be there nevertheless; about 1 us a record. `on_refused`
+        is asked about a failed record before `on_failure` is called.
         """
         self._names = names
         self._keeps_partition = keeps_partition
@@ -156,11 +158,18 @@ class RecordSender:
             self._failed(row, topic, key, value, refused)
         return self._first_unsent(len(records), waiting)
 
-    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
+    def send_outgoing(
+        self,
+        records: Sequence[Outgoing],
+        begin: int = 0,
+        origins: Sequence[Any] | None = None,
+        *,
+        are_rows: bool = False,
+    ) -> int:
         """Send a handler's records like `send`, with their own topic, partition and timestamp.
 
-        `origins`: the source of each record, for `on_refused`. Raise TypeError, ValueError or OverflowError for an
-        invalid record.
+        `origins`: the source of each record, for `on_refused`; if they `are_rows`, also for `on_delivered`. Raise
+        TypeError, ValueError or OverflowError for an invalid record.
         """
         rest = records[begin:]
         if not rest:
@@ -170,13 +179,14 @@ class RecordSender:
         if not self._headers.admits(headers, self._topic):
             return begin
         waiting = iter(values)
+        on_outcome = self._on_outcome if are_rows else self._on_outgoing
         sends = map(
             self._producer.produce,
             topics,
             waiting,
             keys,
             [_ANY_PARTITION if number is None else number for number in partitions],
-            repeat(None) if origins is None else map(partial, repeat(self._on_outgoing), origins[begin:]),
+            repeat(None) if origins is None else map(partial, repeat(on_outcome), origins[begin:]),
             repeat(None),
             [time if time and time > 0 else 0 for time in timestamps],
             [_encodable(pairs) if pairs else None for pairs in headers],
@@ -317,7 +327,7 @@ class RecordSender:
 
     def _on_outcome(self, source: Any, error: KafkaError | None, record: Any) -> None:
         if self._on_delivered is not None and not (error is not None and refuses_the_record(error)):
-            self._on_delivered(source, record.offset() if error is None else UNKNOWN)
+            self._on_delivered(source, record.topic(), record.offset() if error is None else UNKNOWN)
         self._on_outgoing(source, error, record)
 
     def _on_outgoing(self, origin: Any, error: KafkaError | None, record: Any) -> None:

@@ -73,15 +73,26 @@ class Senders:
         places = zip(records.topics[begin:], records.partitions[begin:], strict=True)
         return self._send_runs(places, begin, lambda sender, first, end: sender.send(records.part(first, end)))
 
-    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
+    def send_outgoing(
+        self,
+        records: Sequence[Outgoing],
+        begin: int = 0,
+        origins: Sequence[Any] | None = None,
+        *,
+        are_rows: bool = False,
+    ) -> int:
         """Send as `RecordSender.send_outgoing` does; where there are several senders, the origins are rows of the
         source.
         """
         if not self.several:
-            return self._senders[0].send_outgoing(records, begin, origins)
+            return self._senders[0].send_outgoing(records, begin, origins, are_rows=are_rows)
         assert origins is not None
-        places = map(_place, origins[begin:])
-        return self._send_runs(places, begin, lambda sender, first, end: sender.send_outgoing(records[first:end]))
+
+        def send(sender: RecordSender, first: int, end: int) -> int:
+            rows = origins[first:end] if are_rows else None
+            return sender.send_outgoing(records[first:end], 0, rows, are_rows=are_rows)
+
+        return self._send_runs(map(_place, origins[begin:]), begin, send)
 
     def flush(self, seconds: float) -> bool:
         """Flush as `RecordSender.flush` does."""

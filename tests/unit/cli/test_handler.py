@@ -12,7 +12,9 @@ from legacy_mm.cli import handler as command
 from legacy_mm.cli.handler import handler
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Started
+from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.jvm import keystore
+from legacy_mm.model import Columns
 
 
 class Reader:
@@ -105,3 +107,28 @@ def test_key_stores_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
     assert handler(["test", "--topic", "t", "--", *words]) == 0
     assert "/trust.jks" in Reader.properties["ssl.ca.pem"]
+
+
+FILE = {
+    "clusters": "A, B",
+    "A.bootstrap.servers": "127.0.0.1:1",
+    "B.bootstrap.servers": "127.0.0.1:1",
+    "A->B.enabled": "true",
+    "A->B.transforms": "tidy, route",
+    "A->B.transforms.tidy.type": "DropHeaders",
+    "A->B.transforms.tidy.headers": "trace",
+    "A->B.transforms.route.type": "TimestampRouter",
+}
+
+
+def test_transforms_of_a_driver_s_file_on_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They see the name that the replication policy gives."""
+    batches = [[], [Record("t", 0, 7, 1, 0, b"k", b"v", (("trace", b"1"), ("kept", b"2")))]]
+    monkeypatch.setattr(command, "PartitionReader", Reader)
+    monkeypatch.setattr(Reader, "read", lambda self, timeout: Columns.from_rows(batches.pop()))
+    file = write_properties(tmp_path / "mm2.properties", FILE)
+    assert handler(["test", "--topic", "t", "--", "connect-mirror-maker.sh", str(file)]) == 0
+    target = TargetRecord("A.t-19700101", b"k", b"v", (("kept", b"2"),), None, 0)
+    assert f"  -> {target}\n" in capsys.readouterr().out

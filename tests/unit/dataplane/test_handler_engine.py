@@ -13,7 +13,7 @@ import pytest
 
 from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.control_channel.frames import Frame, Gap, Plan, Progress, Started
+from legacy_mm.control_channel.frames import CopiedRun, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane import native_reader, partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import HandlerEngine
 from legacy_mm.errors import HandlerFailure, StreamFailure
@@ -118,12 +118,15 @@ class Sender:
     full: Callable[[], None]
     sent: list[Outgoing]
     refused: Callable[[Any, FailedSend], bool]
+    delivered: Callable[[Any, str, int], None]
 
     def __init__(self, properties: dict[str, str], *callbacks: Any) -> None:
         Sender.sent = []
-        Sender.refused = callbacks[-1]
+        *_, Sender.delivered, Sender.refused = callbacks
 
-    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Any = None) -> int:
+    def send_outgoing(
+        self, records: Sequence[Outgoing], begin: int = 0, origins: Any = None, *, are_rows: bool = False
+    ) -> int:
         room = min(Sender.room, Sender.limit - len(Sender.sent))
         if not room and begin < len(records):
             Sender.full()
@@ -132,6 +135,8 @@ class Sender:
                 assert Sender.refused(origins[number], TOO_LARGE)
             else:
                 Sender.sent.append(record)
+                if are_rows:
+                    Sender.delivered(origins[number], record[0], 100 + len(Sender.sent))
         return min(len(records), begin + room)
 
     def flush(self, seconds: float) -> bool:
@@ -159,12 +164,14 @@ class Sender:
 class Run:
     """An engine over records whose values are these, and what it reported."""
 
-    def __init__(self, folder: Path, text: str = SCRIPT, *, preserve: bool = False, **quarantine: Any) -> None:
+    def __init__(
+        self, folder: Path, text: str = SCRIPT, *, preserve: bool = False, pairs: bool = False, **quarantine: Any
+    ) -> None:
         script = folder / "handler.py"
         script.write_text(text)
         plan = Plan(
             {HERE: 10},
-            {},
+            {"t": "copy"},
             {},
             {},
             60.0,
@@ -173,7 +180,8 @@ class Run:
             synchronous=False,
             handler=asdict(HandlerSettings(str(script))),
             quarantine=asdict(QuarantineSettings(**quarantine)),
-            keeps_partition=["t"] if preserve else [],
+            keeps_partition=["t"] if preserve or pairs else [],
+            pairs=pairs,
         )
         self.frames: list[Frame] = []
         self.left: Any = None
@@ -355,3 +363,18 @@ def test_each_engine_makes_its_own_handler(tmp_path: Path, made: list[Any]) -> N
     """Difference: handler-for-each-job."""
     Run(tmp_path), Run(tmp_path)
     assert len(made) == 2
+
+
+ROUTE = """
+def handle(record):
+    return {b"stay": [record.to("copy")], b"move": [record.to("other")], b"drop": []}[record.value]
+"""
+
+
+def test_a_pair_is_noted_where_a_record_is_its_topic_s_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An offset in another topic says nothing of the copy; a dropped record has none."""
+    monkeypatch.setattr(Sender, "counts", defaultdict(lambda: 8))
+    run = Run(tmp_path, ROUTE, pairs=True).over(b"stay", b"move", b"drop", b"stay", b"stay")
+    assert run.safe == 15
+    runs = [found for frame in run.frames if isinstance(frame, Pairs) for found in frame.runs]
+    assert runs == [CopiedRun("t", 0, 10, 101, 1), CopiedRun("t", 0, 13, 103, 2)]

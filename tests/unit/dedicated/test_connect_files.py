@@ -85,6 +85,15 @@ def test_a_source_connector_alone_has_no_checkpoints(tmp_path: Path) -> None:
     assert features.offset_syncs is not None
 
 
+def test_transforms_of_a_connector(tmp_path: Path) -> None:
+    """A worker's own header converter writes text; the transforms of other connectors are not the records'."""
+    lines = "transforms=i\ntransforms.i.type=InsertHeader\ntransforms.i.header=h\ntransforms.i.value.literal=DC1\n"
+    handler = flow(tmp_path, f"{SOURCE}{lines}").settings.handler
+    assert handler is not None
+    assert "DC1" in handler.steps[0]
+    assert flow(tmp_path, SOURCE, f"{CHECKPOINT}{lines}").settings.handler is None
+
+
 def test_the_sink_connector_of_kip_382(tmp_path: Path) -> None:
     assert flow(tmp_path, SOURCE.replace("MirrorSource", "MirrorSink")).settings.streams == 1
 

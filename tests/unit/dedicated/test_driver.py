@@ -121,6 +121,27 @@ def test_what_names_do_not_tell_is_said(text: str, said: str, tmp_path: Path) ->
     assert [note for note in run(tmp_path, text).notes if note.text.startswith(said)]
 
 
+FILTER = "A->B.transforms = f\nA->B.transforms.f.type = Filter\n"
+DROP = "A->B.transforms = d\nA->B.transforms.d.type = DropHeaders\nA->B.transforms.d.headers = h\n"
+
+
+def test_whoever_filters_by_transforms_breaks_circles_himself(tmp_path: Path) -> None:
+    """A public file does: what was marked is filtered. A header without a filter breaks none."""
+    both = f"{AB}B->A.enabled = true\n{IDENTITY}"
+    notes = [[note.text for note in run(tmp_path, f"{both}{text}").notes] for text in (FILTER, DROP)]
+    assert ["both keep names" in " ".join(each) for each in notes] == [False, True]
+
+
+def test_what_transforms_leave_alone_is_said(tmp_path: Path) -> None:
+    made = run(tmp_path, f"{AB}{FILTER}")
+    own = "MirrorHeartbeatConnector and MirrorCheckpointConnector"
+    said = f"A->B: transforms act on copied records, and not on those of {own}."
+    assert [note.text for note in made.notes if "transforms" in note.text] == [said]
+    assert [each.filters for each in made.flows] == [True, False]
+    alone = f"{AB}{FILTER}emit.heartbeats.enabled = false\nemit.checkpoints.enabled = false\n"
+    assert [note.text for note in run(tmp_path, alone).notes if "transforms" in note.text] == []
+
+
 @pytest.mark.parametrize("text", [AB, f"{AB}B->A.enabled = true\n", f"{AB}{IDENTITY}", f"{ABC}C->B.enabled = true\n"])
 def test_names_that_tell_enough(text: str, tmp_path: Path) -> None:
     assert [note.text for note in run(tmp_path, text).notes if note.level == logging.WARNING] == []

@@ -130,12 +130,45 @@ def test_empty_aliases_of_a_flow_that_only_emits_heartbeats() -> None:
         ("replication.policy.class = com.acme.Remap", "replication.policy.class=com.acme.Remap"),
         ("A->B.topic.filter.class = com.acme.Filter", r"A->B\.topic\.filter\.class=com\.acme\.Filter"),
         ("forwarding.admin.class = com.acme.Admin", r"forwarding\.admin\.class=com\.acme\.Admin"),
-        ("A->B.transforms = x", r"A->B\.transforms=x"),
+        ("A->B.transforms = x\nA->B.transforms.x.type = com.acme.X", r"A->B\.transforms\.x\.type=com\.acme\.X"),
     ],
 )
 def test_what_only_java_could_run_is_refused_by_key_and_class(text: str, named: str) -> None:
     with pytest.raises(ConfigurationError, match=named):
         flow(text)
+
+
+def test_transforms_are_the_steps_of_a_handler() -> None:
+    text = "A->B.transforms = f\nA->B.transforms.f.type = Filter\n"
+    handler = flow(text).settings.handler
+    assert handler is not None
+    assert handler.of_connect
+    assert [each.partition("=")[0] for each in handler.steps] == ["transform"]
+    assert flow().settings.handler is None
+    assert flow(text, Pair("B", "A")).settings.handler is None
+
+
+def test_transforms_whose_keys_do_not_reach_the_connectors() -> None:
+    """The driver hands on `transforms` of the top level, and not what they are: Connect refuses all connectors."""
+    run = flow("transforms = f\ntransforms.f.type = Filter\n")
+    assert (run.settings.streams, run.settings.handler, run.connectors) == (0, None, ())
+
+
+def test_transforms_that_connect_refuses_leave_the_flow_without_a_copy() -> None:
+    run = flow("A->B.transforms = f, f\nA->B.transforms.f.type = Filter\n")
+    assert (run.settings.streams, run.settings.handler, run.connectors) == (0, None, ())
+
+
+INSERT = "A->B.transforms = i\nA->B.transforms.i.type = InsertHeader\nA->B.transforms.i.header = h\n"
+
+
+@pytest.mark.parametrize("converter", ["A->B.header.converter", "header.converter", "B.header.converter"])
+def test_the_header_converter_that_may_write_text(converter: str) -> None:
+    text = f"{INSERT}A->B.transforms.i.value.literal = DC1\n"
+    with pytest.raises(ConfigurationError, match="ByteArrayConverter"):
+        flow(text)
+    assert flow(f"{text}{converter} = org.apache.kafka.connect.storage.SimpleHeaderConverter\n").settings.handler
+    assert flow(f"{INSERT}A->B.transforms.i.value.literal = null\n").settings.handler
 
 
 @pytest.mark.parametrize(("tasks", "cores", "streams"), [("1", 8, 1), ("4", 8, 4), ("200", 2, 2), ("3", None, 1)])

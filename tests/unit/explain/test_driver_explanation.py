@@ -58,6 +58,37 @@ def test_a_class_that_only_java_has(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "com.acme.Policy" in document["flows"][0]["refused"][0]
 
 
+GUARD = """A->B.transforms = f, i
+A->B.transforms.f.type = org.apache.kafka.connect.transforms.Filter
+A->B.transforms.f.predicate = p
+A->B.transforms.i.type = InsertHeader
+A->B.transforms.i.header = x
+A->B.transforms.i.value.literal = null
+A->B.predicates = p
+A->B.predicates.p.type = HasHeaderKey
+A->B.predicates.p.name = x
+"""
+
+
+def test_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, document = explained(tmp_path, f"{AB}{GUARD}", capsys)
+    flow, back = document["flows"]
+    shown = {"f": "Filter, if HasHeaderKey name=x", "i": "InsertHeader header=x value.literal=null"}
+    assert (flow["transforms"], list(flow["transforms"]), back["transforms"]) == (shown, ["f", "i"], {})
+    assert explain.main(["--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    printed = capsys.readouterr().out
+    assert "A->B: transforms\n  f  Filter, if HasHeaderKey name=x\n" in printed
+    assert "A->B: transforms act on copied records, and not on those of" in printed
+
+
+def test_a_transform_that_only_java_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"{AB}A->B.transforms = m\nA->B.transforms.m.type = com.acme.Mask\n"
+    code, document = explained(tmp_path, text, capsys)
+    assert (code, document["exit"], document["runs_here"]) == (2, 0, False)
+    assert document["flows"][0]["transforms"] == {"m": "com.acme.Mask"}
+    assert "legacy_mm: A->B.transforms.m.type=com.acme.Mask is not possible" in document["flows"][0]["refused"][0]
+
+
 def test_words_that_the_driver_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert explain.main(["--", "connect-mirror-maker.sh"]) == 255
     assert "too few arguments" in capsys.readouterr().err

@@ -93,13 +93,14 @@ def test_a_producer_id_that_the_target_has_lost_is_told_from_one_that_it_refuses
 
 def test_a_record_that_failed_and_may_have_arrived_has_no_known_place() -> None:
     """Where offsets are translated it is no hole."""
-    told: list[tuple[Row, int]] = []
+    told: list[tuple[Row, str, int]] = []
     properties = {"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "10", "linger.ms": "0"}
     ignored = (lambda _: None,) * 3
-    sender = RecordSender(properties, {"t": "t"}, *ignored, ["t"], lambda record, offset: told.append((record, offset)))
+    sender = RecordSender(properties, {"t": "t"}, *ignored, ["t"], lambda *delivered: told.append(delivered))
     assert sender.send(RECORDS) == 1
+    assert sender.send_outgoing([("other", b"k", b"v", (), 0, 7)], 0, [RECORD], are_rows=True) == 1
     wait_until(lambda: sender.flush(0.1), 20, "the time-out")
-    assert told == [(RECORD, UNKNOWN)]
+    assert told == [(RECORD, "t", UNKNOWN), (RECORD, "other", UNKNOWN)]
 
 
 @pytest.mark.parametrize(

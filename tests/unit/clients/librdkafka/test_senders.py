@@ -35,7 +35,10 @@ class Sender:
     def send(self, records: Columns, begin: int = 0) -> int:
         return self.send_outgoing(rows(records), begin)
 
-    def send_outgoing(self, records: Sequence[Any], begin: int = 0, origins: Any = None) -> int:
+    def send_outgoing(
+        self, records: Sequence[Any], begin: int = 0, origins: Any = None, *, are_rows: bool = False
+    ) -> int:
+        assert origins == (records if are_rows else None)
         self.calls += 1
         taken = records[begin : begin + self.room]
         self.room -= len(taken)
@@ -139,12 +142,12 @@ def test_the_senders_share_the_memory_but_each_can_hold_the_largest_record() -> 
     assert {sender.properties["message.max.bytes"] for sender in group.made} == {str(1000 << 10)}
 
 
-@pytest.mark.parametrize("outgoing", [False, True])
-def test_a_partition_keeps_its_sender_and_its_order(*, outgoing: bool) -> None:
+@pytest.mark.parametrize(("outgoing", "are_rows"), [(False, False), (True, False), (True, True)])
+def test_a_partition_keeps_its_sender_and_its_order(*, outgoing: bool, are_rows: bool) -> None:
     group = Group().divided()
     records = [record(number % 5 // 2 * 2 + number % 2, number) for number in range(200)]
     if outgoing:
-        assert group.senders.send_outgoing(records, 3, records) == 200
+        assert group.senders.send_outgoing(records, 3, records, are_rows=are_rows) == 200
     else:
         assert group.senders.send(Columns.from_rows(records), 3) == 200
     assert sorted(number for sender in group.now for number in numbers(sender)) == list(range(3, 200))

@@ -1,0 +1,205 @@
+"""Single message transforms in a connector's properties, read as Kafka Connect reads them, as steps of a handler.
+
+Source: ConnectorConfig and the transforms of Kafka 3.9.1 and 4.3.0, asked by tests/brokers/test_transforms.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from legacy_mm.dedicated.connector_properties import java_boolean
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.handlers.transforms import Predicate, Transform, route_by_time, written
+from legacy_mm.policies import connect_literals
+
+_PACKAGES = {
+    "transforms": "org.apache.kafka.connect.transforms.",
+    "predicates": "org.apache.kafka.connect.transforms.predicates.",
+}
+_KEYS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
+    "transforms": {
+        "DropHeaders": {"headers": None},
+        "Filter": {},
+        "InsertHeader": {"header": None, "value.literal": None},
+        "RegexRouter": {"regex": None, "replacement": None},
+        "TimestampRouter": {"topic.format": "${topic}-${timestamp}", "timestamp.format": "yyyyMMdd"},
+    },
+    "predicates": {
+        "HasHeaderKey": {"name": None},
+        "RecordIsTombstone": {},
+        "TopicNameMatches": {"pattern": None},
+    },
+}
+"""Class -> its keys, and their defaults; None: Connect refuses the connector without it."""
+_MAY_NOT_BE_EMPTY = ("name", "pattern")
+_FILTERING = ("Filter", "RegexRouter", "TimestampRouter")
+_BYTES, _TEXT = "ByteArrayConverter", ("SimpleHeaderConverter", "StringConverter")
+
+
+_PACKAGE = "org.apache.kafka.connect.storage."
+
+
+class Refused(Exception):  # noqa: N818 - the connector is, as by Connect
+    """Why Connect refuses a connector."""
+
+
+def read(properties: Mapping[str, str]) -> tuple[Transform, ...]:
+    """Return the transforms of a connector in their order; raise Refused where Connect does not start it.
+
+    A class that is not of these keeps its whole name as its type.
+    """
+    predicates = {name: _predicate(properties, name) for name in _aliases(properties, "predicates")}
+    return tuple(_transform(properties, name, predicates) for name in _aliases(properties, "transforms"))
+
+
+def refusal(properties: Mapping[str, str]) -> str:
+    """Return why Connect refuses the connector for its transforms; empty if it does not."""
+    try:
+        read(properties)
+    except Refused as error:
+        return str(error)
+    return ""
+
+
+def steps(transforms: Sequence[Transform], converter: str, flow: str) -> tuple[str, ...]:
+    """Return the steps of a handler; `converter` is the class that Connect would write headers with.
+
+    Raise ConfigurationError, which names the key and begins with `flow`, for what cannot be run here.
+    """
+    try:
+        for number, each in enumerate(transforms):
+            _check(each, transforms[:number])
+        return tuple(written(replace(each, settings=_settings(each, converter))) for each in transforms)
+    except ValueError as error:
+        raise ConfigurationError(f"{flow}{error}") from None
+
+
+def filters(transforms: Sequence[Transform]) -> bool:
+    """Return True if a record may stay away from the topic that the replication policy names."""
+    return any(each.type in _FILTERING for each in transforms)
+
+
+def sentence(transform: Transform) -> str:
+    """Return what the file says of a transform, in one line."""
+    predicate = transform.predicate
+    if predicate is None:
+        return _called(transform)
+    return f"{_called(transform)}, {'unless' if transform.negate else 'if'} {_called(predicate)}"
+
+
+def _called(what: Transform | Predicate) -> str:
+    settings = (
+        f"{key}={', '.join(value) if isinstance(value, list) else value}" for key, value in what.settings.items()
+    )
+    return " ".join([what.type, *settings])
+
+
+def _aliases(properties: Mapping[str, str], family: str) -> list[str]:
+    text = properties.get(family, "").strip()
+    found = [name.strip() for name in text.split(",")] if text else []
+    if len(found) > len(set(found)):
+        raise Refused(f"{family}={text} has an alias twice")
+    return found
+
+
+def _transform(properties: Mapping[str, str], name: str, predicates: Mapping[str, Predicate]) -> Transform:
+    kind = _type(properties, "transforms", name)
+    prefix = f"transforms.{name}."
+    asked, negate = properties.get(f"{prefix}predicate"), properties.get(f"{prefix}negate")
+    if negate is not None and asked is None:
+        raise Refused(f"{prefix}negate is there without {prefix}predicate")
+    if negate is not None and negate.strip().lower() not in ("true", "false"):
+        raise Refused(f"{prefix}negate={negate!r} not a boolean")
+    if asked is not None and asked not in predicates:
+        raise Refused(f"{prefix}predicate={asked!r} is not in predicates")
+    predicate = None if asked is None else predicates[asked]
+    settings = _given(properties, "transforms", name, kind)
+    return Transform(name, kind, settings, predicate, java_boolean(negate))
+
+
+def _predicate(properties: Mapping[str, str], name: str) -> Predicate:
+    kind = _type(properties, "predicates", name)
+    return Predicate(name, kind, _given(properties, "predicates", name, kind))
+
+
+def _type(properties: Mapping[str, str], family: str, name: str) -> str:
+    key = f"{family}.{name}.type"
+    asked = properties.get(key, "").strip()
+    if not asked:
+        raise Refused(f"{key} is missing")
+    kind = asked.removeprefix(_PACKAGES[family])
+    return kind if kind in _KEYS[family] else asked
+
+
+def _given(properties: Mapping[str, str], family: str, name: str, kind: str) -> dict[str, Any]:
+    """Return the settings of a class that is known, trimmed; none of another one."""
+    found: dict[str, Any] = {}
+    for key, default in _KEYS[family].get(kind, {}).items():
+        whole = f"{family}.{name}.{key}"
+        text = properties.get(whole, default)
+        if text is None:
+            raise Refused(f"{whole} is missing")
+        found[key] = text.strip()
+        if key == "headers":
+            found[key] = [each.strip() for each in text.split(",")]
+        if (key in _MAY_NOT_BE_EMPTY and not found[key]) or found[key] == [""]:
+            raise Refused(f"{whole} is empty")
+    return found
+
+
+def _check(transform: Transform, before: Sequence[Transform]) -> None:
+    """Raise ValueError for a transform that cannot be run here; `before` are those that act before it."""
+    key = f"transforms.{transform.name}"
+    predicate = transform.predicate
+    for family, name, kind in _classes(transform):
+        if kind not in _KEYS[family]:
+            raise ValueError(
+                f"{family}.{name}.type={kind} is not possible, because only Java could run this class; take it out of "
+                f"the list if records may be copied without it (possible are {', '.join(_KEYS[family])})"
+            )
+    by_name = transform.type == "RegexRouter" or (predicate is not None and predicate.type == "TopicNameMatches")
+    if by_name and (router := next((each for each in before if each.type == "TimestampRouter"), None)):
+        raise ValueError(
+            f"{key} is not possible behind transforms.{router.name}: names that a TimestampRouter makes are not known "
+            "beforehand; let it be the last one"
+        )
+
+
+def _classes(transform: Transform) -> Iterator[tuple[str, str, str]]:
+    yield "transforms", transform.name, transform.type
+    if transform.predicate is not None:
+        yield "predicates", transform.predicate.name, transform.predicate.type
+
+
+def _settings(transform: Transform, converter: str) -> Mapping[str, Any]:
+    """Return the settings for the step; raise ValueError for what cannot be run here."""
+    if transform.type == "TimestampRouter":
+        try:
+            route_by_time(transform.settings)
+        except ValueError as error:
+            pattern = transform.settings["timestamp.format"]
+            raise ValueError(
+                f"transforms.{transform.name}.timestamp.format={pattern} is not possible: {error}"
+            ) from None
+    if transform.type == "InsertHeader":
+        return {**transform.settings, "value.literal": _header_text(transform, converter)}
+    return transform.settings
+
+
+def _header_text(transform: Transform, converter: str) -> str | None:
+    literal = transform.settings["value.literal"]
+    key = f"transforms.{transform.name}.value.literal={literal}"
+    try:
+        text = connect_literals.written(literal)
+    except ValueError as error:
+        raise ValueError(f"{key} is not possible: {error}; choose a word") from None
+    kind = converter.rpartition(".")[2]
+    if text is None or kind in _TEXT:
+        return text
+    why = ", which writes only bytes: Connect's task ends at the first record" if kind == _BYTES else ""
+    raise ValueError(
+        f"{key} is not possible with header.converter={converter}{why}; choose {_PACKAGE}{_TEXT[0]}, or null as the "
+        "literal"
+    )

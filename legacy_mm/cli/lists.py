@@ -25,7 +25,9 @@ def quirks(words: Sequence[str]) -> int:
         prog="legacy-mm quirks", description="Print the known differences from the legacy tool, with their reasons."
     ).parse_args(words)
     for row in DIFFERENCES:
+        concerns = ", ".join(row.applies.labels).replace("`", "")
         sys.stdout.write(
-            f"{row.id}\n  legacy tool: {row.legacy}\n  legacy_mm:   {row.ours}\n  reason:      {row.reason}\n"
+            f"{row.id}\n  concerns:    {concerns}\n  legacy tool: {row.legacy}\n"
+            f"  legacy_mm:   {row.ours}\n  reason:      {row.reason}\n"
         )
     return 0

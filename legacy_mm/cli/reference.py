@@ -203,9 +203,11 @@ def differences() -> str:
     """Return the page of known differences from the legacy tool."""
 
     def lines() -> Iterator[str]:
+        yield from _index_of_differences()
         for row in DIFFERENCES:
             yield f"## {row.id}"
             yield ""
+            yield from _item(f"Concerns: {_sentence(', '.join(row.applies.labels))}")
             yield from _item(f"The legacy tool: {_sentence(row.legacy)}")
             yield from _item(f"legacy_mm: {_sentence(row.ours)}")
             yield from _item(f"Why: {_sentence(row.reason)}")
@@ -213,9 +215,26 @@ def differences() -> str:
 
     introduction = (
         "Where legacy_mm knowingly differs from the legacy tool. `legacy-mm explain` shows the rows that concern your "
-        "command line; `legacy-mm quirks` prints all. Search this page for a property, an option or a word."
+        "command line; `legacy-mm quirks` prints all. The table leads from a property or an option to its rows."
     )
     return _page("Differences from the legacy tool", introduction, lines())
+
+
+def _index_of_differences() -> Iterator[str]:
+    """Yield a table: properties and options -> the rows that concern them; those with the same rows share a line."""
+    rows: defaultdict[str, list[str]] = defaultdict(list)
+    for row in DIFFERENCES:
+        for label in row.applies.labels:
+            rows[label].append(row.id)
+    names: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for label in sorted(rows, key=lambda label: (label.startswith("every "), label.lstrip("`-"))):
+        names[tuple(rows[label])].append(label)
+    yield "| concerns | rows |"
+    yield "|---|---|"
+    for ids, group in names.items():
+        links = (f"[{each}](#{each.replace('.', '')})" for each in ids)  # an anchor has no full stop
+        yield f"| {', '.join(group)} | {', '.join(links)} |"
+    yield ""
 
 
 def python_api() -> str:

@@ -8,6 +8,7 @@ from legacy_mm.explain.relevance import (
     begins_at_the_end,
     both,
     by_meaning,
+    clamped,
     consumer,
     either_file,
     family,
@@ -188,7 +189,7 @@ DIFFERENCES = (
         "impossible flag is ignored with a WARN line",
         "a vendor's manual told users of this command to put them there",
         _FLAGS + "test_files_of_the_clients_hold_flags_too",
-        either_file(*(name for name in BY_NAME if name not in _REFRESH)),
+        either_file(*(name for name in BY_NAME if name not in _REFRESH), summary="feature flags in a client's file"),
     ),
     KnownDifference(
         "refresh-of-topics",
@@ -278,7 +279,7 @@ DIFFERENCES = (
         "one day at most, and at least session.timeout.ms; says so",
         "librdkafka takes no other values",
         _PRODUCER + "test_max_poll_interval_is_clamped",
-        says("max.poll.interval.ms="),
+        says("max.poll.interval.ms=", "max.poll.interval.ms", "session.timeout.ms"),
     ),
     KnownDifference(
         "number-clamped",
@@ -286,7 +287,7 @@ DIFFERENCES = (
         "takes the nearest one librdkafka has, and says so",
         "librdkafka's ranges are narrower",
         _PRODUCER + "test_numbers_are_clamped_and_said",
-        says("the nearest value this client has"),
+        clamped,
     ),
     KnownDifference(
         "null-pointer-lines",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.explain.relevance import Applies, always
+from legacy_mm.explain.relevance import Relevance, always
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,5 +19,5 @@ class KnownDifference:
     reason: str
     test: str
     """`tests/...::name`."""
-    applies: Applies = always
+    applies: Relevance = always
     """The command lines that it concerns."""

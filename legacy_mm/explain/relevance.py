@@ -1,4 +1,7 @@
-"""Questions by which a known difference says whether it matters to a command line; `explain` asks them."""
+"""Relevance of a known difference: the command lines that it concerns, and the names that decide; `explain` asks them.
+
+Names of options begin with `--`, those of properties do not. docs/reference/differences.md shows them.
+"""
 
 from __future__ import annotations
 
@@ -30,72 +33,82 @@ class CommandLine:
         return (*self.consumers, self.producer)
 
 
-Applies = Callable[[CommandLine], bool]
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """A question about a command line, with the properties and options that its answer depends on."""
+
+    concerns: tuple[str, ...]
+    applies: Callable[[CommandLine], bool]
+    summary: str = ""
+    """Words that are shown in place of the names, where there are none or too many."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The summary, else the names, as Markdown."""
+        return (self.summary,) if self.summary else tuple(f"`{name}`" for name in self.concerns)
+
+    def __call__(self, command: CommandLine) -> bool:
+        """Return True if the difference concerns this line."""
+        return self.applies(command)
+
+
 _KAFKA_PACKAGE = "org.apache.kafka."
+_LOGIN = ("security.protocol", "sasl.mechanism", "sasl.jaas.config")
+_RESET = "auto.offset.reset"
+
+always = Relevance((), lambda _: True, "every mirror")
+refused = Relevance((), lambda command: command.refused, "every mirror that cannot start")
+several_streams = Relevance(("--num.streams", "--consumer.config"), lambda command: command.streams > 1)
+several_consumer_files = Relevance(
+    ("--consumer.config",), lambda command: len(command.options.get("consumer.config", ())) > 1
+)
+idempotent = Relevance(("enable.idempotence",), lambda command: command.idempotent)
+"""By name or by default."""
 
 
-def always(_: CommandLine) -> bool:
-    """Return True: it is so with every mirror that runs."""
-    return True
-
-
-def refused(command: CommandLine) -> bool:
-    """Return True if the mirror cannot start."""
-    return command.refused
-
-
-def several_streams(command: CommandLine) -> bool:
-    """Return True if there is more than one stream."""
-    return command.streams > 1
-
-
-def several_consumer_files(command: CommandLine) -> bool:
-    """Return True if `--consumer.config` is given again."""
-    return len(command.options.get("consumer.config", ())) > 1
-
-
-def option(*names: str) -> Applies:
+def option(*names: str) -> Relevance:
     """Match a line with one of these options."""
-    return lambda command: any(name in command.options for name in names)
+    written = tuple(f"--{name}" for name in names)
+    return Relevance(written, lambda command: any(name in command.options for name in names))
 
 
-def consumer(name: str, *values: str) -> Applies:
+def consumer(name: str, *values: str) -> Relevance:
     """Match a line whose consumer files have the property; with one of these values, if any are named."""
-    return lambda command: any(_has(file, name, values) for file in command.consumers)
+    return Relevance((name,), lambda command: any(_has(file, name, values) for file in command.consumers))
 
 
-def producer(name: str, *values: str) -> Applies:
+def producer(name: str, *values: str) -> Relevance:
     """Match a line whose producer file has the property; with one of these values, if any are named."""
-    return lambda command: _has(command.producer, name, values)
+    return Relevance((name,), lambda command: _has(command.producer, name, values))
 
 
-def idempotent(command: CommandLine) -> bool:
-    """Return True if the producer is idempotent, by name or by default."""
-    return command.idempotent
-
-
-def either_file(*names: str) -> Applies:
+def either_file(*names: str, summary: str = "") -> Relevance:
     """Match a line with one of these properties in one of the files."""
-    return lambda command: any(name in file for file in command.files for name in names)
+    return Relevance(names, lambda command: any(name in file for file in command.files for name in names), summary)
 
 
-def begins_at_the_end(command: CommandLine) -> bool:
-    """Return True if a consumer file leaves `auto.offset.reset` at latest, or sets it in the words of any release."""
-    return any(file.get("auto.offset.reset", "latest").strip() in {"latest", "largest"} for file in command.consumers)
+def _begins_at_the_end(command: CommandLine) -> bool:
+    return any(file.get(_RESET, "latest").strip() in {"latest", "largest"} for file in command.consumers)
 
 
-def login_of_our_own(command: CommandLine) -> bool:
-    """Return True for a login that librdkafka lacks: Kerberos, which is Java's default, or a delegation token."""
+begins_at_the_end = Relevance((_RESET,), _begins_at_the_end)
+"""A consumer file leaves it at latest, or sets that in the words of any release."""
+
+
+def _login_of_our_own(command: CommandLine) -> bool:
+    protocol, mechanism, login = _LOGIN
     return any(
-        file.get("security.protocol", "").strip().upper().startswith("SASL_")
-        and (
-            file.get("sasl.mechanism", "GSSAPI").strip() == "GSSAPI" or "tokenauth" in file.get("sasl.jaas.config", "")
-        )
+        file.get(protocol, "").strip().upper().startswith("SASL_")
+        and (file.get(mechanism, "GSSAPI").strip() == "GSSAPI" or "tokenauth" in file.get(login, ""))
         for file in command.files
     )
 
 
-def foreign_class(*names: str) -> Applies:
+login_of_our_own = Relevance(_LOGIN, _login_of_our_own)
+"""A login that librdkafka lacks: Kerberos, which is Java's default, or a delegation token."""
+
+
+def foreign_class(*names: str) -> Relevance:
     """Match a line in which one of these properties names Java code that is not Kafka's own."""
 
     def applies(command: CommandLine) -> bool:
@@ -103,40 +116,49 @@ def foreign_class(*names: str) -> Applies:
         classes = [word.strip() for value in values for word in value.split(",")]
         return any(word and not word.startswith(_KAFKA_PACKAGE) for word in classes)
 
-    return applies
+    return Relevance(names, applies)
 
 
-def family(prefix: str) -> Applies:
+def family(prefix: str) -> Relevance:
     """Match a line with a property of this family in one of the files."""
-    return lambda command: any(name.startswith(prefix) for file in command.files for name in file)
+    return Relevance(
+        (f"{prefix}*",), lambda command: any(name.startswith(prefix) for file in command.files for name in file)
+    )
 
 
-def says(words: str) -> Applies:
-    """Match a line whose start prints these words about a property."""
-    return lambda command: any(words in note for note in command.notes)
+def says(words: str, *names: str) -> Relevance:
+    """Match a line whose start prints these words about one of these properties."""
+    return Relevance(names, lambda command: any(words in note for note in command.notes))
 
 
-def producer_default(name: str) -> Applies:
+clamped = Relevance(
+    (),
+    says("the nearest value this client has").applies,
+    "every mirror with a number beyond librdkafka's range",
+)
+
+
+def producer_default(name: str) -> Relevance:
     """Match a line whose producer file could be read and does not set the property."""
-    return lambda command: bool(command.producer) and name not in command.producer
+    return Relevance((name,), lambda command: bool(command.producer) and name not in command.producer)
 
 
-def producer_other_than(name: str, value: str) -> Applies:
+def producer_other_than(name: str, value: str) -> Relevance:
     """Match a line whose producer file sets another value."""
-    return lambda command: command.producer.get(name, value).strip() != value
+    return Relevance((name,), lambda command: command.producer.get(name, value).strip() != value)
 
 
-def both(one: Applies, other: Applies) -> Applies:
+def both(one: Relevance, other: Relevance) -> Relevance:
     """Match if both match."""
-    return lambda command: one(command) and other(command)
+    return Relevance(_names(one, other), lambda command: one(command) and other(command))
 
 
-def any_of(*several: Applies) -> Applies:
+def any_of(*several: Relevance) -> Relevance:
     """Match if at least one matches."""
-    return lambda command: any(applies(command) for applies in several)
+    return Relevance(_names(*several), lambda command: any(applies(command) for applies in several))
 
 
-def by_meaning(name: str, default: int, below: int) -> Applies:
+def by_meaning(name: str, default: int, below: int) -> Relevance:
     """Match a tuning property of the producer below this number, unless the number is taken literally."""
 
     def applies(command: CommandLine) -> bool:
@@ -144,7 +166,11 @@ def by_meaning(name: str, default: int, below: int) -> Applies:
         literally = command.literal and name in command.producer
         return bool(command.producer) and not literally and text.isdecimal() and int(text) < below
 
-    return applies
+    return Relevance((name, "--producer.tuning"), applies)
+
+
+def _names(*several: Relevance) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in several for name in each.concerns))
 
 
 def _has(file: Mapping[str, str], name: str, values: Sequence[str]) -> bool:

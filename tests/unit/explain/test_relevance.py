@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.compat.client_properties.apply import RULES
+from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.explain.differences import DIFFERENCES
-from legacy_mm.explain.relevance import CommandLine, always
+from legacy_mm.explain.relevance import CommandLine, always, any_of, both, either_file, option, producer
+from legacy_mm.features.rows import BY_NAME
+from legacy_mm.options.option_catalogue import ALL_OPTIONS
 
 QUIET = {
     "linger.ms": "0",
@@ -76,3 +80,19 @@ def test_without_idempotence_one_in_flight_is_one() -> None:
 def test_what_is_taken_literally_is_no_difference(name: str) -> None:
     assert shown(CommandLine(producer=QUIET | {name: "1"}, literal=True)) == set()
     assert shown(CommandLine(producer={key: QUIET[key] for key in QUIET if key != name}, literal=True))
+
+
+def test_a_question_names_what_its_answer_depends_on() -> None:
+    assert option("message.handler").labels == ("`--message.handler`",)
+    assert both(producer("acks"), any_of(producer("acks"), option("a"))).labels == ("`acks`", "`--a`")
+    assert either_file("a", "b", summary="two of them").labels == ("two of them",)
+    assert always.labels == ("every mirror",)
+
+
+def test_every_row_says_what_it_concerns() -> None:
+    """A name is one that the legacy tool's options, our options or the clients' properties have."""
+    options = {f"--{name}" for name in (*(row.option.name for row in ROWS), *(row.name for row in ALL_OPTIONS))}
+    properties = {rule.name for rows in RULES.values() for rule in rows} | {*BY_NAME, "librdkafka.*"}
+    for row in DIFFERENCES:
+        assert row.applies.labels
+        assert {*row.applies.concerns} <= options | properties, row.id

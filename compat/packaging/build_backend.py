@@ -1,7 +1,8 @@
 """The build backend: setuptools, and the kernels compiled by Cython.
 
 The C compiler is the host's; where there is none, that of the package `ziglang`, which is downloaded for this build
-only. Rule: whatever fails here, the installation goes on, and the kernels run uncompiled.
+only. A wheel of a checkout also holds its commit, for `legacy-mm --version`. Rule: whatever fails here, the
+installation goes on, and the kernels run uncompiled.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -20,9 +22,14 @@ from unittest import mock
 
 import setuptools
 from setuptools import Extension, build_meta
+from setuptools.command.build_py import build_py
 from setuptools.command.egg_info import manifest_maker
 
 KERNELS, TYPES = "legacy_mm/protocol/record_kernels.py", "legacy_mm/protocol/record_kernels.pxd"
+COMMIT = "legacy_mm/commit.txt"
+"""Only in a wheel; `legacy_mm/cli/version.py` reads it."""
+_GIT = ("git", "rev-parse", "--short=12", "HEAD")
+_GIT_TIMEOUT = 10.0
 _ZIG = "ziglang>=0.13"
 _OPTIONS = ["-O3", "-g0"]
 _ERRORS_ONLY = 2
@@ -41,8 +48,8 @@ get_requires_for_build_editable = get_requires_for_build_wheel
 
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """Build a wheel with the compiled kernels."""
-    with _kernels():
+    """Build a wheel with the compiled kernels and the commit."""
+    with _kernels(cmdclass={"build_py": _BuildWithCommit}):
         return str(build_meta.build_wheel(wheel_directory, config_settings, metadata_directory))
 
 
@@ -70,11 +77,22 @@ def _host_compiler() -> bool:
     return bool(os.environ.get("CC")) or any(map(shutil.which, ("cc", "gcc", "clang")))
 
 
+class _BuildWithCommit(build_py):
+    """Writes the commit of the checkout beside the modules that go into the wheel."""
+
+    def run(self) -> None:
+        super().run()
+        if (Path.cwd() / ".git").exists():  # not the commit of a checkout that some other sources lie in
+            with suppress(OSError, subprocess.SubprocessError):
+                done = subprocess.run(_GIT, capture_output=True, text=True, timeout=_GIT_TIMEOUT, check=True)
+                (Path(self.build_lib) / COMMIT).write_text(done.stdout, encoding="ascii")
+
+
 @contextmanager
-def _kernels() -> Iterator[None]:
-    """Let setuptools build the kernels while the block runs."""
+def _kernels(**more: Any) -> Iterator[None]:
+    """Let setuptools build the kernels, and take `more` words of a setup, while the block runs."""
     with tempfile.TemporaryDirectory() as folder:
-        setup = partial(setuptools.setup, ext_modules=_extensions(folder))
+        setup = partial(setuptools.setup, ext_modules=_extensions(folder), **more)
         with mock.patch.object(setuptools, "setup", setup), _compiler():
             yield
 

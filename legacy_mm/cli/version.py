@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
 import subprocess
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import legacy_mm
 
 _GIT_TIMEOUT = 10.0
+_RECORDED = "commit.txt"
+"""Written by the build of a wheel."""
 
 
 def commit() -> str:
-    """Return the short commit of the checkout, else what pip noted at the installation, else "unknown"."""
-    return _commit_of(Path(legacy_mm.__file__).parents[1]) or _installed_commit() or "unknown"
+    """Return the short commit of the checkout, else the one that the build has recorded, else "unknown"."""
+    package = Path(legacy_mm.__file__).parent
+    return _commit_of(package.parent) or _recorded(package / _RECORDED) or "unknown"
 
 
 def _commit_of(checkout: Path) -> str:
@@ -30,18 +29,7 @@ def _commit_of(checkout: Path) -> str:
     return ""
 
 
-def _installed_commit() -> str:
-    """Return the commit of `pip install git+...` (PEP 610); of an installation from a folder where that folder stands.
-
-    The folder may have moved on since, so its commit is named as its own.
-    """
-    with suppress(PackageNotFoundError, ValueError, AttributeError):
-        note = json.loads(distribution("legacy-mm").read_text("direct_url.json") or "{}")
-        found = str(note.get("vcs_info", {}).get("commit_id", ""))
-        if re.fullmatch("[0-9a-f]{12,}", found):
-            return found[:12]
-        url = urlsplit(str(note.get("url", "")))
-        folder = Path(unquote(url.path))
-        if url.scheme == "file" and (now := _commit_of(folder)):
-            return f"unknown; installed from {folder}, which is at {now} now"
+def _recorded(file: Path) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        return file.read_text(encoding="ascii").strip()
     return ""

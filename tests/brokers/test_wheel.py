@@ -116,6 +116,18 @@ def test_the_kernels_are_compiled_with_what_there_is(
     assert said.strip() == ("" if compiled else "the installation had no C compiler that works")
 
 
+def test_a_wheel_of_a_checkout_holds_its_commit(tmp_path: Path) -> None:
+    shutil.copytree(CHECKOUT, tmp_path / "src", ignore=LEFT_OUT, symlinks=True)
+    git = ("git", "-C", tmp_path / "src", "-c", "user.name=a", "-c", "user.email=a@b")
+    call(*git, "init", "--quiet", folder=tmp_path)
+    call(*git, "commit", "--quiet", "--allow-empty", "--message", "first", folder=tmp_path)
+    call(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist", "./src", folder=tmp_path)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        recorded = archive.read("legacy_mm/commit.txt").decode()
+    assert recorded == call(*git, "rev-parse", "--short=12", "HEAD", folder=tmp_path)
+
+
 def test_its_commands_answer(installed: Path, tmp_path: Path) -> None:
     alone = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     ours = installed / "bin/legacy-mm"

@@ -20,35 +20,17 @@ def test_a_checkout_names_its_commit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("note", "commit"),
-    [
-        ('{"vcs_info": {"vcs": "git", "commit_id": "0123456789abcdef0123"}, "url": "u"}', "0123456789ab"),
-        ('{"dir_info": {}, "url": "file:///checkout"}', "unknown"),
-        ("torn", "unknown"),
-        (None, "unknown"),
-    ],
+    ("recorded", "commit"), [("0123456789ab\n", "0123456789ab"), ("", "unknown"), (None, "unknown")]
 )
-def test_an_installation_names_the_commit_that_pip_has_noted(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, note: str | None, commit: str
+def test_an_installation_names_the_commit_that_the_build_has_recorded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, recorded: str | None, commit: str
 ) -> None:
-    class Distribution:
-        def read_text(self, name: str) -> str | None:
-            assert name == "direct_url.json"
-            return note
-
-    monkeypatch.setattr(version, "distribution", lambda name: Distribution())
-    monkeypatch.setattr("legacy_mm.__file__", str(tmp_path / "legacy_mm" / "__init__.py"))
+    package = tmp_path / "legacy_mm"
+    package.mkdir()
+    if recorded is not None:
+        (package / "commit.txt").write_text(recorded)
+    monkeypatch.setattr("legacy_mm.__file__", str(package / "__init__.py"))
     assert version.commit() == commit
-
-
-def test_an_installation_from_a_checkout_names_what_the_checkout_stands_at(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    note = f'{{"dir_info": {{}}, "url": "{CHECKOUT.as_uri()}"}}'
-    monkeypatch.setattr(version, "distribution", lambda name: type("D", (), {"read_text": lambda self, name: note})())
-    head = version.commit()
-    monkeypatch.setattr("legacy_mm.__file__", str(tmp_path / "legacy_mm" / "__init__.py"))
-    assert version.commit() == f"unknown; installed from {CHECKOUT}, which is at {head} now"
 
 
 def test_help_shows_each_command_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:

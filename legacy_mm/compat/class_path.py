@@ -6,10 +6,11 @@ import os
 from pathlib import Path
 
 from legacy_mm.compat.environment import Environment
+from legacy_mm.compat.start_scripts import JARS
 from legacy_mm.options.option_catalogue import OwnOptions
 from legacy_mm.options.validate import runs_on_cluster
 
-_OLD_KAFKA = {"libs": "kafka_2.*-[0-3].*.jar", "share/java/kafka": "kafka_2.*-[0-7].*.jar"}
+_OLD_KAFKA = dict(zip(JARS, ("kafka_2.*-[0-3].*.jar", "kafka_2.*-[0-7].*.jar"), strict=True))
 """Folders of jars in Apache's and Confluent's installations -> the jar that identifies a Kafka before 4."""
 
 

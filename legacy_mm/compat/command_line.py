@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Literal, NamedTuple
 
-from legacy_mm.compat import legacy_options, misspelt, releases
+from legacy_mm.compat import legacy_options, misspelt, releases, start_scripts
+from legacy_mm.compat.environment import KAFKA_HOME
 from legacy_mm.compat.joptsimple import LegacyOption, OptionError
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.config.option import Option, environment_variable
@@ -94,8 +95,14 @@ def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def variables_of(launcher: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment with the `NAME=value` words before the old command, as after `env`."""
-    return {**environment, **{found[1]: found[2] for word in launcher if (found := _ASSIGNMENT.fullmatch(word))}}
+    """Return the environment of the old command: with the `NAME=value` words before it, as after `env`, and with what
+    our script sets in a Kafka.
+    """
+    variables = {**environment, **{found[1]: found[2] for word in launcher if (found := _ASSIGNMENT.fullmatch(word))}}
+    homes = (start_scripts.home_of(word, variables.get("PATH")) for word in launcher)
+    if not variables.get(KAFKA_HOME) and (home := next(filter(None, homes), "")):
+        variables[KAFKA_HOME] = home
+    return variables
 
 
 def early_value(name: str, argv: Sequence[str], environment: Mapping[str, str]) -> str | None:

@@ -22,6 +22,7 @@ _BLANKS = re.compile(r"[^ \t\n]+")
 _MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d{1,19})([kmgt]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _CLASS_PATH = ("-cp", "-classpath", "--class-path")
+KAFKA_HOME = "LEGACY_MM_KAFKA_HOME"
 _LOGGING = "-Dlog4j"
 """Such words are for the log of the mirror (`compat/log4j`); Java, and Spark in it, have a log of our own."""
 _JMX = "-Dcom.sun.management.jmxremote"
@@ -80,7 +81,7 @@ def java_words(variables: Mapping[str, str], words: Sequence[str] = ()) -> list[
 
 def kafka_home(variables: Mapping[str, str]) -> str:
     """Return the installation that this one replaces; empty if none is named."""
-    return variables.get("LEGACY_MM_KAFKA_HOME") or variables.get("KAFKA_HOME", "")
+    return variables.get(KAFKA_HOME) or variables.get("KAFKA_HOME", "")
 
 
 def _quoted_words(text: str) -> list[str]:

@@ -11,10 +11,11 @@ import filecmp
 import itertools
 import os
 import shlex
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from legacy_mm.errors import HostError
 
@@ -24,6 +25,8 @@ _MARK = "# Put here by `legacy-mm install`"
 _MIRROR_MAKER, _DRIVER, _RUN_CLASS = "kafka-mirror-maker", "connect-mirror-maker", "kafka-run-class"
 _SHIPPED = f"{_MIRROR_MAKER}.sh"
 _CLASS = "kafka.tools.MirrorMaker"
+JARS = ("libs", "share/java/kafka")
+"""Folders of jars in a Kafka of Apache's and of Confluent's; the script below asks for them, too."""
 _SCRIPT = """\
 #!/bin/sh
 {mark}. `legacy-mm uninstall --kafka-home DIR` takes it away again.
@@ -77,6 +80,14 @@ def _installed_files() -> list[metadata.PackagePath]:
         return metadata.files("legacy-mm") or []
     except metadata.PackageNotFoundError:
         return []
+
+
+def home_of(script: str, path: str | None) -> str:
+    """Return the Kafka that a script of ours would set at this place, or be found at by PATH; empty if none."""
+    if PurePath(script).name.removesuffix(".sh") not in (_MIRROR_MAKER, _DRIVER, _RUN_CLASS):
+        return ""
+    home = Path(os.path.realpath(shutil.which(script, path=path) or script)).parents[1:2]
+    return next((str(each) for each in home if any((each / jars).is_dir() for jars in JARS)), "")
 
 
 def install(kafka_home: Path, ours: Path, *, run_class: bool, driver: bool = False) -> Iterator[str]:

@@ -119,7 +119,7 @@ def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> Assignm
         class_path = with_interface(settings.class_path, LISTENER)
         return OneAtATime(JavaClasses(jvm(), class_path).listener(settings.name, settings.argument))
     except HandlerFailure as error:
-        raise ConfigurationError(str(error)) from error
+        raise _refused(error) from error
 
 
 def check_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> None:
@@ -132,7 +132,14 @@ def check_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> None:
             classes = JavaClasses(jvm(), with_interface(settings.class_path, LISTENER))
             classes.check(settings.name, None, with_argument=with_argument)
     except HandlerFailure as error:
-        raise ConfigurationError(str(error)) from error
+        raise _refused(error) from error
+
+
+def _refused(error: HandlerFailure) -> ConfigurationError:
+    refused = ConfigurationError(str(error))
+    for note in getattr(error, "__notes__", ()):
+        refused.add_note(note)
+    return refused
 
 
 def policy_of(naming: NamingSettings) -> ReplicationPolicy:

@@ -7,18 +7,24 @@ they were compiled for are not those of Spark.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.jars import LAST_MIRROR_MAKER, kafka_jars
+from legacy_mm.jvm.jars import LAST_MIRROR_MAKER, jars_folder, kafka_jars
+from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.jar_contents import has_class
 
 HANDLER = "kafka.tools.MirrorMaker$MirrorMakerMessageHandler"
 LISTENER = "org.apache.kafka.clients.consumer.ConsumerRebalanceListener"
+_NOT_FOUND = "java.lang.ClassNotFoundException: "
+_ADVICE = (
+    "Name its jar in CLASSPATH or --handler.classpath, or in LEGACY_MM_KAFKA_HOME the Kafka whose libs folder has it."
+)
 _PARTITION = "org.apache.kafka.common.TopicPartition"
 
 
@@ -29,7 +35,21 @@ def with_interface(class_path: Sequence[str], interface: str) -> tuple[str, ...]
     """
     if has_class(class_path, interface):
         return tuple(class_path)
+    if not (folder := jars_folder(LAST_MIRROR_MAKER)).is_dir():
+        events.emit(events.INTERFACES_FETCHED, version=LAST_MIRROR_MAKER.version, folder=folder)
     return (*class_path, *map(str, sorted(kafka_jars(LAST_MIRROR_MAKER).glob("*.jar"))))
+
+
+def searched(class_path: Sequence[str]) -> list[str]:
+    """Return the places of a class path for a message: a line's own entries, and how many jars of a folder."""
+    missing = [f"{entry} (no such file)" for entry in class_path if not Path(entry).exists()]
+    folders = [entry for entry in class_path if Path(entry).is_dir()]
+    jars = [entry for entry in class_path if Path(entry).is_file()]
+    beside: dict[Path, list[str]] = {}
+    for jar in jars:
+        beside.setdefault(Path(jar).parent, []).append(jar)
+    named = [found[0] if len(found) == 1 else f"{len(found)} jars in {folder}" for folder, found in beside.items()]
+    return [*missing, *folders, *named]
 
 
 class JavaClasses:
@@ -37,6 +57,7 @@ class JavaClasses:
 
     def __init__(self, jvm: Jvm, class_path: Sequence[str]) -> None:
         """Wait for the JVM; no class is loaded yet."""
+        self._class_path = class_path
         self._gateway = jvm.connect()
         java = self._gateway.jvm.java
         urls = self._gateway.new_array(java.net.URL, len(class_path))
@@ -53,7 +74,7 @@ class JavaClasses:
             found = self._constructor(name, with_argument=with_argument).getDeclaringClass()
             fits = interface is None or self._loader.loadClass(interface).isAssignableFrom(found)
         except Py4JJavaError as error:
-            raise HandlerFailure(reason_of(error)) from None
+            raise self._failure(error) from None
         if not fits:
             raise HandlerFailure(f"java.lang.ClassCastException: class {name} cannot be cast to class {interface}")
 
@@ -68,7 +89,7 @@ class JavaClasses:
             made = self._constructor(name, with_argument=argument is not None).newInstance(words)
             return JavaListener(made, self._loader.loadClass(LISTENER), self._loader.loadClass(_PARTITION), self)
         except Py4JJavaError as error:
-            raise HandlerFailure(reason_of(error)) from None
+            raise self._failure(error) from None
 
     def array(self, kind: str, items: Iterable[Any]) -> Any:
         """Create a Java array of classes (`Class`) or objects (`Object`)."""
@@ -125,6 +146,14 @@ class JavaClasses:
     def find(self, name: str) -> Any:
         """Return a class of Java itself, or the type `int`."""
         return self._java.lang.Integer.TYPE if name == "int" else self._java.lang.Class.forName(name)
+
+    def _failure(self, error: Py4JJavaError) -> HandlerFailure:
+        """Return the error in Java's words; a note says where a class that is missing was looked for."""
+        failure = HandlerFailure(reason_of(error))
+        if name := str(failure).removeprefix(_NOT_FOUND) if str(failure).startswith(_NOT_FOUND) else "":
+            failure.add_note(f"{name} is in none of: {', '.join(searched(self._class_path)) or 'no place is named'}.")
+            failure.add_note(_ADVICE)
+        return failure
 
     def _constructor(self, name: str, *, with_argument: bool) -> Any:
         found = self._java.lang.Class.forName(name, False, self._loader)

@@ -277,6 +277,15 @@ MIRROR_RECORDS_SKIPPED = Event(
     "{count} records of {topic} cannot be read as {kind} and are ignored; the first is at offset {offset}",
 )
 
+INTERFACES_FETCHED = Event(
+    "interfaces-fetched",
+    logging.WARNING,
+    "Fetching the Java interfaces of Kafka {version} from Maven Central into {folder} (first time only, 95 MB, a "
+    "minute or two). LEGACY_MM_KAFKA_HOME names an old Kafka that has them",
+)
+
+WAITS = (INTERFACES_FETCHED,)
+"""Events that say why nothing happens for a while."""
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}
 
 

@@ -79,6 +79,8 @@ DEFAULT_CONSOLE = Appender("console", Console())
 DEFAULT_LEVEL = WARN
 CHANGES = "legacy_mm.changes"
 """The logger of what features change at the target, and of what they leave out: said at INFO unless asked otherwise."""
+WAITING = "legacy_mm.waiting"
+"""The logger of what makes a person wait: said also by commands that are silent otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from io import TextIOWrapper
 from logging.handlers import BaseRotatingHandler, RotatingFileHandler
@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from legacy_mm.clock import epoch_ms
+from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
 from legacy_mm.logs.layouts import LogEvent, formatted_traceback, formatter, rolled_path
-from legacy_mm.logs.log_settings import DEBUG, LEVELS, OFF, Appender, LogFile, LogSettings
+from legacy_mm.logs.log_settings import DEBUG, LEVELS, OFF, WAITING, Appender, LogFile, LoggerSettings, LogSettings
 from legacy_mm.redaction import Secrets
 
 _LOUD = ("py4j", "pyspark")
@@ -64,8 +65,11 @@ def configure(settings: LogSettings, wording: Mapping[Event, Wording], secrets: 
 
 
 def silence() -> None:
-    """Print no line at all, pyspark's included, for commands that print their own answer."""
-    configure(LogSettings().with_root_level(OFF), {})
+    """Print no line, pyspark's included, for commands that print their own answer; only why they wait, on stderr."""
+    quiet = LogSettings().with_root_level(OFF)
+    waiting = {WAITING: LoggerSettings(logging.WARNING)}
+    wording = {event: Wording(event.level, WAITING, event.text) for event in events.WAITS}
+    configure(replace(quiet, loggers={**quiet.loggers, **waiting}), wording)
 
 
 def loggers() -> list[str]:

@@ -13,7 +13,10 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import HandlerSettings, JvmSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.plugins import make_listener, ready_handler
+from legacy_mm.jvm import jars as jars_module
 from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.jvm.java_classes import HANDLER, searched, with_interface
+from legacy_mm.logs import root_logger
 from legacy_mm.model import TopicPartition
 
 pytestmark = pytest.mark.spark
@@ -56,6 +59,45 @@ def test_handlers_that_cannot_be_made(
         ready_handler(HandlerSettings(name, argument, (), jars), lambda: jvm)
     assert str(refused.value).startswith(told)
     assert refused.value.exit_code == 255
+
+
+def test_where_a_missing_class_was_looked_for_is_said(jvm: Jvm, jars: tuple[str, ...], tmp_path: Path) -> None:
+    entries = (str(tmp_path / "renam.jar"), str(tmp_path), *jars)
+    with pytest.raises(HandlerFailure) as refused:
+        ready_handler(HandlerSettings("no.such.Handler", None, (), entries), lambda: jvm)
+    place, advice = refused.value.__notes__
+    assert place.startswith(f"no.such.Handler is in none of: {entries[0]} (no such file), {tmp_path}, ")
+    assert "LEGACY_MM_KAFKA_HOME" in advice
+    with pytest.raises(ConfigurationError) as listener:
+        make_listener(ListenerSettings("no.such.Listener", None, entries), lambda: jvm)
+    assert listener.value.__notes__[0].startswith("no.such.Listener is in none of: ")
+
+
+def test_jars_of_a_folder_are_counted(tmp_path: Path) -> None:
+    for name in ("a.jar", "b.jar"):
+        (tmp_path / name).touch()
+    assert searched([str(tmp_path / name) for name in ("a.jar", "b.jar")]) == [f"2 jars in {tmp_path}"]
+    assert searched([str(tmp_path / "a.jar")]) == [str(tmp_path / "a.jar")]
+
+
+def test_who_waits_for_the_interfaces_is_told_before(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also by a command that prints no log."""
+    monkeypatch.setenv("LEGACY_MM_CACHE", str(tmp_path))
+    fetched: list[str] = []
+
+    def fetch(row: jars_module.Release, folder: Path) -> None:
+        fetched.append(capsys.readouterr().err)
+        folder.mkdir()
+
+    monkeypatch.setattr(jars_module, "_fetch", fetch)
+    root_logger.silence()
+    with_interface((), HANDLER)
+    with_interface((), HANDLER)
+    (said,) = fetched
+    assert f"WARN Fetching the Java interfaces of Kafka 3.9.1 from Maven Central into {tmp_path}" in said
+    assert capsys.readouterr().err == ""
 
 
 def test_no_code_of_a_handler_runs_in_the_driver(jvm: Jvm, jars: tuple[str, ...]) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
@@ -109,7 +110,10 @@ def compare(
     `committed_only`: the mirror copies no record of an aborted transaction. `without_header`: the header that it adds.
     """
     surveys = {side: LibrdkafkaInspector(connections[side]) for side in SIDES}
-    counts = {side: surveys[side].partitions(Deadline.after(_ASK_TIMEOUT)) for side in SIDES}
+    counts = {}
+    for side in SIDES:
+        with at_cluster(side, connections[side]):
+            counts[side] = surveys[side].partitions(Deadline.after(_ASK_TIMEOUT))
     names = named(counts["source"])
     if not names:
         raise HostError("nothing to compare: no topic of the source matches, or the principal may see none")
@@ -120,7 +124,8 @@ def compare(
             TopicPartition(name, number) for name in topics[side] for number in range(counts[side].get(name, 0))
         ]
         ask = surveys[side].log_ends if side == "source" else surveys[side].settled_ends
-        ends = ask(partitions, Deadline.after(_ASK_TIMEOUT))
+        with at_cluster(side, connections[side]):
+            ends = ask(partitions, Deadline.after(_ASK_TIMEOUT))
         committed = committed_only or side == "target"
         common = {"side": side, "timed": timed, "committed": committed, "without_header": without_header}
         slices += [{**common, "name": topics[side][cut["topic"]], **cut} for cut in _cuts(ends)]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.mirror_line import only_flow, split
+from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.whole_topic import read_topic
 from legacy_mm.clients.native.groups import GroupAdmin
@@ -61,7 +62,8 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
         settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
         survey = LibrdkafkaInspector(settings.source.properties)
-        counts = survey.partitions(_patience())
+        with at_cluster("source", settings.source.properties):
+            counts = survey.partitions(_patience())
         mirrored = [TopicPartition(topic, number) for topic in choice.select(counts) for number in range(counts[topic])]
         starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
     stands = _stands(settings, asked)
@@ -82,7 +84,8 @@ def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
 def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
     """Read each partition in its order: a key is always in the same one."""
     inspector = LibrdkafkaInspector(properties)
-    count = inspector.partitions(_patience()).get(topic)
+    with at_cluster("target", properties):
+        count = inspector.partitions(_patience()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")
     inspector.settled_ends([TopicPartition(topic, number) for number in range(count)], _patience())

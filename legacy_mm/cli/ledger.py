@@ -15,8 +15,13 @@ from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.mirror_line import parts_of, split
 from legacy_mm.cli.output import as_json
+from legacy_mm.clients.cluster_errors import at_cluster, named
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
+from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
+
+_ASK_TIMEOUT = 30.0
 
 
 def main(words: Sequence[str]) -> int:
@@ -37,10 +42,13 @@ def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, 
 
 
 def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
+    with at_cluster(options.side, connection):
+        LibrdkafkaInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
     try:
         return int(options.run(options, connection))
     except ClientError as error:
-        raise HostError(f"the cluster refuses: {error.args[0].str()}; look at the topic and the rights") from error
+        text = f"it refuses: {error.args[0].str()}; look at the topic and the rights"
+        raise HostError(named(options.side, connection, text)) from error
     except (TimeoutError, OSError) as error:
         raise HostError(str(error)) from error
 
@@ -110,4 +118,5 @@ def _parser() -> argparse.ArgumentParser:
     for command, side in ((writing, "source"), (judging, "target")):
         command.add_argument("--config", help=f"a Java client's properties file for the {side}, else that of the line")
         command.add_argument("--file", required=True, type=Path, help="the ledger")
+        command.set_defaults(side=side)
     return parser

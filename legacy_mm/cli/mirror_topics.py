@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from legacy_mm.cli.exit_code import CommandParser, reported
 from legacy_mm.cli.mirror_line import only_flow, parts_of, split
 from legacy_mm.cli.output import columns, print_lines
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
+from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.compat import properties_file
 from legacy_mm.errors import UsageError
@@ -110,8 +112,11 @@ def _of_line(line: Sequence[str]) -> dict[str, str]:
     return {**file, **naming.properties, "replication.policy.class": naming.policy, _SOURCE_ALIAS: naming.source_alias}
 
 
-def _client(options: argparse.Namespace) -> MirrorClient:
-    return MirrorClient(options.properties)
+@contextmanager
+def _client(options: argparse.Namespace) -> Iterator[MirrorClient]:
+    whose = "target" if options.config is None else "cluster"
+    with at_cluster(whose, options.properties), MirrorClient(options.properties) as client:
+        yield client
 
 
 def _last(records: Iterable[Heartbeat]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import PartitionView
+from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.errors import HostError
@@ -104,7 +105,8 @@ def _attention(settings: Settings, java: Java) -> str:
 def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = key_stores.with_store(settings.source, java)
     survey = choose.survey(source.properties)
-    counts = survey.partitions(Deadline.after(_ASK_TIMEOUT))
+    with at_cluster(source.name, source.properties):
+        counts = survey.partitions(Deadline.after(_ASK_TIMEOUT))
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     topics = sorted(_matching(names, counts))
     names.scope.look(topics)
@@ -113,7 +115,8 @@ def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCop
     partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
     if not partitions:
         return copies, []
-    views = survey.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
+    with at_cluster(source.name, source.properties):
+        views = survey.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
     first = all(view.committed is None for view in views.values())
     starts = [_start(each, views[each], source, first=first) for each in partitions]
     if whose:

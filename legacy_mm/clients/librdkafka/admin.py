@@ -28,6 +28,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from legacy_mm.clients import cluster_errors
 from legacy_mm.clients.librdkafka.client import ErrorLines, admin_properties, client_properties, seconds
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
@@ -79,7 +80,8 @@ class LibrdkafkaAdmin:
         try:
             return client.list_topics(timeout=seconds(deadline))
         except KafkaException as error:
-            raise HostError(f"listing the {self.name}'s topics failed: {self._errors.why(client, error)}") from error
+            why = f"listing topics failed: {self._errors.why(client, error)}"
+            raise HostError(cluster_errors.named(self.name, self.connection, why)) from error
 
     def properties(
         self, topics: Collection[str], deadline: Deadline

@@ -52,6 +52,8 @@ class LegacyMMError(Exception):
 
     A supervisor that starts the mirror again would otherwise copy all of it once more each time.
     """
+    plain = ""
+    """The same in our own words, where the message is one of the legacy tool's: `legacy-mm` prints these."""
     last_words: tuple[str, ...] = ()
     """Lines logged after the error, at info level, before the process ends."""
 
@@ -145,6 +147,11 @@ class ChannelError(LegacyMMError):
 def one_line(error: BaseException) -> str:
     """Return the text of any exception, as it is logged."""
     return str(error) if isinstance(error, LegacyMMError) else f"{type(error).__name__}: {error}"
+
+
+def told(error: LegacyMMError) -> str:
+    """Return an error as the commands of `legacy-mm` print it: in our words where there are some, with its hints."""
+    return "\n".join([error.plain or str(error), *getattr(error, "__notes__", ())])
 
 
 def commits(error: BaseException) -> bool:

@@ -155,7 +155,9 @@ class Ledger:
                     sequence, partition, offset, crc, timestamp, headers = row
                     told = tuple((name, _bytes(content)) for name, content in headers)
                     self._keep(LedgerEntry(sequence, partition, offset, crc, timestamp, told))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except OSError as error:
+            raise HostError(f"{path} cannot be read: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise HostError(f"{path} cannot be read as a ledger: {error}") from None
 
 

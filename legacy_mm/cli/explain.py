@@ -39,6 +39,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 
 from legacy_mm.cli.driver_text import render_driver
+from legacy_mm.cli.exit_code import BEFORE_THE_LINE
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.output import as_json as json_text
 from legacy_mm.cli.parser import own_values, read_own_options
@@ -46,7 +47,7 @@ from legacy_mm.compat import environment
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.command_line import called, variables_of
 from legacy_mm.dedicated import connect_line, driver_line
-from legacy_mm.errors import HostError, LegacyMMError
+from legacy_mm.errors import HostError, LegacyMMError, UsageError, told
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
 from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
@@ -54,6 +55,7 @@ from legacy_mm.explain.source_look import Topics
 from legacy_mm.flow import wiring
 from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.logs import root_logger
+from legacy_mm.options.meant import meant
 from legacy_mm.spark.session import java_when_asked
 
 StartJava = Callable[[str | None], AbstractContextManager[host_look.Java]]
@@ -72,14 +74,17 @@ _FLAGS = {"--json", "--offline"}
 
 
 def main(words: Sequence[str]) -> int:
-    """Explain the words after `--`; the exit code that they would earn."""
+    """Explain the words after `--`; the exit code that they would earn. Raises UsageError for other words."""
     if words and words[0] in ("--help", "-h"):
         sys.stdout.write(USAGE)
         return 0
-    flags = set(words[: words.index("--")]) if "--" in words else None
-    if flags is None or not flags <= _FLAGS:
-        sys.stderr.write(USAGE)
-        return 1
+    if "--" not in words:
+        raise UsageError(f"{BEFORE_THE_LINE}\n{USAGE}".rstrip())
+    flags = set(words[: words.index("--")])
+    for unknown in sorted(flags - _FLAGS):
+        probably = meant(unknown, _FLAGS)
+        hint = f": {probably} was probably meant" if probably else ""
+        raise UsageError(f"{unknown} is no option of explain{hint}\n{USAGE}".rstrip())
     root_logger.silence()
     if driver_line.is_driver(line := words[words.index("--") + 1 :]):
         return _explain_driver(line, as_json="--json" in flags)
@@ -103,7 +108,7 @@ def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
         parsed = driver_line.parse(argv)
         clients = ClientTranslation(environment.read(variables), read_own_options(parsed.own_words, variables))
     except LegacyMMError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{told(error)}\n")
         return driver_line.BAD_WORDS
     return _print(explain_driver(parsed, clients), as_json=as_json)
 
@@ -116,7 +121,7 @@ def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
         parsed = connect_line.parse(argv)
         clients = ClientTranslation(environment.read(variables), read_own_options(parsed.own_words, variables))
     except LegacyMMError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{told(error)}\n")
         return 1
     return _print(explain_connect(parsed, clients), as_json=as_json)
 

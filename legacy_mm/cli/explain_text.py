@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from legacy_mm.cli.output import INDENT, WIDTH, Row, folded, section
 from legacy_mm.explain.explanation import Explanation, PropertyRow, SettingRow
@@ -16,13 +16,19 @@ _MOST_TOPICS = 40
 def render(explanation: Explanation, topics: Topics) -> str:
     """Return the whole text."""
     sections = [*_what_matters(explanation, topics), *_details(explanation, topics)]
+    if explanation.exit_code:  # again at the end, where a terminal shows it
+        sections.append(_outcome(explanation))
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
 def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
     """Return the first part: would it run, unknowns, dangers, differences, topics, rights."""
     return [
-        [*folded(explanation.outcome, WIDTH), f"Exit code: {explanation.exit_code}"],
+        [
+            *_outcome(explanation),
+            *(line for text in _in_vain(explanation, topics) for line in folded(f"WARN {text}", WIDTH)),
+            f"Exit code: {explanation.exit_code}",
+        ],
         section("Not known", [(text,) for text in explanation.unknown]),
         section("Take care", [(text,) for text in (*explanation.warnings, topics.attention) if text]),
         section(
@@ -40,6 +46,20 @@ def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
             [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
         ),
     ]
+
+
+def _outcome(explanation: Explanation) -> list[str]:
+    """Return the lines of the outcome: an error may have several, each with a sense of its own."""
+    return [line for text in explanation.outcome.splitlines() for line in folded(text, WIDTH)]
+
+
+def _in_vain(explanation: Explanation, topics: Topics) -> Iterator[str]:
+    """Yield what keeps a line that would run from doing what it says."""
+    if ignored := [_visible(row.word) for row in explanation.words if row.is_ignored]:
+        words = f"{_counted(len(ignored), 'word')} without effect: {' '.join(ignored)}"
+        yield f"{words}. If the shell has made them of a pattern, put the pattern in quotes."
+    if topics.answered and not topics.copies:
+        yield f"No topic of the source matches {explanation.pattern}."
 
 
 def _details(explanation: Explanation, topics: Topics) -> list[list[str]]:

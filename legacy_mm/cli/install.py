@@ -9,7 +9,7 @@ from pathlib import Path
 
 from legacy_mm.cli.exit_code import CommandParser
 from legacy_mm.compat import start_scripts
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.errors import LegacyMMError, told
 
 
 def install(words: Sequence[str]) -> int:
@@ -49,7 +49,7 @@ def _tell(steps: Callable[[], Iterable[str]], nothing: str = "") -> int:
             sys.stdout.write(f"{line}\n")
             done += 1
     except LegacyMMError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{told(error)}\n")
         return error.exit_code
     if not done:
         sys.stdout.write(f"{nothing}\n")

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from legacy_mm import __version__
@@ -101,7 +102,10 @@ GROUPS: Mapping[str, Mapping[str, Command]] = {
     },
 }
 COMMANDS: Mapping[str, Command] = {name: row for rows in GROUPS.values() for name, row in rows.items()}
-HELP = ("--help", "-h")
+_VERSION = "--version"
+HELP = ("--help", "-h", "help")
+_NEAR = 0.7
+"""How like a command an unknown word must be, from 0 to 1, for a hint: `explan` is, `copy` is like none."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -118,9 +122,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str]) -> int:
     name = words[0] if words else ""
+    if name in HELP and words[1:2] and words[1] in COMMANDS:
+        return _run([words[1], "--help"])
     if name in HELP:
         sys.stdout.write(usage())
-    elif name == "--version":
+    elif name == _VERSION:
         from legacy_mm.cli.version import commit
 
         sys.stdout.write(f"legacy_mm {__version__} (commit {commit()})\n")
@@ -129,9 +135,15 @@ def _run(words: Sequence[str]) -> int:
         command = getattr(importlib.import_module(f"legacy_mm.{module}"), function)
         return reported(lambda: int(command(words[1:])), failed=None)
     else:
-        sys.stderr.write(usage())
+        sys.stderr.write(_unknown(name) if name else usage())
         return ExitCode.FAILED
     return ExitCode.DONE
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name, [*COMMANDS, *HELP, _VERSION], 1, _NEAR)
+    hint = f": {near[0]} was probably meant" if near else ""
+    return f"legacy-mm: {name} is no command{hint}\nlegacy-mm --help lists the commands.\n"
 
 
 def usage() -> str:

@@ -153,7 +153,7 @@ def _lines(found: ComparisonOutcome) -> Iterator[str]:
     names = {"source": {topic: topic for topic in found.names}, "target": found.names}
     for total in sorted(found.totals, key=lambda each: (each.topic, each.side)):
         name = names[total.side][total.topic]
-        yield f"{name}: {total.records} records at the {total.side}, hash {total.hash:x}"
+        yield f"{name}: {total.records} records at the {total.side}, hash {total.hash:016x}"
     for row in found.differences:
         side = "source" if row.kind == "missing" else "target"
         yield (

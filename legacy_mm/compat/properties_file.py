@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -105,23 +106,36 @@ def loads(content: bytes, encoding: str = _ENCODING) -> dict[str, str]:
 def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[PropertyEntry]:
     """Load a file with line numbers, and with entries that a later one of the same name replaces."""
     if not path:
-        raise ConfigurationError(errors.empty_path)
+        raise _unreadable(errors.empty_path, "a file has an empty name: name a file")
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:
-        raise ConfigurationError(errors.missing.format(path)) from None
+        raise _unreadable(errors.missing.format(path), f"{path}: no such file{_in_folder(path)}") from None
     except IsADirectoryError:
-        raise ConfigurationError(errors.directory.format(path)) from None
+        raise _unreadable(errors.directory.format(path), f"{path} is a folder: name a file") from None
     except PermissionError:
-        raise ConfigurationError(errors.denied.format(path)) from None
+        raise _unreadable(errors.denied.format(path), f"{path}: this user may not read it") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigurationError(f"java.nio.file.FileSystemException: {path}: {reason}") from None
+        raise _unreadable(f"java.nio.file.FileSystemException: {path}: {reason}", f"{path}: {reason}") from None
     try:
         return parse(content)
     except MalformedFile as error:
         error.add_note(f"The file is {path}.")
         raise
+
+
+def _in_folder(path: str) -> str:
+    if not Path(path).is_absolute():
+        with suppress(OSError):  # the folder itself is gone
+            return f" in {Path.cwd()}"
+    return ""
+
+
+def _unreadable(words: str, plain: str) -> ConfigurationError:
+    error = ConfigurationError(words)
+    error.plain = plain
+    return error
 
 
 def parse(content: bytes, encoding: str = _ENCODING) -> list[PropertyEntry]:

@@ -48,6 +48,7 @@ _OUTSIDE_THE_CLIENTS: Mapping[tuple[str, str], str] = {
     ("producer", "producer.type"): "read by the mirror itself: with sync, every record waits for its acknowledgement",
 }
 _REFUSED = "It would be refused: "
+_IGNORED: tuple[Role, ...] = ("ignored", "after --")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ class WordRow:
 
     word: str
     meaning: str
+
+    @property
+    def is_ignored(self) -> bool:
+        """True for a word that has no effect; `--` has one."""
+        return self.word != "--" and self.meaning in {_ROLES[role] for role in _IGNORED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,7 @@ class Explained(NamedTuple):
 
     def refused(self, error: LegacyMMError) -> Explanation:
         """Return the explanation of a line that turned out to be unable to start."""
-        said = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        said = "\n".join(filter(None, [str(error), error.plain, *getattr(error, "__notes__", ())]))
         outcome = self.veil.over_known(f"{_REFUSED}{said}")
         return replace(self.explanation, exit_code=error.exit_code, outcome=outcome)
 

@@ -12,8 +12,12 @@ from typing import Any
 import pytest
 
 from legacy_mm.cli import explain
+from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.output import folded_table
+from legacy_mm.compat.environment import KAFKA_HOME
+from legacy_mm.explain.explanation import Explanation
+from legacy_mm.explain.source_look import Topics
 from legacy_mm.options.option_catalogue import OPTIONS
 from tests.unit.cli.conftest import CONSUMER, OLD_LINE, PRODUCER, Explain
 
@@ -91,9 +95,16 @@ def test_variables_before_the_command_count(run: Explain, monkeypatch: pytest.Mo
 
 
 def test_nothing_to_explain_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in ([], ["--json"], ["--bogus", "--", "--help"]):
+    dashes = "put -- before the command line of the mirror"
+    for words, said in (
+        ([], dashes),
+        (["--json"], dashes),
+        (["--consumer.config", "c"], dashes),
+        (["--bogus", "--", "--help"], "--bogus is no option of explain"),
+        (["--ofline", "--", "--help"], "--ofline is no option of explain: --offline was probably meant"),
+    ):
         assert main(["explain", *words]) == 1
-        assert capsys.readouterr().err == explain.USAGE
+        assert capsys.readouterr().err == f"legacy-mm: {said}\n{explain.USAGE}"
 
 
 def test_the_command_lists_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,7 +263,10 @@ def test_the_source_does_not_answer(run: Explain) -> None:
     """Port 1 refuses: one line says so, and the line would run all the same."""
     code, text = run(*OLD_LINE, "--include", "orders", flags=())
     assert code == 0
-    assert "Topics at the source that match orders: not known, listing topics failed: " in " ".join(text.split())
+    assert (
+        "Topics at the source that match orders: not known, the source (127.0.0.1:1): listing topics failed: "
+        in " ".join(text.split())
+    )
 
 
 def test_a_name_that_does_not_resolve_is_refused(run: Explain) -> None:
@@ -396,3 +410,44 @@ def test_letters_that_the_terminal_does_not_have(tmp_path: Path, encoding: str |
         assert main(["explain", "--offline", "--", "--include", "t\u017e\udcff"]) == 1
     out.seek(0)
     assert "It would be refused" in out.read()
+
+
+def test_a_pattern_that_the_shell_has_expanded_is_said_at_once(run: Explain) -> None:
+    _, text = run(*OLD_LINE, "--whitelist", "orders.a", "orders.b", "orders.c")
+    assert text.startswith("It would run.\nWARN 2 words without effect: orders.b orders.c. If the shell has made them ")
+    _, text = run(*OLD_LINE, "--whitelist", "t", "--", "--num.streams", "2")
+    assert text.startswith("It would run.\nWARN 2 words without effect: --num.streams 2.")
+    _, text = run(*OLD_LINE, "--whitelist", "t", "--")
+    assert text.startswith("It would run.\nExit code: 0\n")
+
+
+def test_no_topic_is_said_at_once() -> None:
+    made = Explanation(0, "It would run.", pattern="orders.*")
+    assert render(made, Topics(answered=True)).startswith(
+        "It would run.\nWARN No topic of the source matches orders.*."
+    )
+    assert "WARN" not in render(made, Topics(why_not="not asked"))
+
+
+def test_a_refusal_is_said_again_at_the_end(run: Explain, tmp_path: Path) -> None:
+    """In the legacy tool's words and in ours; what comes between them fills a terminal."""
+    words = ("kafka-mirror-maker.sh", "--consumer.config", "x", "--producer.config", "p.properties", "--include", "t")
+    code, text = run(*words)
+    assert code == 1
+    said = f"It would be refused: java.nio.file.NoSuchFileException: x\nx: no such file in {tmp_path}\n"
+    assert text.startswith(said)
+    assert text.endswith(f"\n\n{said}")
+
+
+def test_the_script_of_a_kafka_brings_its_jars(run: Explain, tmp_path: Path) -> None:
+    """As the script does that `legacy-mm install` puts there."""
+    home = tmp_path / "kafka"
+    for folder in ("bin", "libs"):
+        (home / folder).mkdir(parents=True)
+    script = home / "bin" / "kafka-mirror-maker.sh"
+    script.touch()
+    shown = []
+    for launcher in ((str(script),), ("LEGACY_MM_KAFKA_HOME=/other", str(script)), ("kafka-mirror-maker.sh",)):
+        _, text = run(*launcher, *OLD_LINE[1:], "--include", "t", flags=("--offline", "--json"))
+        shown.append([row["value"] for row in json.loads(text)["environment"] if row["name"] == KAFKA_HOME])
+    assert shown == [[str(home)], ["/other"], []]

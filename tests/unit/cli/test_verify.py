@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.audit.topic_comparison import ComparisonOutcome, TopicDifference
+from legacy_mm.audit.topic_comparison import ComparisonOutcome, TopicDifference, Totals
 from legacy_mm.cli.verify import _lines
 
 
@@ -22,3 +22,9 @@ def test_the_hour_of_a_difference(timestamp: int, told: str) -> None:
     row = TopicDifference("t", "missing", 2, timestamp // 3_600_000, 1, 5, 5)
     (line,) = _lines(ComparisonOutcome({"t": "t"}, (), (row,)))
     assert line == f"t: 1 records missing, source partition 2, offsets 5 to 5, {told}"
+
+
+def test_a_hash_has_16_digits() -> None:
+    """As in `bin/demo`: two hashes are compared by eye."""
+    (line,) = _lines(ComparisonOutcome({"t": "t"}, (Totals("t", "source", 1, 0xF39C),), ()))
+    assert line == "t: 1 records at the source, hash 000000000000f39c"

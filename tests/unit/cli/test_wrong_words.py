@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from legacy_mm.cli.legacy_mm import main
@@ -48,3 +50,49 @@ def test_one(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None
     assert said.out == ""
     assert said.err.startswith("legacy-mm: ")
     assert f"usage: legacy-mm {words[0]}" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("explan",), "legacy-mm: explan is no command: explain was probably meant\n"),
+        (("--verison",), "legacy-mm: --verison is no command: --version was probably meant\n"),
+        (("xyz",), "legacy-mm: xyz is no command\n"),
+        (
+            ("verify", "--sourceconfig", "s", "--target-config", "t", "--topics", "t"),
+            "\n--sourceconfig is no option: --source-config was probably meant\n",
+        ),
+        (("ledger", "check", "--file", "f", "--allow-dublicates"), ": --allow-duplicates was probably meant\n"),
+        (
+            ("verify", "--consumer.config", "c", "--producer.config", "p"),
+            "\nput -- before the command line of the mirror\n",
+        ),
+        (
+            ("plan", "--topic.creaton", "true", "--", "--consumer.config", "c", "--producer.config", "p"),
+            "\n--topic.creaton is no option: --topic.creation was probably meant.\n",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_was_probably_meant(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_help_is_a_word_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help"]) == 0
+    assert capsys.readouterr().out.startswith("usage: legacy-mm COMMAND")
+    assert main(["help", "explain"]) == 0
+    assert capsys.readouterr().out.startswith("usage: legacy-mm explain")
+
+
+def test_a_missing_file_is_said_in_words_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ("--", "--consumer.config", "c.properties", "--producer.config", "p.properties", "--whitelist", "t")
+    for words in (("plan", *line), ("verify", *line), ("redrive", "f", *line)):
+        assert main(words) == 1
+        assert capsys.readouterr().err == f"legacy-mm: c.properties: no such file in {tmp_path}\n"
+    assert main(("ledger", "check", "--file", "w.ledger", "--config", "c.properties")) == 1
+    assert capsys.readouterr().err == f"legacy-mm: c.properties: no such file in {tmp_path}\n"

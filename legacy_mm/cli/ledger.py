@@ -20,6 +20,7 @@ from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
+from legacy_mm.logs import root_logger
 
 _ASK_TIMEOUT = 30.0
 
@@ -42,6 +43,7 @@ def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, 
 
 
 def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
+    root_logger.silence()
     with at_cluster(options.side, connection):
         LibrdkafkaInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
     try:

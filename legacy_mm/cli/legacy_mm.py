@@ -105,7 +105,7 @@ COMMANDS: Mapping[str, Command] = {name: row for rows in GROUPS.values() for nam
 _VERSION = "--version"
 HELP = ("--help", "-h", "help")
 _NEAR = 0.7
-"""How like a command an unknown word must be, from 0 to 1, for a hint: `explan` is, `copy` is like none."""
+"""The likeness, from 0 to 1, at which an unknown word has a hint: `explan` is like a command, `copy` is not."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -39,6 +39,13 @@ LOG_LINES = (
         "Install a C compiler (or let pip reach the package index, for ziglang), then install legacy_mm again.",
     ),
     LogLine(
+        "Fetching the Java interfaces of Kafka",
+        "A message handler or rebalance listener in a jar needs Kafka's interfaces, and no jar of the class path has "
+        "them. The mirror waits for the download.",
+        "Nothing; it comes once for each user and host. Where there is no network, name an old Kafka in "
+        "LEGACY_MM_KAFKA_HOME.",
+    ),
+    LogLine(
         "lost {partitions}; not committed",
         "The group took the partitions away, because no heartbeat came in time. The new owner copies again what was "
         "not committed.",

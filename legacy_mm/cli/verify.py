@@ -87,7 +87,9 @@ def _compare(options: argparse.Namespace, parts: LineParts | None) -> Comparison
         from legacy_mm.audit.connections import ConnectionGiver
         from legacy_mm.audit.topic_comparison import compare
     except ImportError as error:
-        raise HostError(f"this command needs more packages: pip install 'legacy-mm[verify]' ({error})") from error
+        raise HostError(
+            f"this command needs more packages ({error}): pip install '/path/to/checkout[verify]'"
+        ) from error
     master = None if own.spark_master == EMBEDDED else own.spark_master
     topics = topic_pattern.topic_settings(options.topics, exclude_internal=True)
     with ExitStack() as stack:

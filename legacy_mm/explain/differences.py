@@ -534,7 +534,8 @@ DIFFERENCES = (
     KnownDifference(
         "java-defaults",
         "256 MB of heap, the G1 collector and local JMX, unless variables say otherwise",
-        "our own choice for Spark's driver, at least 512 MB; a variable wins over it",
+        "512 MB of heap for Spark's driver, and our own choice of the rest; a variable wins over it, but a heap "
+        "below 512 MB is raised",
         "it is another Java program; JMX costs time at the start, so it is on only with JMX_PORT or KAFKA_JMX_OPTS",
         _SCRIPT + "test_recorded_case",
     ),

@@ -14,7 +14,7 @@ from itertools import chain, repeat
 from pathlib import PurePath
 from typing import NamedTuple
 
-from legacy_mm.compat import command_line, log4j_configuration, variables
+from legacy_mm.compat import command_line, jaas, log4j_configuration, variables
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, Side, trim
 from legacy_mm.compat.command_line import Role, Word
@@ -333,6 +333,8 @@ def _setting_rows(file: ClientFile, veil: Veil) -> Iterator[SettingRow]:
         origin = found[name]
         numbers = ",".join(str(lines[given]) for given in origin.names if given in lines)
         where = f"{PurePath(file.path).name}:{numbers}" if numbers else origin.kind
+        if jaas.LOGIN in origin.names and jaas.LOGIN not in lines:
+            where += ", login file"
         shown = HIDDEN if is_secret_property(name) else veil.over(value)
         yield SettingRow(file.label, name, shown, where, origin.reason)
     for row in _MIRRORS_OWN if file.side == "consumer" else ():

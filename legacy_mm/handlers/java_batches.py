@@ -52,7 +52,9 @@ class JavaBatches:
         try:
             import jpype
         except ImportError:
-            raise HostError("a Java handler needs JPype in the copy task: pip install 'legacy-mm[java]'") from None
+            raise HostError(
+                "a Java handler needs JPype in the copy task: pip install '/path/to/checkout[java]'"
+            ) from None
         library = java.resolve().parent.parent / "lib" / "server" / "libjvm.so"
         jpype.startJVM(
             *_OWN_OPTIONS,

@@ -54,7 +54,7 @@ def pyspark_jars() -> str:
     """Return the class path of the jars that pyspark brings: Spark, Ivy, Janino."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise HostError("pyspark is not installed: run bin/setup, or `pip install legacy-mm`")
+        raise HostError("pyspark is not installed: run bin/setup, or `pip install /path/to/checkout`")
     return str(Path(spec.origin).parent / "jars" / "*")
 
 

@@ -170,9 +170,10 @@ def test_kubernetes_starts_what_there_is(container: Any) -> None:
 
 def test_kubernetes_takes_the_documents() -> None:
     if importlib.util.find_spec("kubernetes_validate") is None:
-        pytest.skip("no kubernetes-validate here: pip install 'legacy-mm[dev]'")
+        pytest.skip("no kubernetes-validate here: .venv/bin/pip install -e '.[dev]'")
     kubernetes_validate = importlib.import_module("kubernetes_validate")
-    for document in documents("kubernetes.yaml"):
+    assert (found := documents("kubernetes.yaml"))
+    for document in found:
         kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
 
 

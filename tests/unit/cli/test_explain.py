@@ -451,3 +451,16 @@ def test_the_script_of_a_kafka_brings_its_jars(run: Explain, tmp_path: Path) -> 
         _, text = run(*launcher, *OLD_LINE[1:], "--include", "t", flags=("--offline", "--json"))
         shown.append([row["value"] for row in json.loads(text)["environment"] if row["name"] == KAFKA_HOME])
     assert shown == [[str(home)], ["/other"], []]
+
+
+def test_a_login_file_is_named_as_the_place_of_a_login(
+    run: Explain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    login = LOGIN.partition("sasl.jaas.config=")[2].replace("\n", " ").strip()
+    (tmp_path / "jaas.conf").write_text(f"KafkaClient {{ {login} }};\n")
+    monkeypatch.setenv("KAFKA_OPTS", f"-Djava.security.auth.login.config={tmp_path}/jaas.conf")
+    mechanism = LOGIN.partition("sasl.jaas.config=")[0]
+    settings = document(run, consumer=f"{CONSUMER}{mechanism}")["settings"]
+    origins = {row["name"]: row["origin"] for row in settings if row["client"] == "consumer"}
+    assert origins["sasl.username"] == "c.properties:4, login file"
+    assert origins["security.protocol"] == "c.properties:3"

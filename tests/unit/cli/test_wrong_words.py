@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.cli import ledger
 from legacy_mm.cli.legacy_mm import main
+from tests.unit.cli.conftest import CONSUMER, PRODUCER
 
 
 @pytest.mark.parametrize("words", [("--help",), ("-h",), ("explain", "--help"), ("explain", "-h")], ids=" ".join)
@@ -96,3 +98,29 @@ def test_a_missing_file_is_said_in_words_of_ours(
         assert capsys.readouterr().err == f"legacy-mm: c.properties: no such file in {tmp_path}\n"
     assert main(("ledger", "check", "--file", "w.ledger", "--config", "c.properties")) == 1
     assert capsys.readouterr().err == f"legacy-mm: c.properties: no such file in {tmp_path}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "cluster"),
+    [
+        (("produce", "--topic", "t"), "source (127.0.0.1:1)"),
+        (("check",), "target (127.0.0.1:2)"),
+    ],
+    ids=["source", "target"],
+)
+def test_a_cluster_that_is_away_is_named(
+    words: tuple[str, ...],
+    cluster: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before anything is written: a producer would try for minutes."""
+    monkeypatch.setattr(ledger, "_ASK_TIMEOUT", 1.0)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c").write_text(CONSUMER)
+    (tmp_path / "p").write_text(PRODUCER)
+    line = ("--", "--consumer.config", "c", "--producer.config", "p", "--whitelist", "t")
+    assert main(("ledger", *words, "--file", "w.ledger", *line)) == 1
+    assert capsys.readouterr().err.startswith(f"legacy-mm: the {cluster}: listing topics failed: ")
+    assert not (tmp_path / "w.ledger").exists()

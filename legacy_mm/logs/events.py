@@ -1,8 +1,9 @@
 """Named events: what lower layers say, without knowing the words in which it is printed.
 
 `root_logger.py` turns an event into a line; `compat.messages` gives it the legacy tool's level, logger and text. An
-event without a row there is printed in the words below, so nothing is silent because a table forgot it. Rule: the
-fields of an event never hold a secret.
+event without a row there is printed in the words below, so nothing is silent because a table forgot it. Where an
+event has a row, its words below are only printed by `connect-mirror-maker.sh` and `legacy-mm connect`, which have no
+such table. Rule: the fields of an event never hold a secret.
 """
 
 from __future__ import annotations

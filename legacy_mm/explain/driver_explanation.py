@@ -181,4 +181,4 @@ def _visible(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _refused(error: LegacyMMError) -> str:
-    return f"It would end: {one_line(error)}"
+    return "\n".join(filter(None, [f"It would end: {one_line(error)}", error.plain]))

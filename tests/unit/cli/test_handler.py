@@ -54,7 +54,7 @@ def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [
-        ({"count": None}, "the source does not answer"),
+        ({"count": None}, "the source (127.0.0.1:1): it does not answer"),
         ({"count": 0}, "the source has no orders-0"),
         ({"led": False}, "orders-0 has no leader, or its leader does not answer"),
     ],

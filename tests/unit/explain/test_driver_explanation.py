@@ -105,3 +105,12 @@ def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFix
     printed = capsys.readouterr().out
     assert SECRET not in json.dumps(document) + printed
     assert "A->B  .* but not the default list  topic t becomes A.t; group mm2-A->B at A" in printed
+
+
+def test_a_missing_file_is_said_in_words_of_ours_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert explain.main(["--", "connect-mirror-maker.sh", "mm2.properties"]) == 2
+    said = "java.nio.file.NoSuchFileException: mm2.properties\nmm2.properties: no such file in"
+    assert capsys.readouterr().out.startswith(f"It would end: {said} {tmp_path}\n")

@@ -44,8 +44,6 @@ def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, 
 
 def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
     root_logger.silence()
-    with at_cluster(options.side, connection):
-        LibrdkafkaInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
     try:
         return int(options.run(options, connection))
     except ClientError as error:
@@ -55,7 +53,14 @@ def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
         raise HostError(str(error)) from error
 
 
+def _require_answer(options: argparse.Namespace, connection: dict[str, str]) -> None:
+    """Raise HostError for a cluster that is away: a client of the ledger would try for minutes."""
+    with at_cluster(options.side, connection):
+        LibrdkafkaInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
+
+
 def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
+    _require_answer(options, connection)
     ledger = Ledger(options.topic, options.file)
     work = Workload(options.records, options.size, options.rate, not options.no_headers)
     before = ledger.acknowledged
@@ -73,7 +78,9 @@ def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
 
 
 def _check(options: argparse.Namespace, connection: dict[str, str]) -> int:
-    verdict = check(Ledger.load(options.file), connection, options.topic)
+    ledger = Ledger.load(options.file)
+    _require_answer(options, connection)
+    verdict = check(ledger, connection, options.topic)
     differences = verdict.differences(allow_duplicates=options.allow_duplicates)
     sys.stdout.write(_as_json(verdict) if options.json else _as_text(verdict, differences))
     return ExitCode.FOUND if differences else ExitCode.DONE

@@ -75,4 +75,4 @@ def test_what_cannot_be_read_is_exit_1(tmp_path: Path, capsys: pytest.CaptureFix
     config = tmp_path / "client.properties"
     config.write_text("bootstrap.servers=127.0.0.1:1\n", encoding="utf-8")
     assert main(["ledger", "check", "--config", str(config), "--file", str(tmp_path / "none")]) == 1
-    assert "cannot be read as a ledger" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"legacy-mm: {tmp_path}/none cannot be read: No such file or directory\n"

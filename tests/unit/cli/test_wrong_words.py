@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.audit.ledger import Ledger
 from legacy_mm.cli import ledger
 from legacy_mm.cli.legacy_mm import main
 from tests.unit.cli.conftest import CONSUMER, PRODUCER
@@ -103,8 +104,8 @@ def test_a_missing_file_is_said_in_words_of_ours(
 @pytest.mark.parametrize(
     ("words", "cluster"),
     [
-        (("produce", "--topic", "t"), "source (127.0.0.1:1)"),
-        (("check",), "target (127.0.0.1:2)"),
+        (("produce", "--topic", "t", "--file", "new"), "source (127.0.0.1:1)"),
+        (("check", "--file", "kept"), "target (127.0.0.1:2)"),
     ],
     ids=["source", "target"],
 )
@@ -120,7 +121,9 @@ def test_a_cluster_that_is_away_is_named(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c").write_text(CONSUMER)
     (tmp_path / "p").write_text(PRODUCER)
+    kept = Ledger("t", tmp_path / "kept")
+    kept.close()
     line = ("--", "--consumer.config", "c", "--producer.config", "p", "--whitelist", "t")
-    assert main(("ledger", *words, "--file", "w.ledger", *line)) == 1
+    assert main(("ledger", *words, *line)) == 1
     assert capsys.readouterr().err.startswith(f"legacy-mm: the {cluster}: listing topics failed: ")
-    assert not (tmp_path / "w.ledger").exists()
+    assert not (tmp_path / "new").exists()

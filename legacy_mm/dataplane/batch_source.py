@@ -11,8 +11,7 @@ from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.protocol.compression import Decompressor
-from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.protocol.record_set import CommittedOnly, data_batches
+from legacy_mm.protocol.record_set import Arrived, CommittedOnly, DataBatches
 
 _CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
 """One question to a cluster; well below the time after which a silent task counts as stalled."""
@@ -21,7 +20,10 @@ _CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
 class BatchSource:
     """The source of a copy job, read with its own sockets."""
 
-    def __init__(self, properties: Mapping[str, str], decompress: Decompressor) -> None:
+    def __init__(
+        self, properties: Mapping[str, str], decompress: Decompressor, *, keeps_append_time: bool = False
+    ) -> None:
+        """Create the source; `keeps_append_time` as in `DataBatches`."""
         self.cluster = cluster_of(properties)
         self.traffic = Traffic("consumer", tells(properties))
         backlog = int(properties.get("queued.max.messages.kbytes", 32 << 10)) << 10
@@ -29,22 +31,12 @@ class BatchSource:
         self.fetcher = Fetcher(self.cluster, self._options, backlog, self.traffic)
         self.check_crcs = properties.get("check.crcs") == "true"
         self._decompress = decompress
+        self._batches = DataBatches(decompress, check_crcs=self.check_crcs, keeps_append_time=keeps_append_time)
 
-    def data(
-        self, fetched: CompletedFetch, most_bytes: int, *, keeps_append_time: bool = False
-    ) -> Iterator[RecordBatch]:
-        """Yield the batches whose records are to be copied; raise CorruptRecords after the last sound one.
-
-        Little ones without compression are joined, as `data_batches` does it.
-        """
+    def data(self, fetched: CompletedFetch, most_bytes: int, *, opens: bool = True) -> Iterator[Arrived]:
+        """Yield the batches whose records are to be copied, as `DataBatches.of` does."""
         committed = CommittedOnly(fetched.aborted, self._decompress) if self._options.committed_only else None
-        return data_batches(
-            fetched.record_set,
-            committed,
-            check_crcs=self.check_crcs,
-            most_bytes=most_bytes,
-            keeps_append_time=keeps_append_time,
-        )
+        return self._batches.of(fetched.record_set, committed, most_bytes, opens=opens)
 
 
 def cluster_of(properties: Mapping[str, str]) -> Cluster:

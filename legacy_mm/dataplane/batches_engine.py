@@ -26,7 +26,7 @@ from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
 from legacy_mm.dataplane.empty_copies import EmptyCopies
 from legacy_mm.dataplane.held_partitions import HeldPartitions
-from legacy_mm.dataplane.joining import Arrived, Joiner
+from legacy_mm.dataplane.join_limits import JoinLimits
 from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
@@ -40,6 +40,7 @@ from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch, seal
+from legacy_mm.protocol.record_set import Arrived
 
 _POLL_TIMEOUT = 0.1
 _LAST_TIMEOUT = 20.0
@@ -63,7 +64,7 @@ class BatchesEngine:
         self._router = Router(RouteOptions.from_properties(target, limit, measure=plan.pairs))
         self._batches = BatchSource(source, self._router.decompress)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
-        self._joiner = Joiner(min(limit, options.batch_bytes), self._router.decompress)
+        self._join_limits = JoinLimits(min(limit, options.batch_bytes))
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
@@ -153,9 +154,8 @@ class BatchesEngine:
         if self._held.stays(partition):
             return
         topic, unopened = self._plan.names[partition.topic], partition.topic in self._keeps_partition
-        data = self._batches.data(fetched, self._joiner.limit(topic))
         try:
-            for arrived in self._joiner.join(topic, data, unopened=unopened):
+            for arrived in self._batches.data(fetched, self._join_limits.of(topic), opens=not unopened):
                 if not self._send(partition, arrived, begin) or self._stopping.is_set():
                     return
         except (EngineUnfit, CorruptRecords) as error:
@@ -286,7 +286,7 @@ class BatchesEngine:
             self._report_when_due(blocked=True)  # there may be thousands of them
         if instead:
             if error_codes.is_too_large(refused.refusal):
-                self._joiner.refused(topic, refused.size)
+                self._join_limits.refused(topic, refused.size)
             parts = [
                 (made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header), moved)) for made in instead
             ]

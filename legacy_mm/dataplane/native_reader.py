@@ -49,7 +49,7 @@ class NativeReader:
         self._on_statistics = on_statistics
         self._retries = retries
         self._decompress = Decompressor()
-        self._source = BatchSource(properties, self._decompress)
+        self._source = BatchSource(properties, self._decompress, keeps_append_time=True)
         self._parts: Iterator[_Part] = iter(())
         self._in_hand: TopicPartition | None = None
         self._gaps: list[Gap] = []
@@ -143,7 +143,7 @@ class NativeReader:
     def _opened(self, fetched: CompletedFetch) -> Iterator[_Part]:
         traffic, partition = self._source.traffic, fetched.partition
         try:
-            for batch in self._source.data(fetched, BATCH_BYTES, keeps_append_time=True):
+            for batch, _ in self._source.data(fetched, BATCH_BYTES):
                 header = batch.header
                 kind = LOG_APPEND_TIME if header.has_append_time else CREATE_TIME
                 for part in self._fields(batch, fetched.position):

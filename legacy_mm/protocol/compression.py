@@ -70,6 +70,27 @@ class Decompressor:
                 self._scratch = scratch
                 return scratch[:size].toreadonly()
 
+    def in_a_row(
+        self, codec: Codec, data: memoryview, begins: memoryview, ends: memoryview, room: int
+    ) -> tuple[memoryview, int]:
+        """Decompress the parts of `data` between these places behind each other, as many as fit into `room` bytes.
+
+        Return where they are, valid until the next call, and their number; `begins` and `ends` become their places
+        there. A part that is broken ends the row, too.
+        """
+        if len(self._scratch) < room:
+            self._scratch = memoryview(bytearray(room))
+        scratch, into = self._scratch, _DECOMPRESS_INTO[codec]
+        at = 0
+        for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            try:
+                size = into(data[begin:end], scratch[at:room])
+            except cramjam.DecompressionError:
+                return scratch, number
+            begins[number], ends[number] = at, at + size
+            at += size
+        return scratch, len(begins)
+
 
 def compress(codec: Codec, data: memoryview, level: int | None = None) -> Bytes:
     """Compress `data` for a batch of that codec; the level's meaning is the codec's, None is Kafka's default."""

@@ -174,7 +174,8 @@ class RecordBatch(NamedTuple):
 
     def check_crc(self) -> None:
         """Raise CorruptRecords unless the checksum is right (`check.crcs`)."""
-        if (found := crc32c(self.buffer[_CHECKED_FROM:])) != self.header.crc:
+        if not is_right(self.header.crc, self.buffer):
+            found = crc32c(self.buffer[_CHECKED_FROM:])
             raise CorruptRecords(
                 f"record batch at offset {self.header.base_offset}: checksum {self.header.crc:#010x}, "
                 f"its bytes have {found:#010x}"
@@ -196,6 +197,11 @@ class RecordBatch(NamedTuple):
             _FIELDS.pack_into(self.buffer, 0, *stamped)
             return RecordBatch(stamped, self.buffer)
         return _write(stamped, self.buffer)
+
+
+def is_right(crc: int, batch: memoryview) -> bool:
+    """Return True if this is the checksum of the bytes of a whole batch."""
+    return bool(crc32c(batch[_CHECKED_FROM:]) == crc)
 
 
 def seal(header: Header, buffer: memoryview) -> RecordBatch:

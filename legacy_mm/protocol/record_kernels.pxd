@@ -22,6 +22,12 @@ cdef class BatchRecords:
 cdef class BatchHeader:
     cdef long long base_offset, leader_epoch, crc, attributes, last_delta, base_timestamp, max_timestamp, records
 
+cdef class FoundBatches:
+    cdef readonly list columns
+    cdef long long size
+    cdef long long[::1] places, begins, ends, crcs, offsets, last_deltas, counts, attributes, base_timestamps
+    cdef long long[::1] max_timestamps
+
 cdef class PlacedRecords:
     cdef long long[::1] batches, timestamps, bodies, ends, new_deltas, old_deltas
 
@@ -152,12 +158,6 @@ cpdef write_records(
     long long header_size, unsigned char[::1] out, long long base_offset, long long[::1] offsets)
 
 @cython.locals(
-    end=cython.longlong, data=Address, written=WritableAddress)
-cpdef long long append_records(
-    BatchRecords records, long long first_timestamp, long long offsets_before, unsigned char[::1] out,
-    long long out_at) except *
-
-@cython.locals(
     last=cython.longlong, _=cython.longlong, delta=cython.longlong, offset=cython.longlong, body=cython.longlong,
     timestamp_delta=cython.longlong)
 cdef inline long long _append(
@@ -170,14 +170,17 @@ cdef inline long long _append(
 cpdef skip_batches(const unsigned char[::1] data)
 
 @cython.locals(
-    begin=Address, written=WritableAddress, end=cython.longlong, room=cython.longlong, after=cython.longlong,
-    size=cython.longlong, behind=cython.longlong, before=cython.longlong, batches=cython.longlong,
-    count=cython.longlong, first_offset=cython.longlong, next_offset=cython.longlong,
-    first_timestamp=cython.longlong, max_timestamp=cython.longlong, out_at=cython.longlong, header=BatchHeader,
-    records=BatchRecords)
-cpdef join_batches(
-    const unsigned char[::1] data, long long at, long long most_bytes, long long left_out, bint check_crcs,
-    unsigned char[::1] out)
+    begin=Address, end=cython.longlong, after=cython.longlong, number=cython.longlong, size=cython.longlong,
+    first_offset=cython.longlong, next_offset=cython.longlong, header=BatchHeader)
+cpdef find_batches(
+    const unsigned char[::1] data, long long at, long long codec, long long most_bytes, long long left_out,
+    long long checked, long long room, FoundBatches found)
+
+@cython.locals(
+    begin=Address, written=WritableAddress, room=cython.longlong, size=cython.longlong, behind=cython.longlong,
+    before=cython.longlong, joined=cython.longlong, count=cython.longlong, first_timestamp=cython.longlong,
+    max_timestamp=cython.longlong, out_at=cython.longlong, records=BatchRecords)
+cpdef join_found(const unsigned char[::1] data, FoundBatches found, long long number, unsigned char[::1] out)
 
 @cython.locals(
     end=cython.longlong, at=cython.longlong, found=cython.longlong, named=cython.longlong, delta=cython.longlong,

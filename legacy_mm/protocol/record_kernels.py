@@ -84,6 +84,17 @@ class BatchHeader:
         self.last_delta = self.base_timestamp = self.max_timestamp = self.records = 0
 
 
+class FoundBatches:
+    """Batches of a record set that may be joined: one row for a batch. `begins` and `ends` are of its records."""
+
+    def __init__(self, count: int) -> None:
+        """Make room for `count` batches."""
+        self.size = count
+        self.columns = int64_columns(count, 10)
+        self.places, self.begins, self.ends, self.crcs, self.offsets, self.last_deltas, *rest = self.columns
+        self.counts, self.attributes, self.base_timestamps, self.max_timestamps = rest
+
+
 class PlacedRecords:
     """The place of each record of a batch that is regrouped: one row for a record."""
 
@@ -530,19 +541,6 @@ def write_records(
             offsets[batches.firsts[batch] + offset_delta] = _signed(base_offset + placed.old_deltas[index])
 
 
-def append_records(
-    records: BatchRecords, first_timestamp: int, offsets_before: int, out: memoryview, out_at: int
-) -> int:
-    """Write the records of a batch behind those of others; where `out` goes on, or an error.
-
-    `first_timestamp` is the base of the new batch, `offsets_before` is how much later this one begins. A record grows
-    by at most MOST_GROWTH bytes.
-    """
-    data, end, written = start_of(records.data), len(records.data), writable_start_of(out)
-    with cython.nogil:
-        return _append(records, data, 0, end, first_timestamp, offsets_before, written, out_at)
-
-
 def _append(
     records: BatchRecords,
     data: Bytes,
@@ -553,7 +551,11 @@ def _append(
     out: Bytes,
     out_at: int,
 ) -> int:
-    """Write the records in `data[at:end]` as `append_records` does."""
+    """Write the records in `data[at:end]` behind those of other batches; where `out` goes on, or an error.
+
+    `first_timestamp` is the base of the new batch, `offsets_before` is how much later this one begins. A record grows
+    by at most MOST_GROWTH bytes.
+    """
     last = -1
     for _ in range(records.count):
         delta, offset, body, _, _, at = _next_record(records, data, at, end, last)
@@ -586,52 +588,95 @@ def skip_batches(data: memoryview) -> tuple[int, int, int, int]:
     return at, batches, next_offset, leader_epoch
 
 
-def join_batches(
-    data: memoryview, at: int, most_bytes: int, left_out: int, check_crcs: bool, out: memoryview
-) -> tuple[int, int, int, int, int, int, int, int]:
-    """Write the records of uncompressed batches that follow one another behind each other, room for a header first.
+def find_batches(
+    data: memoryview,
+    at: int,
+    codec: int,
+    most_bytes: int,
+    left_out: int,
+    checked: int,
+    room: int,
+    found: FoundBatches,
+) -> tuple[int, int]:
+    """Find the batches with this codec from `at` on that follow one another and may be joined.
 
-    Stop at the first batch that has any of the attributes `left_out`, or is larger than `most_bytes`, without records
-    or a time, not whole, not sound, out of order, or does not fit into `out`. Return the position there, the numbers
-    of batches and records, the first and the next offset, the base and the last timestamp, and the end of what was
-    written.
+    Stop at the first batch that has another codec or any of the attributes `left_out`, or is larger than `most_bytes`,
+    without records or a time, not whole, not sound, or out of order, when their records would take more than `room`
+    bytes, or when `found` is full. Of batches up to `checked` bytes the checksum must be right, too. Return the number
+    of batches, and the position behind them.
     """
-    begin, end, written, room = start_of(data), len(data), writable_start_of(out), len(out)
-    header, records = BatchHeader(), BatchRecords(data, 0, 0, 0, True)
-    batches = count = first_offset = next_offset = first_timestamp = max_timestamp = 0
-    out_at = _HEADER_SIZE
+    begin, end = start_of(data), len(data)
+    header = BatchHeader()
+    number = size = first_offset = next_offset = 0
     with cython.nogil:
-        while True:
+        while number < found.size:
             after = _read_header(header, begin, at, end)
-            if after == _TORN or after - at > most_bytes or header.attributes & left_out != 0:
+            if after == _TORN or after - at > most_bytes:
+                break
+            if header.attributes & _CODEC_BITS != codec or header.attributes & left_out != 0:
                 break
             if header.records == 0 or header.max_timestamp == _NO_TIMESTAMP:
                 break
-            size = after - at - _HEADER_SIZE
-            if header.records > size // _LEAST_RECORD or size + header.records * _MOST_GROWTH > room - out_at:
+            size += after - at - _HEADER_SIZE
+            if size > room:
                 break
-            if batches > 0 and header.base_offset < next_offset:
+            if number > 0 and header.base_offset < next_offset:
                 break
-            if batches > 0 and header.base_offset + header.last_delta - first_offset >= _MOST_OFFSETS:
+            if number == 0:
+                first_offset = header.base_offset
+            if header.base_offset + header.last_delta - first_offset >= _MOST_OFFSETS:
                 break
-            if check_crcs and _crc32c(begin, at + 21, after) != header.crc:
+            if after - at <= checked and _crc32c(begin, at + 21, after) != header.crc:
                 break
-            records.count, records.last_delta = header.records, header.last_delta
-            records.keep_timestamps = header.attributes & _LOG_APPEND_BIT == 0
-            records.base_timestamp = header.base_timestamp if records.keep_timestamps else header.max_timestamp
-            if batches == 0:
-                first_offset, first_timestamp = header.base_offset, records.base_timestamp
-                max_timestamp = header.max_timestamp
-            before = header.base_offset - first_offset
-            behind = _append(records, begin, at + _HEADER_SIZE, after, first_timestamp, before, written, out_at)
+            found.places[number] = at
+            found.crcs[number] = header.crc
+            found.begins[number] = at + _HEADER_SIZE
+            found.ends[number] = after
+            found.counts[number] = header.records
+            found.offsets[number] = header.base_offset
+            found.last_deltas[number] = header.last_delta
+            found.attributes[number] = header.attributes
+            found.base_timestamps[number] = header.base_timestamp
+            found.max_timestamps[number] = header.max_timestamp
+            next_offset = header.base_offset + header.last_delta + 1
+            number += 1
+            at = after
+    return number, at
+
+
+def join_found(data: memoryview, found: FoundBatches, number: int, out: memoryview) -> tuple[int, int, int, int, int]:
+    """Write the records of found batches, which lie in `data` decompressed, behind each other and room for a header.
+
+    Stop at the first batch whose records are not sound, or do not fit into `out`. Return the numbers of batches and
+    records, the base and the last timestamp, and the end of what was written.
+    """
+    begin, written, room = start_of(data), writable_start_of(out), len(out)
+    records = BatchRecords(data, 0, 0, 0, True)
+    joined = count = first_timestamp = max_timestamp = 0
+    out_at = _HEADER_SIZE
+    with cython.nogil:
+        while joined < number:
+            size = found.ends[joined] - found.begins[joined]
+            records.count, records.last_delta = found.counts[joined], found.last_deltas[joined]
+            if records.count > size // _LEAST_RECORD or size + records.count * _MOST_GROWTH > room - out_at:
+                break
+            records.keep_timestamps = found.attributes[joined] & _LOG_APPEND_BIT == 0
+            records.base_timestamp = found.max_timestamps[joined]
+            if records.keep_timestamps:
+                records.base_timestamp = found.base_timestamps[joined]
+            if joined == 0:
+                first_timestamp, max_timestamp = records.base_timestamp, found.max_timestamps[joined]
+            before = found.offsets[joined] - found.offsets[0]
+            behind = _append(
+                records, begin, found.begins[joined], found.ends[joined], first_timestamp, before, written, out_at
+            )
             if behind < 0:
                 break
-            out_at, at = behind, after
-            batches += 1
-            count += header.records
-            next_offset = header.base_offset + header.last_delta + 1
-            max_timestamp = max(max_timestamp, header.max_timestamp)
-    return at, batches, count, first_offset, next_offset, first_timestamp, max_timestamp, out_at
+            out_at = behind
+            count += records.count
+            max_timestamp = max(max_timestamp, found.max_timestamps[joined])
+            joined += 1
+    return joined, count, first_timestamp, max_timestamp, out_at
 
 
 def find_fields(

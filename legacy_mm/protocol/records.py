@@ -143,39 +143,6 @@ def regroup(
     return regrouped
 
 
-class Opened(NamedTuple):
-    """The header of a batch and its records, decompressed."""
-
-    header: Header
-    records: memoryview
-
-
-def join(batches: Sequence[Opened]) -> RecordBatch:
-    """Join adjacent batches of one partition into one uncompressed batch.
-
-    Offsets and timestamps stay: offsets that are missing between two batches are holes of the new one. Raise
-    CorruptRecords.
-    """
-    first, last = batches[0].header, batches[-1].header
-    base_timestamp, _ = _times(first)
-    out = unwritten(HEADER_SIZE + sum(map(_most_bytes, batches)))
-    at = HEADER_SIZE
-    for header, data in batches:
-        before = header.base_offset - first.base_offset
-        at = kernels.append_records(batch_records(header, data), base_timestamp, before, out, at)
-        _check(header, at)
-    count = sum(header.records for header, _ in batches)
-    new = Header.new(count, base_timestamp, max(header.max_timestamp for header, _ in batches))
-    last_delta = last.last_offset - first.base_offset
-    return seal(new._replace(base_offset=first.base_offset, last_offset_delta=last_delta), out[:at])
-
-
-def _most_bytes(batch: Opened) -> int:
-    """Return the most bytes of the rewritten records; a wrong count makes no huge array."""
-    size = len(batch.records)
-    return size + kernels.MOST_GROWTH * min(batch.header.records, size // kernels.LEAST_RECORD)
-
-
 def recompress(header: Header, records: memoryview, codec: Codec, level: int | None = None) -> RecordBatch:
     """Create a batch with the same header fields whose records, given decompressed, are compressed with `codec`."""
     return assemble(header.with_codec(codec), compress(codec, records, level))

@@ -10,24 +10,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
+from legacy_mm.protocol.kernels import WHY_UNCOMPILED
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, RecordBatch, assemble
-from legacy_mm.protocol.record_set import data_batches
+from legacy_mm.protocol.record_set import Arrived, CommittedOnly, DataBatches
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, record_set, rows
 
 LOG_APPEND, TRANSACTIONAL, DELETE_HORIZON = 0x08, 0x10, 0x40
 MORE_THAN_A_LITTLE = 70_000
+MANY = 1 << 20
+pytestmark = pytest.mark.skipif(bool(WHY_UNCOMPILED), reason="uncompiled kernels join nothing")
 CRC_AT = 17
 
 
-def joiner(limit: int = 1 << 20) -> Joiner:
-    return Joiner(limit, Decompressor())
+decompress = Decompressor()
 
 
-def join(batches: Iterable[RecordBatch], *, limit: int = 1 << 20, unopened: bool = False) -> list[Arrived]:
-    return list(joiner(limit).join("t", batches, unopened=unopened))
+def join(
+    batches: Iterable[RecordBatch],
+    *,
+    limit: int = MANY,
+    unopened: bool = False,
+    committed: bool = False,
+    keeps_append_time: bool = False,
+) -> list[Arrived]:
+    only = CommittedOnly([(1, 0)], decompress) if committed else None
+    data = DataBatches(decompress, check_crcs=True, keeps_append_time=keeps_append_time)
+    return list(data.of(record_set(*batches), only, limit, opens=not unopened))
 
 
 def some(count: int, *, offset: int = 0, value: bytes = b"value") -> list[Row]:
@@ -135,17 +145,6 @@ def test_no_batch_is_larger_than_the_limit(codec: Codec) -> None:
     assert join(batches, limit=500) == [Arrived(batch, codec) for batch in batches], "no two fit"
 
 
-def test_a_topic_that_refused_one_gets_smaller_ones() -> None:
-    batches = [build(some(2, value=bytes(400)), base_offset=at) for at in range(0, 8, 2)]
-    tool = joiner()
-    tool.refused("t", 4_000)
-    assert [batch.header.records for batch, _ in tool.join("t", batches)] == [4, 4]
-    tool.refused("t", 2_000)
-    tool.refused("t", 3_000)
-    assert [batch.header.records for batch, _ in tool.join("t", batches)] == [2, 2, 2, 2]
-    assert [batch.header.records for batch, _ in tool.join("other", batches)] == [8]
-
-
 def test_without_a_time_or_far_away_they_are_left_alone() -> None:
     timeless = [changed(batch, base_timestamp=-1, max_timestamp=-1) for batch in in_a_row([3, 3])]
     assert [batch for batch, _ in join(timeless)] == timeless
@@ -165,11 +164,11 @@ def test_with_a_wrong_checksum_what_came_before_is_handed_out_first() -> None:
     first, second, broken = in_a_row([2, 2, 2])
     broken.buffer[CRC_AT] ^= 1
     found = record_set(first, second, broken)
-    arrived = joiner().join("t", data_batches(found, None, check_crcs=True, most_bytes=1 << 20))
+    arrived = DataBatches(decompress, check_crcs=True).of(found, None, MANY)
     assert next(arrived).batch.header.records == 4
     with pytest.raises(CorruptRecords, match="checksum"):
         next(arrived)
-    (unchecked,) = joiner().join("t", data_batches(found, None, check_crcs=False, most_bytes=1 << 20))
+    (unchecked,) = DataBatches(decompress, check_crcs=False).of(found, None, MANY)
     assert unchecked.batch.header.records == 6
 
 

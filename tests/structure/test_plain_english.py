@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +38,9 @@ PHRASES = {
     r"\bwho is closed\b": "say what is closed",
     r"\bnobody leads\b": "has no leader",
 }
+NAMES = "vertx,unsecure"
+"""Words that codespell takes for others: a jar, and a value of Kafka's."""
+SPELLING_FAULTS = 65
 PAGES = (*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md"))
 
 
@@ -75,6 +81,24 @@ def test_a_phrase_does_not_come_back(phrase: str) -> None:
     texts = {module.name: module.text for module in modules(CHECKOUT).values()}
     texts |= {page.name: page.read_text() for page in PAGES}
     assert [name for name, text in texts.items() if re.search(phrase, text)] == [], PHRASES[phrase]
+
+
+def spelt(*places: Path | str) -> str:
+    """What codespell finds in these files."""
+    command = [sys.executable, "-m", "codespell_lib", "--ignore-words-list", NAMES, "--skip", "*.so,*.json"]
+    done = subprocess.run([*command, *map(str, places)], capture_output=True, text=True, check=False, cwd=CHECKOUT)
+    assert done.returncode in (0, SPELLING_FAULTS), done.stderr
+    return done.stdout
+
+
+def test_words_are_spelt_as_others_spell_them() -> None:
+    assert spelt("legacy_mm", "docs", "compat", "samples", "bin", *CHECKOUT.glob("*.md")) == ""
+
+
+def test_a_misspelt_word_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("The brokers acknowlege it.\n")
+    assert "acknowlege ==> acknowledge" in spelt(page)
 
 
 @pytest.mark.parametrize(

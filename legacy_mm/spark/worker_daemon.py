@@ -83,8 +83,19 @@ def _hand_over(folder: str | None) -> bool:
         line.sendall(json.dumps({"words": sys.argv, "environment": dict(os.environ)}).encode())
         line.shutdown(socket.SHUT_WR)
         taken = line.recv(1)
-        line.recv(1)
+        if taken == _HANDED_OVER:
+            _wait_for_end(line)
     return taken == _HANDED_OVER
+
+
+def _wait_for_end(line: socket.socket) -> None:
+    """Wait until the other process ends, as a program without an interpreter: that takes 10 MB less."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number, waiting in zip(_PIPES, (line.fileno(), nowhere, nowhere), strict=True):
+        os.dup2(waiting, number)
+    with suppress(OSError):  # a host without it waits here
+        os.execvp("cat", ["cat"])
+    line.recv(1)
 
 
 def _take_over(listener: socket.socket) -> None:

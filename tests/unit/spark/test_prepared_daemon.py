@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
 from legacy_mm.spark.prepared_daemon import PreparedDaemon
 
@@ -63,6 +64,7 @@ def test_it_serves_with_the_pipes_of_the_one_that_spark_has_started(
         port = port_of(asked)
         assert listening(process, port)
         assert asked.poll() is None
+        wait_until(lambda: psutil.Process(asked.pid).name() == "cat", SECONDS, "a program that only waits")
         assert asked.stdin is not None
         asked.stdin.close()  # as Spark's JVM does, when it ends
         process.wait(SECONDS)

@@ -19,6 +19,8 @@ from legacy_mm.flow.flow_settings import Settings
 _FIRST_STREAM = 90
 _EACH_FURTHER = 12
 """Tasks of a busy mirror on two cores with one broker on each side: 85 were counted, then 10 for each stream."""
+_EACH_FEATURE = 8
+"""Tasks of the clients that a feature has beside the copying: 860 were counted of 20 flows with six features each."""
 
 
 class _Room(NamedTuple):
@@ -38,7 +40,8 @@ def check_task_limit(flows: Iterable[Settings]) -> None:
     if not embedded:
         return
     streams = max(1, sum(settings.streams for settings in embedded))
-    needed = _FIRST_STREAM + _EACH_FURTHER * (streams - 1)
+    features = sum(map(_features_with_clients, embedded))
+    needed = _FIRST_STREAM + _EACH_FURTHER * (streams - 1) + _EACH_FEATURE * features
     room = min((*_of_cgroups(), *_of_user()), default=None)
     if room is None or room.tasks + _own_tasks() >= needed:
         return
@@ -47,6 +50,12 @@ def check_task_limit(flows: Iterable[Settings]) -> None:
         f"{streams} stream{'s' if streams > 1 else ''} need about {needed} processes and threads, and {room.limit} "
         f"leaves {room.tasks}: raise it by {needed - room.tasks}{fewer}"
     )
+
+
+def _features_with_clients(settings: Settings) -> int:
+    chosen = settings.features
+    features = (chosen.creation, chosen.config_sync, chosen.acl_sync, chosen.heartbeats, chosen.offset_syncs)
+    return sum(feature is not None for feature in (*features, chosen.checkpoints))
 
 
 def _own_tasks() -> int:

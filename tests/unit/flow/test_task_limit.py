@@ -11,6 +11,7 @@ import pytest
 
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.flow import control_groups, task_limit
 from tests.unit.flow_settings import flow_settings
 
@@ -89,6 +90,15 @@ def test_where_nothing_is_limited_any_number_may_start(host: Path) -> None:
     check_task_limit(1_000)
     (host / "cgroup/a/pids.max").write_text("10000\n")
     assert "1000 streams need about 12078" in refusal(1_000)
+
+
+def test_features_have_clients_of_their_own(host: Path) -> None:
+    in_cgroup(host, "0::/a", "a", "105")
+    settings = flow_settings()
+    features = replace(settings.features, heartbeats=HeartbeatSettings(1.0, -1))
+    task_limit.check_task_limit([settings])
+    with pytest.raises(ConfigurationError, match="1 stream need about 98 processes and threads"):
+        task_limit.check_task_limit([replace(settings, features=features)])
 
 
 def test_the_limit_of_the_user_counts_all_his_tasks(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -241,8 +241,14 @@ def _run(tool: Sequence[str], case: Case, folder: Path, environment: Mapping[str
     command = ["/bin/sh", "-c", f'exec "$0" "$@" 2>{stderr.name}', *tool, *case.argv]
     with ToolProcess(command, folder, environment) as process:
         if case.signal:
-            wait_until(lambda: _FIRST_FAILURE.search(_text(stderr)) is not None, _SECONDS, "a connection to fail")
-            process.signal(signal.Signals[case.signal])
+            # a mirror that refuses the line may have ended before it tried to connect
+            wait_until(
+                lambda: _FIRST_FAILURE.search(_text(stderr)) is not None or not process.running(),
+                _SECONDS,
+                "a connection to fail",
+            )
+            if process.running():
+                process.signal(signal.Signals[case.signal])
         code = process.wait(_SECONDS)
     return Outcome(code, process.output(), _text(stderr))
 

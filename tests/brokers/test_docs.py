@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
@@ -38,6 +37,7 @@ from legacy_mm.features.rows import is_flag
 from legacy_mm.jvm.java_home import find_java
 from tests.fixtures.doc_blocks import NOT_RUN, NOT_SHOWN, OUTPUT, PAGES, PROPERTIES, PYTHON, SHELL, Block, blocks
 from tests.fixtures.offsets import commit, stand
+from tests.fixtures.scrape import probe
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 180.0
@@ -202,8 +202,7 @@ class Walk:
 
             def ready() -> bool:
                 assert tool.running(), tool.output()
-                with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
-                    return bool(answer.status == 200)
+                return probe(port, "readyz")[0] == 200
 
             wait_until(ready, SECONDS, "the mirror to be ready")
             wait_until(lambda: not tool.running() or self._copied(), SECONDS, "everything to be copied")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,20 +17,11 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.jmx import jmx_address, read_mbeans
-from tests.fixtures.scrape import Samples, scrape, total
+from tests.fixtures.scrape import Samples, probe, scrape, total
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
 FIRST, SECOND = 4_000, 1_000
-
-
-def probe(port: int, name: str) -> tuple[int, str]:
-    """Status and text."""
-    try:
-        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/{name}", timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as refused:
-        return refused.code, refused.read().decode()
 
 
 def test_a_scrape_tells_what_was_copied(

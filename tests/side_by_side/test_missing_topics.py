@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from compat.laboratory.ports import LOOPBACK, Ports
+from compat.laboratory.ports import Ports
 from compat.laboratory.releases import OLD
 from compat.laboratory.security import USER, login, login_listener
 from compat.laboratory.topic_state import AUTHORIZER, add_rules, forbid_rules
@@ -20,7 +18,7 @@ from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.fixtures.scrape import scrape, total
+from tests.fixtures.scrape import probe, scrape, total
 from tests.side_by_side.conftest import Side
 from tests.side_by_side.test_log_lines import lines
 
@@ -52,14 +50,6 @@ def told(tool: ToolProcess) -> list[str]:
     return ["".join(found.groups()) for found in _LINE.finditer(tool.output())]
 
 
-def readiness(port: int) -> tuple[int, str]:
-    try:
-        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/readyz", timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-
-
 @pytest.mark.parametrize("name", NAMES_OF_OURS)
 def test_a_missing_topic_is_told_in_the_same_words(
     old: Side, name: str, strict: Cluster, topic: str, group: str, port: int, request: pytest.FixtureRequest
@@ -83,8 +73,12 @@ def test_a_missing_topic_is_told_in_the_same_words(
         ours, strict.bootstrap, f"{group}-both", "--whitelist", f"{missing},{there}", "--metrics.port", str(port)
     )
     wait_until(lambda: sum(end_offsets(strict.bootstrap, there).values()) == 100, PATIENCE, "the other topic")
-    wait_until(lambda: readiness(port)[0] == 503 and "cannot write" in readiness(port)[1], PATIENCE, "not to be ready")
-    assert readiness(port)[1] == f"cannot write to: {missing} (UNKNOWN_TOPIC_OR_PARTITION)\n"
+    wait_until(
+        lambda: probe(port, "readyz")[0] == 503 and "cannot write" in probe(port, "readyz")[1],
+        PATIENCE,
+        "not to be ready",
+    )
+    assert probe(port, "readyz")[1] == f"cannot write to: {missing} (UNKNOWN_TOPIC_OR_PARTITION)\n"
     assert total(scrape(port), "legacy_mm_unwritable_topics") == 1
     tool.wait_for_output(f"Topic {missing} cannot be written at the target (UNKNOWN_TOPIC_OR_PARTITION)", PATIENCE)
     tool.signal(signal.SIGTERM)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +20,7 @@ from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.prometheus import Endpoint
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import TopicPartition
+from tests.fixtures.scrape import probe
 
 
 def test_samples_have_flow_and_scope_and_no_value_is_made_up() -> None:
@@ -32,8 +31,8 @@ def test_samples_have_flow_and_scope_and_no_value_is_made_up() -> None:
     port = ports.reserve()
     endpoint = Endpoint(LOOPBACK, port, lambda: [registry.snapshot()], lambda: State(Phase.STARTING, (), {}))
     try:
-        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=10) as answer:
-            families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
+        text = probe(port, "metrics")[1]
+        families = {family.name: family for family in text_string_to_metric_families(text)}
     finally:
         endpoint.close()
         ports.release()
@@ -64,15 +63,6 @@ def port() -> Iterator[int]:
     ports.release()
 
 
-def ask(port: int, path: str) -> Answer:
-    """Status and text."""
-    try:
-        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}{path}", timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as refused:
-        return refused.code, refused.read().decode()
-
-
 OK, ALONE = (200, "ok\n"), (503, "without an assignment: g-0, g-1\n")
 
 
@@ -92,9 +82,9 @@ def test_probes(
 ) -> None:
     endpoint = Endpoint(LOOPBACK, port, list, lambda: State(phase, outside, unwritable))
     try:
-        assert ask(port, "/healthz") == alive
-        assert ask(port, "/readyz") == ready
-        assert ask(port, "/metrics")[0] == 200
+        assert probe(port, "healthz") == alive
+        assert probe(port, "readyz") == ready
+        assert probe(port, "metrics")[0] == 200
     finally:
         endpoint.close()
 
@@ -103,8 +93,8 @@ def test_probes(
 def test_a_probe_that_is_misspelt_does_not_succeed(port: int, path: str) -> None:
     endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.FAILED, (), {}))
     try:
-        assert ask(port, path) == (404, "not found\n")
-        assert ask(port, "/")[0] == 200
+        assert probe(port, path.removeprefix("/")) == (404, "not found\n")
+        assert probe(port, "")[0] == 200
     finally:
         endpoint.close()
 
@@ -115,7 +105,7 @@ def test_a_health_check_that_hangs_up_is_no_news(port: int, capsys: pytest.Captu
     try:
         with socket.create_connection((LOOPBACK, port)) as caller:
             caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        assert ask(port, "/healthz") == OK
+        assert probe(port, "healthz") == OK
         wait_until(lambda: not handlers(), 10, "both callers to be dealt with")
     finally:
         endpoint.close()
@@ -165,7 +155,7 @@ def test_a_scrape_that_fails_is_one_line(
 
     endpoint = Endpoint(LOOPBACK, port, snapshots, lambda: State(Phase.RUNNING, (), {}))
     try:
-        assert ask(port, "/metrics")[0] == 500
+        assert probe(port, "metrics")[0] == 500
     finally:
         endpoint.close()
     assert caplog.messages == ["A request to the port of the metrics failed (ValueError)"]

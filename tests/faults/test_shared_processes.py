@@ -28,9 +28,9 @@ def mirror(scene: Scene, *options: str, **settings: Any) -> ToolProcess:
 
 
 def the_process(tool: ToolProcess, target: Any) -> int:
-    """The one process that copies."""
-    (worker,) = wait_until(lambda: workers(tool, target), PATIENCE, "a copy process")
-    return int(worker)
+    """The one process that copies; after a rebalance the one before may still be there."""
+    wait_until(lambda: len(workers(tool, target)) == 1, PATIENCE, "one copy process")
+    return workers(tool, target)[0]
 
 
 def lost(tool: ToolProcess) -> list[str]:

@@ -1,8 +1,9 @@
 """The `batches` engine: whole record batches, from socket to socket, with the legacy tool's meaning.
 
 The loop of `run` is: take a record set, find each batch its way (`routes.py`), hand it to the appender. The sockets
-have threads of their own (`wire/`), which wait without Python's lock; hashing, checksums and codecs run without it,
-too. A full appender stops the loop, and then the reading, so memory is bounded by `buffer.memory` and the backlog.
+have threads of their own (`clients/native`), which wait without Python's lock; hashing, checksums and codecs run
+without it, too. A full appender stops the loop, and then the reading, so memory is bounded by `buffer.memory` and the
+backlog.
 """
 
 from __future__ import annotations

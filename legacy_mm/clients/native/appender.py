@@ -1,8 +1,8 @@
 """Record batches to the target, in order for each partition: the sending half of the `batches` engine.
 
-`queue.py` has the rules of order, `channel.py` the sockets; here are the memory and the retries. Retriable errors are
-tried again until `delivery.timeout.ms`; what is refused for good is handed to the caller, and its queue waits for
-`replace`, `drop` or `start_anew`.
+`partition_queue.py` has the rules of order, `broker_sender.py` the sockets; here are the memory and the retries.
+Retriable errors are tried again until `delivery.timeout.ms`; what is refused for good is handed to the caller, and its
+queue waits for `replace`, `drop` or `start_anew`.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class BatchAppender:
         for channel in channels:
             channel.close()
 
-    # --- what channels ask and tell; see `channel.Owner`
+    # --- what channels ask and tell; see `SenderOwner`
 
     def closed(self) -> bool:
         """Return True if sending is over."""

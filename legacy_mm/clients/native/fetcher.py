@@ -1,9 +1,9 @@
 """Record sets from the source: one thread and one connection for each broker that is read from.
 
 A thread asks for the next bytes before the ones it has are worked on, so the wire is never idle while there is a
-backlog; what is little it works on itself, if no thread is busy (`arrivals.py`). It never resets an offset: one that is
-not in the log is reported as a gap, and the partition waits until `resume`. A partition is in at most one request at
-any time, so each record set is handed out once and in order.
+backlog; what is little it works on itself, if no thread is busy (`fetch_buffer.py`). It never resets an offset: one
+that is not in the log is reported as a gap, and the partition waits until `resume`. A partition is in at most one
+request at any time, so each record set is handed out once and in order.
 """
 
 from __future__ import annotations

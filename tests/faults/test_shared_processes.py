@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.audit.cluster_access import end_offsets
+from legacy_mm.audit.cluster_access import end_offsets, members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
@@ -96,13 +96,15 @@ def test_partitions_go_and_come_back_while_the_process_copies(
 
 def test_idle_streams_keep_no_thread_for_the_target(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """Sending starts again where it has ended."""
-    scene = make_scene(source, target, 20_000, partitions=12)
+    scene = make_scene(source, target, 1, partitions=12)
     tool = mirror(scene)
-    scene.wait_committed(20_000)
+    wait_until(lambda: members(source.bootstrap, scene.group) == STREAMS, PATIENCE, "all streams to have joined")
+    scene.load(20_000, seed=1)
+    scene.wait_committed(20_001)
     process = the_process(tool, target)
     wait_until(lambda: len(threads(process)) <= 4 + 2 * STREAMS, PATIENCE, "the threads that are idle to end")
     scene.load(20_000, seed=2)
-    scene.wait_committed(40_000)
+    scene.wait_committed(40_001)
     assert the_process(tool, target) == process
     stop(tool)
     assert scene.differences(allow_duplicates=False) == []

@@ -20,10 +20,11 @@ from legacy_mm.errors import HandlerFailure, HostError, UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
-from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.batches import BatchHandler, Handled
+from legacy_mm.handlers.api import Record, TargetRecord
+from legacy_mm.handlers.batches import BatchHandler, Handled, SourceRecords
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.single_records import Answers, by_key, handle_records
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.java_classes import HANDLER, with_interface
 from legacy_mm.jvm.java_home import compiler_jars, find_java
@@ -57,7 +58,7 @@ def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
         for record in _records(settings, place, asked.begin, asked.records):
             print(f"{place} at {record.offset}: {record}")
             for target in handled(made, Columns.from_rows([record])).targets:
-                print(f"  -> {target}")
+                print(f"  -> {TargetRecord(*target)}")
     return 0
 
 
@@ -75,13 +76,11 @@ class _Stepped:
         self._java = java
         self._called = called
 
-    def handle(self, batch: Columns) -> Handled:
+    def handle(self, source: SourceRecords) -> Handled:
         """Handle these records, in their order; raises HandlerFailure for a name that no topic can have."""
-        topics, called = set(batch.topics), self._called
-        exact = (
-            self._steps.exact(topics) if called is None else self._steps.behind({name: called(name) for name in topics})
-        )
-        return load_handler(HandlerSettings(steps=exact), self._java).handle(batch)
+        name, called = source.place.topic, self._called
+        exact = self._steps.exact({name}) if called is None else self._steps.behind({name: called(name)})
+        return load_handler(HandlerSettings(steps=exact), self._java).handle(source)
 
 
 def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
@@ -101,9 +100,9 @@ def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
     return load_handler(settings.handler, java)
 
 
-def handled(made: BatchHandler, batch: Columns) -> Handled:
-    """Give it all of these records; raises HandlerFailure, which names the record."""
-    outcome = made.handle(batch)
+def handled(made: BatchHandler, batch: Columns, wish: Callable[[TopicPartition], int] = by_key) -> Answers:
+    """Give it all of these records, as `handle_records` does; raises HandlerFailure, which names the record."""
+    outcome = handle_records(made, batch, wish)
     if outcome.error is not None:
         record = Record(*next(batch.part(len(outcome.ends)).rows()))
         place = TopicPartition(record.topic, record.partition)

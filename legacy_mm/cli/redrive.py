@@ -27,7 +27,7 @@ from legacy_mm.flow.copy_jobs import without_idempotence
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.batches import BatchHandler, PythonBatches, placed
+from legacy_mm.handlers.batches import BY_KEY, BatchHandler, PythonBatches
 from legacy_mm.handlers.line_file import take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.jvm.gateway import Jvm
@@ -120,8 +120,8 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
     topics = {record.topic for record in records}
     names.scope.look(topics)
     batch = Columns.from_rows(records)
-    targets, _ = placed(batch, handled(made, batch), names.keeps_partition(topics))
-    return targets
+    kept = names.keeps_partition(topics)
+    return handled(made, batch, lambda place: place.partition if place.topic in kept else BY_KEY).targets
 
 
 def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:

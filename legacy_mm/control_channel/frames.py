@@ -101,7 +101,7 @@ class Plan(Frame):
     wire_source: bool = True
     """The `records` engine reads with our own sockets where they can do it, otherwise with librdkafka."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
-    """`HandlerSettings` as a mapping, if records pass through a handler; the engine is then `records`."""
+    """`HandlerSettings` as a mapping, if records pass through a handler."""
     quarantine: Mapping[str, Any] = field(default_factory=dict)
     """`QuarantineSettings` as a mapping; empty: no record is set aside."""
     keeps_partition: Sequence[str] = field(default_factory=list)

@@ -90,6 +90,8 @@ class Part(NamedTuple):
     times: Times | None
     moved: bool = False
     """To a partition of another number than its own."""
+    is_copy: bool = True
+    """In the topic that is the copy of its own, so that its offset there says where a consumer resumes."""
 
 
 class Pieces:

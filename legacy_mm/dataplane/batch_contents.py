@@ -36,19 +36,22 @@ class BatchContents:
         self._saved = _MOST_SECONDS
         self._seen = process_cpu()
 
-    def measure(self, partition: TopicPartition, batch: RecordBatch, route: Route) -> Sized:
-        """Return the copied size of a batch. Of a broken batch only the header is used: it is passed on as it is."""
-        if route.contents is not None:
-            return _exactly(route.contents)
+    def measure(self, partition: TopicPartition, batch: RecordBatch, found: Contents | None) -> Sized:
+        """Return the copied size of a batch, `found` if it was opened anyway.
+
+        Of a broken batch only the header is used: it is passed on as it is.
+        """
+        if found is not None:
+            return _exactly(found)
         codec = batch.header.codec
         try:
             if codec is Codec.NONE:
                 return _exactly(self._open(batch))
             ratio = self._ratios.get((partition, codec))
             if ratio is None or self._may_open():
-                found = self._opened(batch)
-                self._ratios[partition, codec] = found.value_bytes / max(1, len(batch.payload))
-                return _exactly(found)
+                contents = self._opened(batch)
+                self._ratios[partition, codec] = contents.value_bytes / max(1, len(batch.payload))
+                return _exactly(contents)
         except CorruptRecords:
             ratio = 0.0
         return Sized(Times.of_batch(batch.header), round(ratio * len(batch.payload)), estimated=True)

@@ -22,21 +22,23 @@ from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
-from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
+from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
 from legacy_mm.dataplane.empty_copies import EmptyCopies
+from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.join_limits import JoinLimits
 from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
+from legacy_mm.dataplane.plain_stage import PlainStage, Stage
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
-from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
+from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
-from legacy_mm.errors import CorruptRecords, EngineUnfit
+from legacy_mm.errors import CorruptRecords, EngineUnfit, HandlerFailure
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -74,10 +76,11 @@ class BatchesEngine:
         keeps_partition = [partition for partition in plan.offsets if partition.topic in self._keeps_partition]
         self._meters = PartitionMeters(keeps_partition) if plan.pairs else None
         self._contents = BatchContents(self._router.contents)
+        names = {} if plan.handler else plan.names  # its records have the names of the target
         self._empty_copies = EmptyCopies(
-            plan.names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
+            names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
         )
-        self._one_cluster = OneCluster(plan.names, self._source.cluster_id, self._target.cluster_id)
+        self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._appending = False
         self._records = 0
         self._report_interval = min(BEAT_INTERVAL, plan.barrier_interval)
@@ -89,6 +92,14 @@ class BatchesEngine:
         self._retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
         self._topics = TargetTopics(plan, self._target, self._retries, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
+        self._exit: HandlerExit | None = None
+        ways = (plan, self._router, self._at_source, self._partitions, self._held, self._fail)
+        self._stage: Stage = PlainStage(*ways)
+        if plan.handler is not None:
+            from legacy_mm.dataplane.handler_stage import HandlerStage
+
+            self._exit = HandlerExit(self._prove_sent, report)
+            self._stage = HandlerStage(*ways, beat, self._exit)
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
@@ -96,11 +107,14 @@ class BatchesEngine:
         Raises SendFailure, StreamFailure, EngineUnfit.
         """
         try:
-            return self._run()
+            unacknowledged = self._run()
+            if self._exit is not None:
+                self._exit.wait_for_code()
+            return unacknowledged
         except UnsupportedVersion as error:
             self._send_progress(blocked=False)
             raise EngineUnfit(str(error)) from error
-        except (EngineUnfit, CorruptRecords):
+        except (EngineUnfit, CorruptRecords, HandlerFailure):
             self._leave_nothing_behind()
             raise
         except (ProducerBroken, ProducerForgotten):
@@ -120,9 +134,24 @@ class BatchesEngine:
         while not self._stopping.is_set():
             if self._halving:
                 self._appender.wait_empty(_POLL_TIMEOUT)
-            fetched = self._fetcher.take(0.0 if self._halving else _POLL_TIMEOUT, self._turn)
+            work = self._turn if self._exit is None else None  # a handler is called by one thread
+            fetched = self._fetcher.take(0.0 if self._halving else _POLL_TIMEOUT, work)
             self._turn([] if fetched is None else [fetched])
+            if self._exit is not None and self._exit.asked:
+                self._wait_for_end(self._exit)
         return self._finish()
+
+    def _wait_for_end(self, exit_: HandlerExit) -> None:
+        """Wait until the driver stops this job, because the handler has ended the program."""
+        exit_.report()
+        while not self._stopping.wait(_POLL_TIMEOUT):
+            self._tend(blocked=False)
+            self._put_aside()
+
+    def _prove_sent(self) -> None:
+        """Report as safe what was sent of earlier batches; only where the engine's own thread never comes back."""
+        self._drain(Deadline.after(_LAST_TIMEOUT).expired)
+        self._send_progress(blocked=False)
 
     def _turn(self, arrived: Sequence[CompletedFetch]) -> None:
         """Copy these and see to what came back. Called by one thread at a time, not always that of `run`."""
@@ -154,7 +183,8 @@ class BatchesEngine:
         partition, begin, record_set, _, _ = fetched
         if self._held.stays(partition):
             return
-        topic, unopened = self._plan.names[partition.topic], partition.topic in self._keeps_partition
+        topic = self._plan.names[partition.topic]
+        unopened = partition.topic in self._keeps_partition and self._exit is None
         try:
             for arrived in self._batches.data(fetched, self._join_limits.of(topic), opens=not unopened):
                 if not self._send(partition, arrived, begin) or self._stopping.is_set():
@@ -165,58 +195,62 @@ class BatchesEngine:
 
     def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> bool:
         """Send the batches; return False if the rest, from this batch on, must be sent later."""
-        batch, codec = arrived
-        offset = max(begin, batch.header.base_offset)
-        topic = self._plan.names[source.topic]
-        count = self._source.partitions(source.topic)
-        keeps_partition = source.topic in self._keeps_partition
-        least = max(count, source.partition + 1) if keeps_partition else 1
-        try:
-            partitions = self._partitions(topic, least)
-        except Unsendable as error:
-            self._fail(topic, batch, error.code)
-            self._failures.raise_if_ending(None)
-            self._pieces.open(source, batch.header.next_offset, 0)
-            return True
-        if not partitions:
-            self._held.hold(source, offset, topic, least)
+        found = self._stage.outbound(source, arrived, begin)
+        if found is None:
             return False
-        route = self._router.route(
-            topic, source.partition, batch, begin, count, partitions, keeps_partition=keeps_partition, codec=codec
-        )
-        targets = [TopicPartition(topic, placed.partition) for placed in route.batches]
+        targets = {TopicPartition(topic, each.partition) for topic, route in found.routes for each in route.batches}
         if not all(map(self._appender.takes, targets)):
-            self._held.hold(source, offset, topic, least, targets)
+            offset = max(begin, arrived.batch.header.base_offset)
+            self._held.hold(source, offset, found.routes[0][0], 1, targets)
+            self._stage.waits(source)
             return False
-        lone = 0 if self._refused is None else len(route.too_large)
-        piece = self._pieces.open(source, route.next_offset, len(route.batches) + lone)
         sized = None
         if self._meters is not None:
-            sized = self._contents.measure(source, batch, route)
-            self._meters.read(source, route.next_offset, sized)
+            sized = self._contents.measure(source, arrived.batch, found.contents)
+            self._meters.read(source, found.next_offset, sized)
+        parts = sum(len(route.batches) for _, route in found.routes)
+        lone = 0 if self._refused is None else sum(len(route.too_large) for _, route in found.routes)
+        piece = self._pieces.open(source, found.next_offset, parts + lone)
+        for topic, route in found.routes:
+            self._refuse_too_large(topic, route, piece)
+            if not self._append(topic, route, piece, times_of(sized, route)):
+                return False
+            self._records += route.records
+        self._read.carried(source, found.records, len(arrived.batch.buffer), found.next_offset)
+        if found.failure is not None:
+            raise found.failure
+        return self._exit is None or not self._exit.asked
+
+    def _refuse_too_large(self, topic: str, route: Route, piece: Piece) -> None:
         for _, large, offsets in route.too_large:
             if self._refused is None:
                 self._fail(topic, large, ErrorCode.MESSAGE_TOO_LARGE)
             else:
                 self._refused.add(Part(piece, offsets, None), large, broker_error(ErrorCode.MESSAGE_TOO_LARGE)[0])
-        for target, (_, made, offsets), times in zip(targets, route.batches, times_of(sized, route), strict=True):
+
+    def _append(self, topic: str, route: Route, piece: Piece, times: Sequence[Times | None]) -> bool:
+        """Append the batches of a route; return False if a stop came before there was room for them."""
+        source, names = piece.partition, self._plan.names
+        for (number, made, offsets), each in zip(route.batches, times, strict=True):
             if not self._wait_for_room():
                 return False
             whole = made if self._batches.check_crcs else seal(*made)
-            self._appender.append(target, whole, Part(piece, offsets, times, target.partition != source.partition))
+            target, is_copy = TopicPartition(topic, number), topic == names[source.topic]
+            self._appender.append(target, whole, Part(piece, offsets, each, number != source.partition, is_copy))
             self._written.carried(target, made.header.records, len(made.buffer))
-        self._read.carried(source, route.records, len(batch.buffer), route.next_offset)
-        self._records += route.records
         return True
 
-    def _partitions(self, topic: str, least: int) -> int:
+    def _at_source(self, topic: str) -> int:
+        return self._source.partitions(topic)
+
+    def _partitions(self, topic: str, least: int, *, named: bool = False) -> int:
         """Return the number of partitions as `TargetTopics.partitions` does, of a target that has answered."""
         if self._appending and (count := self._target.partitions(topic)) >= least:
             return count
         if not self._appending:
             self._retries.ask(self._appender.start)
             self._appending = not self._stopping.is_set()
-        return self._topics.partitions(topic, least)
+        return self._topics.partitions(topic, least, named=named)
 
     def _wait(self) -> None:
         self._tend(blocked=True)
@@ -239,7 +273,7 @@ class BatchesEngine:
             if isinstance(part, Aside):
                 self._pieces.acknowledged(part.piece)
                 continue
-            if not base_offset:
+            if not base_offset and self._exit is None:
                 self._empty_copies.first(part)
             self._note(part, base_offset)
             if self._meters is not None:
@@ -258,7 +292,7 @@ class BatchesEngine:
             self._report(measured)
 
     def _note(self, part: Part, base_offset: int) -> None:
-        if self._pairs is not None and part.piece.partition.topic in self._keeps_partition:
+        if self._pairs is not None and part.is_copy and part.piece.partition.topic in self._keeps_partition:
             self._pairs.batch(part.piece.partition, part.offsets, base_offset)
 
     def _deal_with(self, refused: ProducerBatch) -> None:
@@ -273,7 +307,7 @@ class BatchesEngine:
             self._refused.not_taken(refused.receipt, _why(refused))
             self._drop(refused)
             return
-        piece, offsets, _, moved = refused.receipt
+        piece, offsets, _, moved, is_copy = refused.receipt
         placed = Placed(number, refused.batch, offsets)
         instead, failed = self._router.replace(placed, refused.refusal, refused.blamed)
         piece.missing += len(instead)
@@ -289,7 +323,8 @@ class BatchesEngine:
             if error_codes.is_too_large(refused.refusal):
                 self._join_limits.refused(topic, refused.size)
             parts = [
-                (made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header), moved)) for made in instead
+                (made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header), moved, is_copy))
+                for made in instead
             ]
             self._appender.replace(refused, parts)
         else:
@@ -344,6 +379,7 @@ class BatchesEngine:
             self._fetcher.resume(resumed)
             for partition in resumed:
                 self._pieces.restart(partition)
+                self._stage.forget(partition)
                 if self._meters is not None:
                     self._meters.restart(partition)
             self._report(Started(resumed))
@@ -366,9 +402,10 @@ class BatchesEngine:
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         quarantined = 0 if self._refused is None else self._refused.count
         unwritable = self._held.reasons()
-        return Progress(
-            moved, self._records, dict(self._failures.dropped), blocked or bool(unwritable), 0, quarantined, unwritable
-        )
+        waits = blocked or bool(unwritable)
+        filtered, failed = self._stage.counts()
+        quarantined += failed
+        return Progress(moved, self._records, dict(self._failures.dropped), waits, filtered, quarantined, unwritable)
 
     def _finish(self) -> Offsets:
         """Finish: (1) read no more; (2) wait for the target, and report that the task lives; (3) report what is

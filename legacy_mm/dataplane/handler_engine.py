@@ -7,30 +7,24 @@ record's own fan-out is repeated by the next owner.
 
 from __future__ import annotations
 
-import gc
-import threading
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.control_channel.frames import UNKNOWN, Exit, Frame, Plan, Progress, Stopped
+from legacy_mm.config.settings import QuarantineSettings
+from legacy_mm.control_channel.frames import UNKNOWN, Frame, Plan, Progress
+from legacy_mm.dataplane.handler_exit import HandlerExit
+from legacy_mm.dataplane.handler_stage import make_handler, tame_collector
 from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_seconds
 from legacy_mm.dataplane.records_engine import READ_TIMEOUT, RecordsEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.batches import BatchHandler, Handled, legally_named, placed
-from legacy_mm.handlers.java_batches import JavaBatches
-from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.batches import BY_KEY, BatchHandler
 from legacy_mm.handlers.quarantine import quarantine_of
-from legacy_mm.jvm.java_home import compiler_jars, find_java
+from legacy_mm.handlers.single_records import Answers, handle_records
 from legacy_mm.logs import events
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
-
-_YOUNG_OBJECTS = 100_000
-_CODE_SECONDS = 5.0
-"""Java's other shutdown hooks may take so long before its code is known."""
 
 
 class HandlerEngine(RecordsEngine):
@@ -39,19 +33,13 @@ class HandlerEngine(RecordsEngine):
     def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
         """Make the handler; raises HandlerFailure, HostError."""
         super().__init__(plan, report)
-        settings = HandlerSettings(**(plan.handler or {}))
         self._filtered = self._quarantined = 0
-        self._exit = _HandlerExit(self._prove_sent, report)
+        self._exit = HandlerExit(self._prove_sent, report)
         with self._beat:
-            self._handler: BatchHandler = load_handler(
-                settings, lambda of: JavaBatches(of, find_java(), compiler_jars(), self._exit)
-            )
+            self._handler: BatchHandler = make_handler(plan, self._exit)
         quarantine = QuarantineSettings(**plan.quarantine)
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._failure: HandlerFailure | None = None
-        # with abort.on.send.failure=false it is dropped when it is sent, as by the legacy tool
-        self._legal: set[str] | None = set() if plan.abort_on_send_failure or self._quarantine else None
-        """Names that topics can have, as far as the handler has said any."""
         self._sources = NO_RECORDS
         self._ends: list[int] = []
         self._done = 0
@@ -70,12 +58,7 @@ class HandlerEngine(RecordsEngine):
         self._send_progress(blocked=False)
 
     def _tame_collector(self) -> None:
-        """Reduce garbage collections: user code may make cycles, but the messages alone would start it every few
-        hundred records.
-        """
-        gc.enable()
-        gc.freeze()
-        gc.set_threshold(_YOUNG_OBJECTS)
+        tame_collector()
 
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
@@ -95,10 +78,7 @@ class HandlerEngine(RecordsEngine):
             if not self._named.are_there(named, self._wait_a_moment):
                 return
         before = self._sent
-        try:
-            self._sent = self._send(before)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise HandlerFailure(f"the message handler made a record that cannot be sent: {error}") from error
+        self._sent = self._send(before)
         self._records += self._sent - before
         handled = bisect_right(self._ends, self._sent)
         done = self._sources.part(self._done, handled)
@@ -130,17 +110,11 @@ class HandlerEngine(RecordsEngine):
         total = len(batch)
         while len(ends) < total and self._failure is None and not self._exit.asked_by_script:
             rest = batch.part(len(ends)) if ends else batch
-            handled = self._handler.handle(rest)
-            if self._legal is not None:
-                handled = legally_named(handled, self._legal)
+            handled = handle_records(self._handler, rest, self._wish)
             self._filtered += _dropped(handled)
+            self._left_open |= self._kept_in_place(rest, handled)
             ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
-            if self._counts is None:
-                targets += handled.targets
-            else:
-                keeps_partition, left_open = placed(rest, handled, self._keeps_partition)
-                targets += keeps_partition
-                self._left_open |= left_open
+            targets += handled.targets
             if handled.exit_code is not None:
                 self._exit.ask(handled.exit_code)
             elif handled.error is not None:
@@ -151,6 +125,17 @@ class HandlerEngine(RecordsEngine):
                 if time == 0 and kind:
                     self._zero_timestamp(TopicPartition(topic, partition))
         return targets, ends
+
+    def _wish(self, partition: TopicPartition) -> int:
+        return partition.partition if partition.topic in self._keeps_partition else BY_KEY
+
+    def _kept_in_place(self, batch: Columns, handled: Answers) -> set[Move]:
+        """Return the moves of the records that have the partition of their source."""
+        if self._counts is None:
+            return set()
+        sources = _origins([(topic, number) for topic, number, *_ in batch.rows()], handled.ends)
+        moved = zip(sources, handled.targets, strict=True)
+        return {(topic, number, target[0]) for (topic, number), target in moved if topic in self._keeps_partition}
 
     def _moves(self) -> set[Move]:
         moves, self._left_open = self._left_open, set()
@@ -177,61 +162,7 @@ class HandlerEngine(RecordsEngine):
         return replace(counted, filtered=self._filtered, quarantined=counted.quarantined + self._quarantined)
 
 
-class _HandlerExit:
-    """A handler that ends the program: what it has seen is sent, nothing more is read, and the driver ends the mirror.
-
-    A script raises SystemExit at a record. Java ends the process, on any thread, so its end is held up until the
-    engine is done; where the engine's own thread is in that call, it is done for it.
-    """
-
-    def __init__(self, prove_sent: Callable[[], None], report: Callable[[Frame], None]) -> None:
-        self.asked = self.asked_by_script = False
-        self._prove_sent = prove_sent
-        self._report = report
-        self._code = 0
-        self._reported = self._stuck = False
-        self._engine_done, self._code_known = threading.Event(), threading.Event()
-        self._code_known.set()
-
-    def ask(self, code: int) -> None:
-        """Ask the engine to end, since a script has ended the program."""
-        self._code = code
-        self.asked = self.asked_by_script = True
-
-    def report(self) -> None:
-        """Tell the driver, once: all that the handler has seen is sent."""
-        if not self._reported:
-            self._reported = True
-            self._report(Exit(self._code))
-
-    def wait_for_code(self) -> None:
-        """Wait for Java's exit code after the engine is done."""
-        self._engine_done.set()
-        self._code_known.wait(_CODE_SECONDS)
-
-    def begun(self, *, stuck: bool) -> None:
-        """Block Java's shutdown until this returns."""
-        self._code_known.clear()
-        self._stuck = stuck
-        if stuck:
-            self._prove_sent()
-            self.report()
-        else:
-            self.asked = True
-            self._engine_done.wait()
-
-    def ended(self, code: int) -> None:
-        """Note that Java has ended with this code. The process exits on its own after the driver has read the last
-        frame.
-        """
-        self._report(Exit(code))
-        self._code_known.set()
-        if self._stuck:
-            self._report(Stopped({}))
-        threading.Event().wait()
-
-
-def _dropped(handled: Handled) -> int:
+def _dropped(handled: Answers) -> int:
     """Count the records from which the handler made nothing: the end does not move."""
     return len(handled.ends) - len({*handled.ends} - {0})
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.clock import epoch_ms
+from legacy_mm.handlers.batches import MadeRecords
 from legacy_mm.protocol import error_codes, records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.record_set import opened
-from legacy_mm.protocol.records import Contents, Placement, RecordSurvey, SourceOffsets
+from legacy_mm.protocol.records import NO_WISHES, Contents, Placement, RecordSurvey, SourceOffsets
 from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
 
 
@@ -118,6 +119,23 @@ class Router:
         sent = sum(placed.batch.header.records for placed in (*batches, *too_large))
         return Route(batches, too_large, sent, next_offset, contents)
 
+    def route_made(
+        self, made: MadeRecords, partition: int, source: int, target: int, codec: Codec
+    ) -> tuple[list[Placed], list[Placed]]:
+        """Return the batches of what a handler made of a batch of `partition`, and what is too large to be sent.
+
+        `source`, `target` and `codec` as for `route`. A record for a partition that the topic has not is placed in
+        partition `target`. Raise CorruptRecords.
+        """
+        codec = self._options.codec or codec
+        codec = Codec.NONE if codec in self._not_taken else codec
+        found = records.survey(made.header, made.data, partition, 0, repeats=True)
+        if partition < target and (target <= source or not found.keyless):
+            placement = Placement.by_key(target, null_keys_to=partition)
+        else:
+            placement = Placement.by_key_spreading(target, first=self._turn(made.topic, target, found.keyless))
+        return self._regroup(made.header, made.data, placement, 0, found.largest, codec, made.wishes)
+
     def _passes_unseen(self, batch: RecordBatch, begin: int) -> bool:
         """Return True if a batch can be passed on without reading its records.
 
@@ -130,9 +148,19 @@ class Router:
         return found.dense and found.largest <= self._options.limit and _header_may_pass(header, begin)
 
     def _regroup(
-        self, header: Header, data: memoryview, placement: Placement, begin: int, largest: int, codec: Codec
+        self,
+        header: Header,
+        data: memoryview,
+        placement: Placement,
+        begin: int,
+        largest: int,
+        codec: Codec,
+        wishes: memoryview | None = None,
     ) -> tuple[list[Placed], list[Placed]]:
-        """Regroup the records into new batches, and lone records that are too large for any."""
+        """Regroup the records into new batches, and lone records that are too large for any.
+
+        `wishes`: those of made records, several of which may have one source offset.
+        """
         options = self._options
         if not header.has_time:
             header = header.with_append_time(epoch_ms())
@@ -145,6 +173,8 @@ class Router:
             codec=codec if fits else Codec.NONE,
             level=options.level,
             limit=options.limit,
+            wishes=NO_WISHES if wishes is None else wishes,
+            repeats=wishes is not None,
         )
         placed = [Placed(group.partition, group.batch, group.source_offsets) for group in made]
         if fits:

@@ -31,6 +31,8 @@ class _Wait:
     asked: float
     missing: Deadline
     growing: Deadline | None = None
+    named: bool = False
+    """A handler names a partition that is missing."""
 
 
 class TargetTopics:
@@ -49,16 +51,18 @@ class TargetTopics:
         self._unmade = UnmadeTopics(plan, lambda topics: retries.ask(lambda: missing_topics(target, topics)))
         self._waits: dict[str, _Wait] = {}
 
-    def partitions(self, topic: str, least: int) -> int:
+    def partitions(self, topic: str, least: int, *, named: bool = False) -> int:
         """Return a topic's partition count, created if needed; 0: it has fewer than `least` and must be waited for.
 
         Answers of before the first call refuse nothing: the right may have been granted since. Raise Unsendable;
-        StreamFailure when there are too few.
+        StreamFailure when there are too few. `named`: a handler names the last of these partitions, so that only its
+        records are unsendable where it stays away.
         """
         if self._unmade.holds(topic):
             return 0
         if topic not in self._waits:
             self._ask(topic)
+        self._waits[topic].named = named
         count = self._target.partitions(topic)
         if count < least:
             self._raise_if_over(topic, count, least)
@@ -110,6 +114,8 @@ class TargetTopics:
     def _verdict(self, topic: str, count: int, least: int) -> Unsendable | StreamFailure | None:
         """Return the reason that ends the wait."""
         wait = self._waits[topic]
+        if count and wait.named:
+            return Unsendable(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if wait.missing.expired() else None
         if count:
             age = self._target.age()
             wait.growing = wait.growing or Deadline.after(GROWTH_SECONDS)

@@ -245,7 +245,7 @@ class CopyTask:
 def _engine(plan: Plan, report: Callable[[Frame], None]) -> Engine:
     if plan.handler is not None:
         print_with_the_mirror()
-    module, name = _ENGINES["handler" if plan.handler is not None else plan.engine]
+    module, name = _ENGINES["handler" if plan.handler is not None and plan.engine == "records" else plan.engine]
     made: Engine = getattr(importlib.import_module(module), name)(plan, report)
     if plan.engine != "batches":
         _kept_until_exit.append(made)

@@ -48,8 +48,6 @@ def only_batches(settings: Settings) -> str | None:
 
 
 def _needs_records(settings: Settings) -> str | None:
-    if settings.handler is not None:
-        return f"{'a transform' if settings.handler.of_connect else 'a message handler'} sees each record"
     if settings.receipts is not None:
         return "receipts count the bytes of keys and values"
     return "producer.type=sync waits for each record" if settings.target.synchronous else None
@@ -125,7 +123,7 @@ class Copies:
             ticket,
             plan,
             self._channel,
-            self._processes if embedded and plan.engine == "batches" else self._runner,
+            self._processes if embedded and plan.engine == "batches" and plan.handler is None else self._runner,
             metrics,
             embedded=embedded,
             pairs=self._pairs,

@@ -15,89 +15,147 @@ import kafka.tools.MirrorMaker;
 import org.apache.kafka.clients.producer.ProducerRecord;
 /*imports*/
 public final class HandlerBridge {
-  private final MirrorMaker.MirrorMakerMessageHandler handler;
-  private final Outcome out = new Outcome();
+  private static final int PORTION = 8 << 20;
+  private static final int THROWN = 1, ILLEGAL_TOPIC = 2;
+  private static final int LONGEST_TOPIC = 249;
 
-  public HandlerBridge(String name, String argument, ClassLoader loader) throws Throwable {
+  private final MirrorMaker.MirrorMakerMessageHandler handler;
+  private final boolean legalTopics;
+  private final HashMap made = new HashMap();
+  private final ArrayList topics = new ArrayList();
+  private ByteBuffer in;
+  private int at;
+  private int failure;
+  private String error;
+
+  public HandlerBridge(String name, String argument, boolean legalTopics, ClassLoader loader) throws Throwable {
     Class found = Class.forName(name, true, loader);
     Object made = argument == null
       ? found.getConstructor(new Class[0]).newInstance(new Object[0])
       : found.getConstructor(new Class[] { String.class }).newInstance(new Object[] { argument });
     this.handler = (MirrorMaker.MirrorMakerMessageHandler) made;
+    this.legalTopics = legalTopics;
   }
 
   public byte[] run(ByteBuffer batch) {
-    ByteBuffer in = ((ByteBuffer) batch.duplicate()).order(ByteOrder.nativeOrder());
-    int count = in.getInt();
-    int[] topicSizes = new int[in.getInt()];
-    int[] nameSizes = new int[in.getInt()];
-    int[] valueSizes = new int[nameSizes.length];
-    int[] topic = new int[count], partition = new int[count], kind = new int[count];
-    int[] keySize = new int[count], valueSize = new int[count], headerCount = new int[count];
-    read(in, topicSizes); read(in, topic); read(in, partition); read(in, kind);
-    read(in, keySize); read(in, valueSize); read(in, headerCount); read(in, nameSizes); read(in, valueSizes);
-    long[] offset = new long[count], timestamp = new long[count];
-    read(in, offset); read(in, timestamp);
-    String[] topics = strings(in, topicSizes);
-    int keyAt = in.position();
-    byte[][] keys = blobs(in, keySize);
-    int valueAt = in.position();
-    byte[][] values = blobs(in, valueSize);
-    String[] names = strings(in, nameSizes);
-    byte[][] headerValues = blobs(in, valueSizes);
-    this.out.begin(in);
-    int header = 0;
-    for (int i = 0; i < count; i++) {
-      BaseConsumerRecord record = /*record*/;
-      header += headerCount[i];
-      List made;
-      try {
-        made = this.handler.handle(record);
-        check(made);
-      } catch (Throwable error) {
-        this.out.error = error.toString();
-        break;
+    this.in = ((ByteBuffer) batch.duplicate()).order(ByteOrder.nativeOrder());
+    long baseOffset = this.in.getLong(), baseTimestamp = this.in.getLong(), now = this.in.getLong();
+    int begin = this.in.getInt(), end = this.in.getInt(), skipBelow = this.in.getInt();
+    int partition = this.in.getInt(), kind = this.in.getInt(), wish = this.in.getInt();
+    boolean ownTimes = this.in.getInt() != 0;
+    byte[] name = new byte[this.in.getInt()];
+    this.in.get(name);
+    String topic = text(name);
+    this.made.clear();
+    this.topics.clear();
+    this.failure = 0;
+    this.error = null;
+    int handled = 0, dropped = 0, offset = 0, stop = Math.min(end, begin + PORTION);
+    this.at = begin;
+    while (this.at < end && (this.at < stop || handled == 0)) {
+      int first = this.at;
+      int size = (int) this.number();
+      int next = this.at + size;
+      this.at++;
+      long delta = this.number();
+      offset = (int) this.number();
+      if (offset >= skipBelow) {
+        byte[] key = this.bytes(), value = this.bytes();
+        long timestamp = ownTimes ? baseTimestamp + delta : baseTimestamp;
+        BaseConsumerRecord record = /*record*/;
+        List targets;
+        try {
+          targets = this.handler.handle(record);
+          this.check(targets);
+        } catch (Throwable error) {
+          this.failure = THROWN;
+          this.error = error.toString();
+          targets = null;
+        }
+        if (this.failure != 0) {
+          this.at = first;
+          break;
+        }
+        if (targets.isEmpty()) dropped++;
+        for (int i = 0; i < targets.size(); i++) {
+          ProducerRecord target = (ProducerRecord) targets.get(i);
+          this.records(target.topic()).add(target, offset, baseTimestamp, now, wish);
+        }
+        handled++;
       }
-      this.out.add(made, keys[i], keyAt, values[i], valueAt, timestamp[i]);
-      keyAt += Math.max(0, keySize[i]);
-      valueAt += Math.max(0, valueSize[i]);
+      this.at = next;
     }
-    return this.out.bytes();
+    return this.answer(handled, dropped, offset);
   }
 
-  private static void check(List made) {
-    if (made == null) throw new NullPointerException("handle answered null");
-    for (int i = 0; i < made.size(); i++) {
-      ProducerRecord target = (ProducerRecord) made.get(i);
+  /** Makes room for the topics of the targets; throws for what is no record of bytes. */
+  private void check(List targets) {
+    if (targets == null) throw new NullPointerException("handle answered null");
+    for (int i = 0; i < targets.size() && this.failure == 0; i++) {
+      ProducerRecord target = (ProducerRecord) targets.get(i);
       byte[] bytes = (byte[]) target.key();
       bytes = (byte[]) target.value();
+      if (this.legalTopics && this.made.get(target.topic()) == null && !isLegal(target.topic())) {
+        this.failure = ILLEGAL_TOPIC;
+        this.error = target.topic();
+      }
     }
   }
 
-  private static void read(ByteBuffer in, int[] to) {
-    in.asIntBuffer().get(to);
-    in.position(in.position() + 4 * to.length);
+  private static boolean isLegal(String topic) {
+    for (int i = 0; i < topic.length(); i++) {
+      char letter = topic.charAt(i);
+      boolean known = letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9';
+      if (!known && letter != '.' && letter != '_' && letter != '-') return false;
+    }
+    return topic.length() > 0 && topic.length() <= LONGEST_TOPIC && !topic.equals(".") && !topic.equals("..");
   }
 
-  private static void read(ByteBuffer in, long[] to) {
-    in.asLongBuffer().get(to);
-    in.position(in.position() + 8 * to.length);
-  }
-
-  private static byte[][] blobs(ByteBuffer in, int[] sizes) {
-    byte[][] found = new byte[sizes.length][];
-    for (int i = 0; i < sizes.length; i++) {
-      if (sizes[i] < 0) continue;
-      found[i] = new byte[sizes[i]];
-      in.get(found[i]);
+  private Records records(String topic) {
+    Records found = (Records) this.made.get(topic);
+    if (found == null) {
+      found = new Records();
+      this.made.put(topic, found);
+      this.topics.add(topic);
     }
     return found;
   }
 
-  private static String[] strings(ByteBuffer in, int[] sizes) {
-    String[] found = new String[sizes.length];
-    byte[][] texts = blobs(in, sizes);
-    for (int i = 0; i < sizes.length; i++) found[i] = text(texts[i]);
+  private byte[] answer(int handled, int dropped, int offset) {
+    Column out = new Column();
+    byte[] error = this.error == null ? new byte[0] : utf8(this.error);
+    out.put(this.at); out.put(handled); out.put(dropped); out.put(offset);
+    out.put(this.topics.size()); out.put(this.failure); out.put(error.length);
+    out.put(error);
+    for (int i = 0; i < this.topics.size(); i++) {
+      byte[] name = utf8((String) this.topics.get(i));
+      out.put(name.length);
+      out.put(name);
+      ((Records) this.made.get(this.topics.get(i))).into(out);
+    }
+    return out.bytes();
+  }
+
+  /** Reads a varint. */
+  private long number() {
+    long raw = 0;
+    int shift = 0;
+    byte next;
+    do {
+      next = this.in.get(this.at++);
+      raw |= (next & 0x7FL) << shift;
+      shift += 7;
+    } while (next < 0);
+    return (raw >>> 1) ^ -(raw & 1);
+  }
+
+  private byte[] bytes() {
+    int size = (int) this.number();
+    if (size < 0) return null;
+    byte[] found = new byte[size];
+    this.in.position(this.at);
+    this.in.get(found);
+    this.at += size;
     return found;
   }
 
@@ -111,122 +169,111 @@ public final class HandlerBridge {
 
   /*helpers*/
 
-  /** What was made of a batch, as columns; they keep their room for the next one. */
-  private static final class Outcome {
-    String error;
-    private ByteBuffer in;
-    private int handled, count, pairCount, leftOut;
-    private final HashMap numbers = new HashMap();
-    private final Column counts = new Column(), said = new Column();
-    private final Column ends = new Column(), topicSizes = new Column(), topics = new Column();
-    private final Column topicNumbers = new Column(), partitions = new Column(), timestamps = new Column();
-    private final Column keySizes = new Column(), valueSizes = new Column(), headerCounts = new Column();
-    private final Column nameSizes = new Column(), textSizes = new Column();
-    private final Column keys = new Column(), values = new Column(), names = new Column(), texts = new Column();
+  /** The records of one topic, as the wire has them, and the partition that each is for. */
+  private static final class Records {
+    private final Column data = new Column(), wishes = new Column();
+    private int count;
+    private boolean wished;
+    private long newest = Long.MIN_VALUE;
 
-    private final Column[] all = new Column[] {
-      this.counts, this.ends, this.topicSizes, this.topicNumbers, this.partitions, this.keySizes, this.valueSizes,
-      this.headerCounts, this.nameSizes, this.textSizes, this.timestamps, this.topics, this.keys, this.values,
-      this.names, this.texts, this.said
-    };
-
-    void begin(ByteBuffer in) {
-      this.in = in;
-      this.error = null;
-      this.handled = this.count = this.pairCount = 0;
-      this.leftOut = 15;
-      this.numbers.clear();
-      for (int i = 0; i < this.all.length; i++) this.all[i].clear();
+    void add(ProducerRecord target, int offset, long baseTimestamp, long now, int wish) {
+      byte[] key = (byte[]) target.key(), value = (byte[]) target.value();
+      byte[][] pairs = /*pairs*/;
+      long time = /*timestamp*/;
+      int partition = target.partition() == null ? wish : ((Integer) target.partition()).intValue();
+      long delta = time - baseTimestamp;
+      int size = 1 + sizeOf(delta) + sizeOf(offset) + sizeOf(key) + sizeOf(value) + sizeOf(pairs.length / 2);
+      for (int i = 0; i < pairs.length; i++) size += sizeOf(pairs[i]);
+      this.data.room(size + 5);
+      this.data.number(size);
+      this.data.number(0);
+      this.data.number(delta);
+      this.data.number(offset);
+      this.data.field(key);
+      this.data.field(value);
+      this.data.number(pairs.length / 2);
+      for (int i = 0; i < pairs.length; i++) this.data.field(pairs[i]);
+      this.wishes.put((long) partition);
+      this.wished |= partition >= 0;
+      this.newest = Math.max(this.newest, time);
+      this.count++;
     }
 
-    void add(List made, byte[] key, int keyAt, byte[] value, int valueAt, long timestamp) {
-      for (int i = 0; i < made.size(); i++) {
-        ProducerRecord target = (ProducerRecord) made.get(i);
-        long time = /*timestamp*/;
-        if (target.partition() != null) this.leftOut &= ~1;
-        if (!this.same((byte[]) target.key(), key, keyAt)) this.leftOut &= ~2;
-        if (!this.same((byte[]) target.value(), value, valueAt)) this.leftOut &= ~4;
-        if (time < 0 || time != timestamp) this.leftOut &= ~8;
-        this.topicNumbers.put(this.number(target.topic()));
-        this.partitions.put(target.partition() == null ? -1 : ((Integer) target.partition()).intValue());
-        this.timestamps.put(time);
-        put((byte[]) target.key(), this.keySizes, this.keys);
-        put((byte[]) target.value(), this.valueSizes, this.values);
-        byte[][] pairs = /*pairs*/;
-        this.headerCounts.put(pairs.length / 2);
-        for (int j = 0; j < pairs.length; j += 2) {
-          put(pairs[j], this.nameSizes, this.names);
-          put(pairs[j + 1], this.textSizes, this.texts);
-        }
-        this.pairCount += pairs.length / 2;
-      }
-      this.count += made.size();
-      this.ends.put(this.count);
-      this.handled++;
+    void into(Column out) {
+      out.put(this.newest);
+      out.put(this.count);
+      out.put(this.data.size());
+      out.put(this.wished ? 1 : 0);
+      if (this.wished) out.put(this.wishes);
+      out.put(this.data);
     }
 
-    /** Whether it is the source's own array, and still as it came. */
-    private boolean same(byte[] theirs, byte[] own, int at) {
-      if (theirs != own) return false;
-      if (own == null) return true;
-      this.in.limit(at + own.length);
-      this.in.position(at);
-      return this.in.equals(ByteBuffer.wrap(own));
+    private static int sizeOf(long number) {
+      long raw = (number << 1) ^ (number >> 63);
+      return 1 + (63 - Long.numberOfLeadingZeros(raw | 1)) / 7;
     }
 
-    private int number(String topic) {
-      Integer known = (Integer) this.numbers.get(topic);
-      if (known != null) return known.intValue();
-      put(utf8(topic), this.topicSizes, this.topics);
-      this.numbers.put(topic, Integer.valueOf(this.numbers.size()));
-      return this.numbers.size() - 1;
-    }
-
-    byte[] bytes() {
-      if (this.error != null) this.said.put(utf8(this.error));
-      this.counts.put(this.handled); this.counts.put(this.count); this.counts.put(this.numbers.size());
-      this.counts.put(this.pairCount); this.counts.put(this.error == null ? -1 : this.said.size());
-      this.counts.put(this.leftOut);
-      if ((this.leftOut & 1) != 0) this.partitions.clear();
-      if ((this.leftOut & 2) != 0) { this.keySizes.clear(); this.keys.clear(); }
-      if ((this.leftOut & 4) != 0) { this.valueSizes.clear(); this.values.clear(); }
-      if ((this.leftOut & 8) != 0) this.timestamps.clear();
-      int size = 0;
-      for (int i = 0; i < this.all.length; i++) size += this.all[i].size();
-      ByteBuffer out = ByteBuffer.allocate(size);
-      for (int i = 0; i < this.all.length; i++) this.all[i].into(out);
-      return out.array();
-    }
-
-    private static void put(byte[] bytes, Column sizes, Column data) {
-      sizes.put(bytes == null ? -1 : bytes.length);
-      if (bytes != null) data.put(bytes);
+    private static int sizeOf(byte[] bytes) {
+      return bytes == null ? 1 : sizeOf((long) bytes.length) + bytes.length;
     }
   }
 
   /** Bytes that grow. */
   private static final class Column {
-    private ByteBuffer data = ByteBuffer.allocate(1024).order(ByteOrder.nativeOrder());
+    private byte[] data = new byte[1024];
+    private int size;
 
-    void put(int number) { this.room(4).putInt(number); }
+    void room(int more) {
+      if (this.data.length - this.size >= more) return;
+      byte[] larger = new byte[2 * (this.size + more)];
+      System.arraycopy(this.data, 0, larger, 0, this.size);
+      this.data = larger;
+    }
 
-    void put(long number) { this.room(8).putLong(number); }
+    int size() { return this.size; }
 
-    void put(byte[] bytes) { this.room(bytes.length).put(bytes); }
+    byte[] bytes() {
+      byte[] all = new byte[this.size];
+      System.arraycopy(this.data, 0, all, 0, this.size);
+      return all;
+    }
 
-    void clear() { this.data.clear(); }
+    void put(int number) {
+      this.room(4);
+      for (int shift = 0; shift < 32; shift += 8) this.data[this.size++] = (byte) (number >> shift);
+    }
 
-    int size() { return this.data.position(); }
+    void put(long number) {
+      this.room(8);
+      for (int shift = 0; shift < 64; shift += 8) this.data[this.size++] = (byte) (number >> shift);
+    }
 
-    void into(ByteBuffer out) { out.put(this.data.array(), 0, this.data.position()); }
+    void put(byte[] bytes) { this.put(bytes, bytes.length); }
 
-    private ByteBuffer room(int size) {
-      if (this.data.remaining() < size) {
-        int used = this.data.position();
-        ByteBuffer larger = ByteBuffer.allocate(2 * (used + size)).order(ByteOrder.nativeOrder());
-        this.data = larger.put(this.data.array(), 0, used);
+    void put(Column other) { this.put(other.data, other.size); }
+
+    private void put(byte[] bytes, int count) {
+      this.room(count);
+      System.arraycopy(bytes, 0, this.data, this.size, count);
+      this.size += count;
+    }
+
+    /** Writes a varint; there is room for it. */
+    void number(long number) {
+      long raw = (number << 1) ^ (number >> 63);
+      while ((raw & ~0x7FL) != 0) {
+        this.data[this.size++] = (byte) (raw & 0x7F | 0x80);
+        raw >>>= 7;
       }
-      return this.data;
+      this.data[this.size++] = (byte) raw;
+    }
+
+    /** Writes a field with its length; there is room for it. */
+    void field(byte[] bytes) {
+      this.number(bytes == null ? -1 : bytes.length);
+      if (bytes == null) return;
+      System.arraycopy(bytes, 0, this.data, this.size, bytes.length);
+      this.size += bytes.length;
     }
   }
 }

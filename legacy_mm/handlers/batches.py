@@ -1,96 +1,186 @@
-"""The engine's interface to a handler: a batch of source records in, records for the target out."""
+"""The interface between a copy task and a handler: the records of a source batch in, records for target topics out.
+
+Both cross it as the wire has them, so that a handler in Java makes no Python object of a record, and one in Python none
+but those that it sees. A record that was made keeps the offset of the record of which it was made, so several may have
+the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from legacy_mm.handlers.api import Record, TargetRecord
-from legacy_mm.model import Columns, Outgoing
+from legacy_mm.clock import epoch_ms
+from legacy_mm.errors import HandlerFailure
+from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Record, TargetRecord
+from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_letters import why_no_topic
+from legacy_mm.protocol.kernels import record_kernels as kernels
+from legacy_mm.protocol.record_batch import Header
+from legacy_mm.protocol.records import NO_WISHES, batch_records, survey
 
+BY_KEY = -1
+"""The wish of a record whose key decides its partition."""
+_PART_RECORDS = 1_000
 _record: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
 """Without the checks of Record's own constructor: 0.1 us a record instead of 0.5."""
 
 
-@dataclass(frozen=True, slots=True)
-class Handled:
-    """The result for a batch, up to the first record that the handler failed on."""
+class SourceRecords(NamedTuple):
+    """Decompressed records of one partition, of which a handler sees those from offset `begin` on."""
 
-    targets: Sequence[Outgoing]
-    ends: Sequence[int]
-    """The number of targets up to and including its own, for each handled source record."""
+    place: TopicPartition
+    header: Header
+    data: memoryview
+    begin: int
+    wish: int = BY_KEY
+    """The target partition of records for which the handler names none."""
+    kind: int = CREATE_TIME
+    """The kind of their timestamps, as in `Record`."""
+
+    @classmethod
+    def of(cls, place: TopicPartition, header: Header, data: memoryview, begin: int, wish: int) -> SourceRecords:
+        """Return the records of a batch; raise CorruptRecords unless they are sound."""
+        survey(header, data, 0, 0)
+        return cls(place, header, data, begin, wish, LOG_APPEND_TIME if header.has_append_time else CREATE_TIME)
+
+    @property
+    def base_timestamp(self) -> int:
+        """Return the time from which the deltas of the records count; the time of all of them if the broker set it."""
+        return self.header.max_timestamp if self.header.has_append_time else self.header.base_timestamp
+
+    def rows(self, most: int = _PART_RECORDS) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the records as tuples with the fields of `Record`, up to `most` at a time."""
+        (topic, partition), header, data, begin, _, kind = self
+        walked, at = batch_records(header, data, repeats=True), 0
+        while at < len(data):
+            skipped = (begin - header.base_offset, header.base_offset)
+            rows, at = kernels.read_rows(walked, at, most, *skipped, topic, partition, kind)
+            if rows:
+                yield rows
+
+
+class MadeRecords(NamedTuple):
+    """Records that a handler made for one topic, in their order, with the offsets of their source."""
+
+    topic: str
+    header: Header
+    data: memoryview
+    wishes: memoryview = NO_WISHES
+    """The partition of each, or BY_KEY: 64-bit integers; none: all are by key."""
+
+    @classmethod
+    def of(
+        cls,
+        topic: str,
+        source: Header,
+        data: memoryview,
+        counted: tuple[int, int, int],
+        wishes: memoryview | array[int] | None,
+    ) -> MadeRecords:
+        """Return records made of those of a batch; `counted`: their number, the base and the last of their times."""
+        header = Header.new(*counted)._replace(
+            base_offset=source.base_offset, last_offset_delta=source.last_offset_delta
+        )
+        return cls(topic, header, data, NO_WISHES if wishes is None else memoryview(wishes))
+
+
+class Handled(NamedTuple):
+    """The result for source records, up to the first one on which the handler failed."""
+
+    made: Sequence[MadeRecords]
+    records: int
+    """The handled source records."""
+    dropped: int
+    """Those of which nothing was made."""
+    next_offset: int
+    """The offset of the first record that is not handled."""
     error: str | None = None
-    """Why the record behind those could not be handled."""
+    """Why that one could not be handled."""
     exit_code: int | None = None
-    """With which code the handler ended the program at that record; None: it did not."""
+    """With which code the handler ended the program at that one; None: it did not."""
 
 
 class BatchHandler(Protocol):
-    """A handler of whole batches; never raises for what user code does."""
+    """A handler of whole batches. It raises HandlerFailure, never an error of user code."""
 
-    def handle(self, batch: Columns) -> Handled:
-        """Handle these records, in their order."""
+    def handle(self, source: SourceRecords) -> Handled:
+        """Handle these records, which are sound, in their order."""
 
 
 class PythonBatches:
     """Gives each record of a batch to a Python handler."""
 
-    def __init__(self, handle: Callable[[Record], Sequence[TargetRecord]]) -> None:
+    def __init__(self, handle: Callable[[Record], Sequence[TargetRecord]], *, legal_topics: bool = False) -> None:
+        """Take the user's function; `legal_topics`: a name that no topic can have is an error of its record."""
         self._handle = handle
+        self._known: set[str] | None = set() if legal_topics else None
 
-    def handle(self, batch: Columns) -> Handled:
+    def handle(self, source: SourceRecords) -> Handled:
         """Call the user's code once for each record."""
+        writers: dict[str, kernels.RecordWriter] = {}
+        header, next_offset, now = source.header, source.begin, epoch_ms()
+        handled = dropped = 0
+        for rows in source.rows():
+            targets, ends, error, code = self._call(rows)
+            try:
+                if self._known is not None and (named := {target[0] for target in targets} - self._known):
+                    targets, ends, error = _legally_named(targets, ends, error, named)
+                    self._known |= {target[0] for target in targets}
+                times = (source.base_timestamp, now)
+                kernels.write_targets(targets, ends, rows, header.base_offset, *times, source.wish, writers)
+            except (TypeError, ValueError, OverflowError) as flaw:
+                raise HandlerFailure(f"the message handler made a record that cannot be sent: {flaw}") from flaw
+            handled += len(ends)
+            dropped += len(ends) - len({*ends} - {0})
+            if len(ends) < len(rows):
+                return Handled(made_of(writers, header), handled, dropped, rows[len(ends)][2], error, code)
+            next_offset = rows[-1][2] + 1
+        next_offset = max(next_offset, header.next_offset)
+        return Handled(made_of(writers, header), handled, dropped, next_offset)
+
+    def _call(self, rows: Sequence[tuple[Any, ...]]) -> tuple[list[TargetRecord], list[int], str | None, int | None]:
+        """Return the targets, for each handled record their number up to and including its own, and what came then."""
         targets: list[Any] = []
         ends: list[int] = []
         handle, add, end = self._handle, targets.extend, ends.append
         try:
-            for record in map(_record, batch.rows()):
+            for record in map(_record, rows):
                 add(handle(record))
                 end(len(targets))
-        except SystemExit as end:
-            return Handled(targets[: ends[-1] if ends else 0], ends, exit_code=_exit_code(end))
+        except SystemExit as ending:
+            return targets[: ends[-1] if ends else 0], ends, None, _exit_code(ending)
         except Exception as error:  # noqa: BLE001 - user code may raise anything
-            return _cut(targets, ends, len(ends), f"{type(error).__name__}: {error}")
+            return *_cut(targets, ends, len(ends)), f"{type(error).__name__}: {error}", None
         for place, target in enumerate(targets) if {*map(type, targets)} - {TargetRecord} else ():
             if not isinstance(target, TargetRecord):
-                handled = next(number for number, last in enumerate(ends) if last > place)
-                return _cut(targets, ends, handled, f"handle answered {type(target).__name__}, not TargetRecord")
-        return Handled(targets, ends)
+                answer = f"handle answered {type(target).__name__}, not TargetRecord"
+                return *_cut(targets, ends, _source(ends, place)), answer, None
+        return targets, ends, None, None
 
 
-def legally_named(handled: Handled, known: set[str]) -> Handled:
-    """Cut the result before the record that got an illegal topic name; `known` are legal names, and grows."""
-    named = {target[0] for target in handled.targets}
-    for name in named - known:
-        if why := why_no_topic(name):
-            place = next(place for place, target in enumerate(handled.targets) if target[0] == name)
-            number = next(number for number, last in enumerate(handled.ends) if last > place)
-            return legally_named(_cut(handled.targets, handled.ends, number, f"topic {name!r}: {why}"), known)
-    known |= named
-    return handled
+def _legally_named(
+    targets: list[TargetRecord], ends: list[int], error: str | None, named: set[str]
+) -> tuple[list[TargetRecord], list[int], str | None]:
+    """Cut the result before the first record that got an illegal topic name."""
+    illegal = {name: why for name in named if (why := why_no_topic(name))}
+    for place, target in enumerate(targets) if illegal else ():
+        if target[0] in illegal:
+            return *_cut(targets, ends, _source(ends, place)), f"topic {target[0]!r}: {illegal[target[0]]}"
+    return targets, ends, error
 
 
-def placed(
-    batch: Columns, handled: Handled, keeps_partition: Container[str]
-) -> tuple[list[Outgoing], set[tuple[str, int, str]]]:
-    """Return the targets, and the moves: source topic, partition, target topic.
+def _source(ends: Sequence[int], place: int) -> int:
+    """Return the number of the record of which a target was made."""
+    return next(number for number, end in enumerate(ends) if end > place)
 
-    A target has the source's partition where the handler names none and the topic is in `keeps_partition`.
-    """
-    targets = list(handled.targets)
-    moves: set[tuple[str, int, str]] = set()
-    begin = 0
-    for source, number, end in zip(batch.topics, batch.partitions, handled.ends, strict=False):
-        for index in range(begin, end):
-            topic, key, value, headers, partition, timestamp = targets[index]
-            if partition is None and source in keeps_partition:
-                targets[index] = (topic, key, value, headers, number, timestamp)
-                moves.add((source, number, topic))
-        begin = end
-    return targets, moves
+
+def _cut(targets: list[TargetRecord], ends: list[int], handled: int) -> tuple[list[TargetRecord], list[int]]:
+    """Cut the result to the first `handled` records."""
+    kept = ends[:handled]
+    return targets[: kept[-1] if kept else 0], kept
 
 
 def _exit_code(end: SystemExit) -> int:
@@ -100,7 +190,15 @@ def _exit_code(end: SystemExit) -> int:
     return end.code if isinstance(end.code, int) else 1
 
 
-def _cut(targets: Sequence[Outgoing], ends: Sequence[int], handled: int, error: str) -> Handled:
-    """Cut the result to the first `handled` records."""
-    kept = ends[:handled]
-    return Handled(targets[: kept[-1] if kept else 0], kept, error)
+def made_of(writers: dict[str, kernels.RecordWriter], source: Header) -> list[MadeRecords]:
+    """Return what was written for each topic of records of a batch."""
+    return [
+        MadeRecords.of(
+            topic,
+            source,
+            writer.memory[: writer.size],
+            (writer.count, writer.base_timestamp, writer.max_timestamp),
+            array("q", writer.wishes) if max(writer.wishes) > BY_KEY else None,
+        )
+        for topic, writer in writers.items()
+    ]

@@ -7,47 +7,44 @@ all its methods, also at those whose types are missing (0.9's `MessageAndMetadat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, chain, pairwise, repeat
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from struct import pack, unpack_from
-from typing import Any, TypeVar
+from struct import Struct, unpack
+from typing import Any
 
+from legacy_mm.clock import epoch_ms
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError
 from legacy_mm.handlers import java_exit
-from legacy_mm.handlers.batches import Handled
+from legacy_mm.handlers.batches import Handled, MadeRecords, SourceRecords
 from legacy_mm.handlers.java_exit import ProgramExit
-from legacy_mm.handlers.java_source import (
-    CLASS,
-    NO_PARTITIONS,
-    SAME_KEYS,
-    SAME_TIMESTAMPS,
-    SAME_VALUES,
-    source,
-)
-from legacy_mm.model import Columns, Outgoing
+from legacy_mm.handlers.java_source import CLASS, THROWN, source
+from legacy_mm.policies.topic_letters import why_no_topic
 
 _OWN_OPTIONS = ("--enable-native-access=ALL-UNNAMED", "-Xrs", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xmx256m")
 _KEPT_OPTIONS = ("-D", "-Xmx", "-Xss")
 _OF_ONE_JVM = "-Dcom.sun.management."
 """JMX: its port is that of the JVM that drives Spark, and a second one that wants it ends."""
 _RECORD = "kafka.consumer.BaseConsumerRecord"
-_COUNTS = 6
-_PORTION_BYTES = 8 << 20
-_T = TypeVar("_T")
+_TOLD = Struct("=3q8i")
+_COUNTS = 7
 
 
 class JavaBatches:
     """Gives whole batches to a Java handler."""
 
     def __init__(
-        self, settings: HandlerSettings, java: Path, compiler_jars: Sequence[str], told: ProgramExit | None = None
+        self,
+        settings: HandlerSettings,
+        java: Path,
+        compiler_jars: Sequence[str],
+        told: ProgramExit | None = None,
+        *,
+        legal_topics: bool = False,
     ) -> None:
         """Start the JVM of this process and make the handler; raises HandlerFailure, HostError.
 
-        `told` is called when a handler ends the program.
+        `told` is called when a handler ends the program; `legal_topics` as for `PythonBatches`.
         """
         try:
             import jpype
@@ -68,21 +65,16 @@ class JavaBatches:
             java_exit.watch(jpype, told)
         self._input = _Shared(jpype.nio.convertToDirectBuffer)
         try:
-            self._run = _bridge(jpype, settings).run
+            self._run = _bridge(jpype, settings, legal_topics).run
         except jpype.JException as error:
             raise HandlerFailure(f"{settings.name} cannot be made: {_root(error)}") from None
 
-    def handle(self, batch: Columns) -> Handled:
+    def handle(self, source: SourceRecords) -> Handled:
         """Call Java once for each portion of the batch, and the user's method once for each record."""
-        targets: list[Outgoing] = []
-        ends: list[int] = []
-        for portion in _portions(batch):
-            handled = _decoded(bytes(self._run(self._input.holding(_encoded(portion)))), portion)
-            ends += [end + len(targets) for end in handled.ends]
-            targets += handled.targets
-            if handled.error is not None:
-                return Handled(targets, ends, handled.error)
-        return Handled(targets, ends)
+        handled = _Answers(source)
+        while handled.goes_on:
+            handled.add(bytes(self._run(self._input.holding(*handled.rest()))))
+        return handled.result()
 
 
 class _Shared:
@@ -93,12 +85,14 @@ class _Shared:
         self._memory = memoryview(b"")
         self._buffer: Any = None
 
-    def holding(self, data: bytes) -> Any:
+    def holding(self, head: bytes, data: memoryview) -> Any:
         """Return Java's view, which begins with these bytes."""
-        if len(data) > len(self._memory):
-            self._memory = memoryview(bytearray(2 * len(data)))
+        size = len(head) + len(data)
+        if size > len(self._memory):
+            self._memory = memoryview(bytearray(2 * size))
             self._buffer = self._for_java(self._memory)
-        self._memory[: len(data)] = data
+        self._memory[: len(head)] = head
+        self._memory[len(head) : size] = data
         return self._buffer
 
 
@@ -108,7 +102,7 @@ def _kept(options: Iterable[str]) -> list[str]:
     return [option for option in kept if not option.startswith(_OF_ONE_JVM)]
 
 
-def _bridge(jpype: Any, settings: HandlerSettings) -> Any:
+def _bridge(jpype: Any, settings: HandlerSettings, legal_topics: bool) -> Any:
     java = jpype.JPackage("java").lang
     loader = java.ClassLoader.getSystemClassLoader()
     record = java.Class.forName(_RECORD, True, loader)
@@ -116,7 +110,9 @@ def _bridge(jpype: Any, settings: HandlerSettings) -> Any:
     compiler = jpype.JClass("org.codehaus.janino.SimpleCompiler")()
     compiler.setParentClassLoader(loader)
     compiler.cook(source(arguments))
-    return jpype.JClass(compiler.getClassLoader().loadClass(CLASS))(settings.name, settings.argument, loader)
+    return jpype.JClass(compiler.getClassLoader().loadClass(CLASS))(
+        settings.name, settings.argument, legal_topics, loader
+    )
 
 
 def _root(error: Any) -> str:
@@ -126,108 +122,79 @@ def _root(error: Any) -> str:
     return str(error.toString())
 
 
-def _portions(batch: Columns) -> Iterator[Columns]:
-    """Yield parts that fit into Java's small heap."""
-    sizes = [len(value or b"") for value in batch.values]
-    begin = 0
-    if sum(sizes) > _PORTION_BYTES:
-        room = _PORTION_BYTES
-        for number, size in enumerate(sizes):
-            if size > room and number > begin:
-                yield batch.part(begin, number)
-                begin, room = number, _PORTION_BYTES
-            room -= size
-    yield batch.part(begin) if begin else batch
+class _Answers:
+    """Java's answers for the portions of one batch."""
 
+    def __init__(self, source: SourceRecords) -> None:
+        self._source = source
+        self._now = epoch_ms()
+        self._at = 0
+        self._offset = source.begin
+        self._records = self._dropped = 0
+        self._made: list[MadeRecords] = []
+        self._error: str | None = None
 
-def _encoded(batch: Columns) -> bytes:
-    topics = {name: number for number, name in enumerate(dict.fromkeys(batch.topics))}
-    titles = [name.encode() for name in topics]
-    pairs = list(chain.from_iterable(batch.headers))
-    names, texts = [name.encode() for name, _ in pairs], [value for _, value in pairs]
-    ints = [len(batch.topics), len(titles), len(pairs)]
-    for column in (
-        _sizes(titles),
-        map(topics.__getitem__, batch.topics),
-        batch.partitions,
-        batch.timestamp_types,
-        _sizes(batch.keys),
-        _sizes(batch.values),
-        map(len, batch.headers),
-        _sizes(names),
-        _sizes(texts),
-    ):
-        ints += column
-    longs = pack(f"={2 * len(batch.topics)}q", *batch.offsets, *batch.timestamps)
-    blobs = chain(titles, batch.keys, batch.values, names, texts)
-    return b"".join((pack(f"={len(ints)}i", *ints), longs, *filter(None, blobs)))
+    @property
+    def goes_on(self) -> bool:
+        """Return True if records are left, and none has failed."""
+        return self._error is None and self._at < len(self._source.data)
 
+    def rest(self) -> tuple[bytes, memoryview]:
+        """Return what Java is told of the records that are left, and these."""
+        (topic, partition), header, data, begin, wish, kind = self._source
+        name = topic.encode()
+        first = _TOLD.size + len(name)
+        longs = (header.base_offset, self._source.base_timestamp, self._now)
+        ints = (partition, kind, wish, not header.has_append_time, len(name))
+        rest = data[self._at :]
+        return _TOLD.pack(*longs, first, first + len(rest), begin - header.base_offset, *ints) + name, rest
 
-def _sizes(blobs: Sequence[bytes | None]) -> list[int]:
-    return [-1 if blob is None else len(blob) for blob in blobs]
+    def add(self, answer: bytes) -> None:
+        """Take the answer for these."""
+        reading = _Reading(answer)
+        position, records, dropped, delta, topics, failure, size = reading.ints(_COUNTS)
+        text = reading.take(size).tobytes().decode()
+        self._at += position - _TOLD.size - len(self._source.place.topic.encode())
+        self._records += records
+        self._dropped += dropped
+        self._made += [self._records_of(reading) for _ in range(topics)]
+        self._offset = self._source.header.base_offset + delta
+        if failure:
+            self._error = text if failure == THROWN else f"topic {text!r}: {why_no_topic(text)}"
 
+    def _records_of(self, reading: _Reading) -> MadeRecords:
+        (name_size,) = reading.ints(1)
+        topic = reading.take(name_size).tobytes().decode()
+        newest = reading.long()
+        count, size, wished = reading.ints(3)
+        wishes = reading.take(8 * count).cast("q") if wished else None
+        counted = (count, self._source.base_timestamp, newest)
+        return MadeRecords.of(topic, self._source.header, reading.take(size), counted, wishes)
 
-def _decoded(data: bytes, batch: Columns) -> Handled:
-    reading = _Reading(data)
-    handled, count, topic_count, pair_count, error_size, left_out = reading.ints(_COUNTS)
-    own = _own(ends := reading.ints(handled))
-    topic_sizes, topic_numbers = reading.ints(topic_count), reading.ints(count)
-    partitions = [None] * count if left_out & NO_PARTITIONS else _or_none(reading.ints(count))
-    key_sizes = None if left_out & SAME_KEYS else reading.ints(count)
-    value_sizes = None if left_out & SAME_VALUES else reading.ints(count)
-    header_counts, name_sizes, text_sizes = (reading.ints(number) for number in (count, pair_count, pair_count))
-    timestamps = own(batch.timestamps) if left_out & SAME_TIMESTAMPS else _or_none(reading.longs(count))
-    topics = reading.texts(topic_sizes)
-    keys = own(batch.keys) if key_sizes is None else reading.blobs(key_sizes)
-    values = own(batch.values) if value_sizes is None else reading.blobs(value_sizes)
-    pairs = list(zip(reading.texts(name_sizes), reading.blobs(text_sizes), strict=True))
-    borders = pairwise(accumulate(header_counts, initial=0))
-    headers = [tuple(pairs[begin:end]) for begin, end in borders] if pairs else repeat((), count)
-    error = None if error_size < 0 else "".join(reading.texts([error_size]))
-    names = map(topics.__getitem__, topic_numbers)
-    return Handled(list(zip(names, keys, values, headers, partitions, timestamps, strict=True)), ends, error)
-
-
-def _own(ends: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
-    """Return a function that gives each target its source record's value in a column."""
-    if ends == tuple(range(1, len(ends) + 1)):
-        return itemgetter(slice(len(ends)))
-    sources = [number for number, (begin, end) in enumerate(pairwise((0, *ends))) for _ in range(begin, end)]
-    return lambda column: [column[number] for number in sources]
-
-
-def _or_none(numbers: Sequence[int]) -> list[int | None]:
-    return [None if number < 0 else number for number in numbers]
+    def result(self) -> Handled:
+        """Return what Java made of the batch."""
+        header = self._source.header
+        next_offset = max(header.next_offset, self._source.begin) if self._error is None else self._offset
+        return Handled(self._made, self._records, self._dropped, next_offset, self._error)
 
 
 class _Reading:
     """Goes through the bytes of an answer."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
+        self._data = memoryview(data)
         self._at = 0
 
     def ints(self, count: int) -> tuple[int, ...]:
         """Read the next 32-bit numbers."""
-        begin, self._at = self._at, self._at + 4 * count
-        return unpack_from(f"={count}i", self._data, begin)
+        return unpack(f"<{count}i", self.take(4 * count))
 
-    def longs(self, count: int) -> tuple[int, ...]:
-        """Read the next 64-bit numbers."""
-        begin, self._at = self._at, self._at + 8 * count
-        return unpack_from(f"={count}q", self._data, begin)
+    def long(self) -> int:
+        """Read the next 64-bit number."""
+        (found,) = unpack("<q", self.take(8))
+        return int(found)
 
-    def blobs(self, sizes: Sequence[int]) -> list[bytes | None]:
-        """Read the next bytes, cut into these sizes."""
-        found: list[bytes | None] = []
-        for size in sizes:
-            if size < 0:
-                found.append(None)
-            else:
-                found.append(self._data[self._at : self._at + size])
-                self._at += size
-        return found
-
-    def texts(self, sizes: Sequence[int]) -> list[str]:
-        """Read the same as text; none is null."""
-        return [blob.decode() for blob in self.blobs(sizes) if blob is not None]
+    def take(self, size: int) -> memoryview:
+        """Return the next bytes."""
+        begin, self._at = self._at, self._at + size
+        return self._data[begin : self._at]

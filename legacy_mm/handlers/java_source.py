@@ -1,18 +1,18 @@
 """The Java side of a handler jar, `HandlerBridge.java`, for the record class of the jar's release.
 
-A batch crosses the border as bytes in native byte order, field by field; in by memory that both sides see, out by an
-array:
+A batch crosses the border in numbers of native byte order and records of the wire:
 
-- in: counts (records, topics, headers), sizes of topics, then per record topic, partition, kind of timestamp, size of
-  key, size of value, number of headers, then sizes of names and of values of headers (all int; size -1 is null);
-  offsets and timestamps (long); the bytes of all that has a size.
-- out: counts (records handled, targets, topics, headers, size of the error or -1) and which columns are left out (the
-  sum of the numbers below), `ends`, sizes of topics, then per target topic, partition, size of key, size of value,
-  number of headers, sizes of names and of values (int); timestamps (long; -1: none); the bytes, column by column.
-  Left out are partitions if no target has one, and keys, values, timestamps if each target's is its source record's:
-  most handlers change none of them, and Python has them already.
+- in, by memory that both sides see: base offset, base timestamp, the time now (long); where the records begin and end
+  in that memory, the offset delta below which they are skipped, partition, kind of timestamp, the partition of records
+  for which the handler names none, 1 if the timestamp deltas count, size of the topic's name (int); the name; records.
+- out, as an array: where the first record lies that is not handled, counts (records handled, dropped), the offset delta
+  of the last record looked at, number of topics, what failed (0: nothing), size of its text (int); the text. For each
+  topic: size of its name; the name; the last timestamp (long); number of records, their bytes, 1 if any is for a
+  partition that the handler named (int); in that case these partitions (long; -1: by key); records. Their timestamp
+  deltas have the base of the source's, and each has the offset delta of its source.
 
-What a target is made of is copied when it is answered: a handler may use its arrays again for the next record.
+Java stops after some megabytes, for its heap is small, and is called again for the rest. What a target is made of is
+copied when it is answered: a handler may use its arrays again for the next record.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from __future__ import annotations
 from importlib.resources import files
 
 CLASS = "legacy_mm.HandlerBridge"
-NO_PARTITIONS, SAME_KEYS, SAME_VALUES, SAME_TIMESTAMPS = 1, 2, 4, 8
-"""Columns that an answer leaves out."""
+THROWN, ILLEGAL_TOPIC = 1, 2
+"""What failed: the handler, or a topic's name, which is the text."""
 _TIMESTAMP_TYPE = "import org.apache.kafka.common.record.TimestampType;\n"
 _KIND = """
   private static final TimestampType[] KINDS = new TimestampType[] {
@@ -29,10 +29,13 @@ _KIND = """
   };
 """
 _HEADERS = """
-  private static Headers headers(String[] names, byte[][] values, int begin, int count) {
-    RecordHeaders made = new RecordHeaders();
-    for (int i = begin; i < begin + count; i++) made.add(names[i], values[i]);
-    return made;
+  private Headers headers() {
+    RecordHeaders read = new RecordHeaders();
+    for (int left = (int) this.number(); left > 0; left--) {
+      String name = text(this.bytes());
+      read.add(name, this.bytes());
+    }
+    return read;
   }
 
   private static byte[][] pairs(Headers headers) {
@@ -45,34 +48,33 @@ _HEADERS = """
     return pairs;
   }
 """
-_TIMED = "target.timestamp() == null ? -1L : ((Long) target.timestamp()).longValue()"
-_PLACE = "topics[topic[i]], partition[i], offset[i], "
-_TIME = "timestamp[i], KINDS[kind[i]], "
+_TIMED = "target.timestamp() == null ? now : ((Long) target.timestamp()).longValue()"
+_PLACE = "topic, partition, baseOffset + offset, "
+_TIME = "timestamp, KINDS[kind], "
 
 # By the number of arguments of BaseConsumerRecord's constructor: what the release has.
 _BY_ARGUMENTS = {
     8: {
         "imports": "import org.apache.kafka.common.header.*;\n"
         "import org.apache.kafka.common.header.internals.RecordHeaders;\n" + _TIMESTAMP_TYPE,
-        "record": f"new BaseConsumerRecord({_PLACE}{_TIME}keys[i], values[i], "
-        "headers(names, headerValues, header, headerCount[i]))",
+        "record": f"new BaseConsumerRecord({_PLACE}{_TIME}key, value, this.headers())",
         "helpers": _KIND + _HEADERS,
         "pairs": "pairs(target.headers())",
         "timestamp": _TIMED,
     },
     7: {
         "imports": _TIMESTAMP_TYPE,
-        "record": f"new BaseConsumerRecord({_PLACE}{_TIME}keys[i], values[i])",
+        "record": f"new BaseConsumerRecord({_PLACE}{_TIME}key, value)",
         "helpers": _KIND,
         "pairs": "new byte[0][]",
         "timestamp": _TIMED,
     },
     5: {
         "imports": "",
-        "record": f"new BaseConsumerRecord({_PLACE}keys[i], values[i])",
+        "record": f"new BaseConsumerRecord({_PLACE}key, value)",
         "helpers": "",
         "pairs": "new byte[0][]",
-        "timestamp": "-1L",
+        "timestamp": "now",
     },
 }
 

@@ -53,14 +53,20 @@ def _has(package: str, attribute: str) -> bool:
         return True
 
 
-def load_handler(settings: HandlerSettings, java: Callable[[HandlerSettings], BatchHandler]) -> BatchHandler:
-    """Load the handler of a copy job; `java` makes those that are Java classes. Raise HandlerFailure."""
+def load_handler(
+    settings: HandlerSettings, java: Callable[[HandlerSettings], BatchHandler], *, legal_topics: bool = False
+) -> BatchHandler:
+    """Load the handler of a copy job; `java` makes those that are Java classes. Raise HandlerFailure.
+
+    `legal_topics` as for `PythonBatches`.
+    """
     if not settings.name:
         steps = [step(text) for text in settings.steps]
-        return PythonBatches(steps[0].handle if len(steps) == 1 else Steps(steps).handle)
+        handle = steps[0].handle if len(steps) == 1 else Steps(steps).handle
+        return PythonBatches(handle, legal_topics=legal_topics)
     if not is_python(settings.name, settings.class_path):
         return java(settings)
-    return PythonBatches(_python_handle(settings))
+    return PythonBatches(_python_handle(settings), legal_topics=legal_topics)
 
 
 def check_handler(settings: HandlerSettings) -> None:

@@ -1,6 +1,7 @@
 # The C types with which Cython compiles record_kernels.py: without them a number would be a Python object.
 # Cython warns of `inline` here; without it the C compiler calls a function for each varint, at twice the time.
 cimport cython
+from libc.string cimport memcpy
 
 ctypedef const unsigned char* Address
 ctypedef unsigned char* WritableAddress
@@ -9,14 +10,14 @@ cdef long long _TORN
 cdef int _TORN_RECORD, _BYTES_LEFT_OVER, _OFFSET_OUT_OF_PLACE, _SKIPPED, _NONE_OPEN
 cdef int _MOST_GROWTH, _LEAST_RECORD, _HEADER_SIZE, _LOG_OVERHEAD, _MAGIC, _CODECS
 cdef int _CODEC_BITS, _LOG_APPEND_BIT
-cdef long long _NO_TIMESTAMP, _MOST_OFFSETS
+cdef long long _NO_TIMESTAMP, _MOST_OFFSETS, _FIRST_ROOM, _MOST_VARINT
 cdef unsigned int _BITS_32, _MURMUR_SEED, _MURMUR_FACTOR
 cdef unsigned int[::1] _CRC_TABLE
 cdef unsigned long long _BITS_64
 
 cdef class BatchRecords:
     cdef const unsigned char[::1] data
-    cdef long long count, last_delta, base_timestamp
+    cdef long long count, last_delta, base_timestamp, least_step
     cdef bint keep_timestamps
 
 cdef class BatchHeader:
@@ -44,11 +45,27 @@ cdef class HeaderFields:
     cdef readonly list columns
     cdef long long[::1] names, name_ends, values, value_ends
 
+cdef class RecordWriter:
+    cdef readonly object memory
+    cdef unsigned char[::1] _view
+    cdef WritableAddress _out
+    cdef long long _room
+    cdef readonly long long base_timestamp, size, count, max_timestamp
+    cdef readonly list wishes
+    cpdef make_room(self, long long size)
+
 cdef inline Address start_of(const unsigned char[::1] data) noexcept nogil:
     return &data[0]
 
 cdef inline WritableAddress writable_start_of(unsigned char[::1] data) noexcept nogil:
     return &data[0]
+
+cdef inline void copy_bytes(
+        WritableAddress out, long long at, Address data, long long begin, long long end) noexcept nogil:
+    memcpy(out + at, data + begin, end - begin)
+
+cdef inline bytes bytes_at(Address data, long long begin, long long end):
+    return data[begin:end]
 
 cdef inline long long _signed(long long value) noexcept nogil
 
@@ -109,8 +126,6 @@ cdef inline (long long, long long, long long, long long, long long, long long) _
 cdef inline (long long, long long, long long, long long, long long, long long) _next_record(
     BatchRecords records, Address data, long long at, long long end, long long last) noexcept nogil
 
-@cython.locals(
-    step=cython.longlong)
 cdef inline long long _write_record(
     WritableAddress out, long long at, long long timestamp_delta, long long offset_delta, Address data, long long body,
     long long end) noexcept nogil
@@ -141,10 +156,10 @@ cpdef measure_records(BatchRecords records, long long skip_below)
     end=cython.longlong, at=cython.longlong, made=cython.longlong, last=cython.longlong, null_at=cython.longlong,
     target=cython.longlong, index=cython.longlong, delta=cython.longlong, offset=cython.longlong,
     body=cython.longlong, key=cython.longlong, key_size=cython.longlong, timestamp=cython.longlong,
-    batch=cython.longlong, data=Address, open_batches=cython.longlong[::1])
+    batch=cython.longlong, data=Address, open_batches=cython.longlong[::1], wished=cython.bint)
 cpdef long long place_records(
     BatchRecords records, long long skip_below, long long partitions, long long null_start, long long null_step,
-    long long size_limit, PlacedRecords placed, NewBatches batches) except *
+    long long size_limit, const long long[::1] wishes, PlacedRecords placed, NewBatches batches) except *
 
 cdef inline void _open(NewBatches batches, long long batch, long long partition, long long timestamp) noexcept nogil
 
@@ -199,3 +214,42 @@ cpdef find_headers(
 @cython.locals(
     size=cython.longlong, begin=cython.longlong)
 cdef inline (long long, long long, long long) _field(Address data, long long at, long long end) noexcept nogil
+
+@cython.locals(
+    end=cython.longlong, at=cython.longlong, delta=cython.longlong, offset=cython.longlong,
+    body=cython.longlong, _=cython.longlong, after=cython.longlong, key=cython.longlong, key_end=cython.longlong,
+    place=cython.longlong, value=cython.longlong, value_end=cython.longlong, count=cython.longlong,
+    timestamp=cython.longlong, data=Address, rows=list)
+cpdef read_rows(
+    BatchRecords records, long long start, long long most, long long skip_below, long long base_offset, object topic,
+    object partition, object kind)
+
+@cython.locals(
+    name=cython.longlong, name_end=cython.longlong, value=cython.longlong, value_end=cython.longlong,
+    _=cython.longlong)
+cdef _read_headers(Address data, long long at, long long end, long long count)
+
+@cython.locals(
+    begin=cython.longlong, number=cython.longlong, delta=cython.longlong, end=cython.longlong, place=cython.longlong,
+    time=cython.longlong, target=cython.longlong, writer=RecordWriter)
+cpdef write_targets(
+    list targets, list ends, list rows, long long base_offset, long long base_timestamp, long long now, long long wish,
+    dict writers)
+
+cdef inline object _pairs(object headers)
+
+cdef inline object _name(object found)
+
+cdef inline object _content(object found)
+
+cdef inline long long _content_size(bytes found)
+
+@cython.locals(
+    timestamp_delta=cython.longlong, body=cython.longlong, size=cython.longlong, at=cython.longlong,
+    out=WritableAddress)
+cdef _write_target(
+    RecordWriter writer, long long offset_delta, long long timestamp, bytes key, bytes value, object pairs)
+
+@cython.locals(
+    size=cython.longlong)
+cdef inline long long _write_content(WritableAddress out, long long at, bytes content)

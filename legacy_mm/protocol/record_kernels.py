@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from legacy_mm.protocol.buffers import crc32c_table, int64_array, int64_columns
+from legacy_mm.protocol.buffers import crc32c_table, int64_array, int64_columns, unwritten
 
 try:
     import cython
 except ImportError:
     from legacy_mm.protocol import uncompiled as cython
 if not cython.compiled:
-    from legacy_mm.protocol.uncompiled import start_of, writable_start_of
+    from legacy_mm.protocol.uncompiled import bytes_at, copy_bytes, start_of, writable_start_of
 
 Bytes = Any
 """Bytes, by their address in C; uncompiled a view of them."""
@@ -57,22 +57,34 @@ _NO_TIMESTAMP = -1
 _MOST_OFFSETS = 1 << 30
 """More than that are not joined: an offset delta has 32 bits."""
 _MURMUR_FACTOR = 0x5BD1E995
+_FIRST_ROOM = 1 << 16
+_MOST_VARINT = 5
+_ANY_BYTES = "surrogateescape"
 
 
 class BatchRecords:
     """The decompressed records of a batch, and what its header says of them."""
 
     def __init__(
-        self, data: memoryview, count: int, last_delta: int, base_timestamp: int, keep_timestamps: bool
+        self,
+        data: memoryview,
+        count: int,
+        last_delta: int,
+        base_timestamp: int,
+        keep_timestamps: bool,
+        least_step: int = 1,
     ) -> None:
         """Take the header's number of records and last offset delta; the base of their timestamps, or the time of all
         of them.
+
+        `least_step`: how far offset deltas ascend at least; 0: several records may have come of one.
         """
         self.data = data
         self.count = count
         self.last_delta = last_delta
         self.base_timestamp = base_timestamp
         self.keep_timestamps = keep_timestamps
+        self.least_step = least_step
 
 
 class BatchHeader:
@@ -135,6 +147,29 @@ class HeaderFields:
         """Make room for `count` headers."""
         self.columns = int64_columns(count, 4)
         self.names, self.name_ends, self.values, self.value_ends = self.columns
+
+
+class RecordWriter:
+    """Records of one topic, as they are written one behind the other, and the partition that each is for, or -1."""
+
+    def __init__(self, base_timestamp: int) -> None:
+        """Begin without records; their timestamp deltas will count from `base_timestamp`."""
+        self.base_timestamp = base_timestamp
+        self.memory = self._view = unwritten(_FIRST_ROOM)
+        self._out = writable_start_of(self._view)
+        self._room = _FIRST_ROOM
+        self.size = self.count = 0
+        self.max_timestamp = _NO_TIMESTAMP
+        self.wishes: list[int] = []
+
+    def make_room(self, size: int) -> None:
+        """Make room for `size` more bytes; raise MemoryError."""
+        if self.size + size > self._room:
+            self._room = 2 * (self.size + size)
+            memory = unwritten(self._room)
+            memory[: self.size] = self.memory[: self.size]
+            self.memory = self._view = memory
+            self._out = writable_start_of(self._view)
 
 
 def _signed(value: int) -> int:
@@ -327,7 +362,7 @@ def _next_record(
     timestamp_delta, offset_delta, body, key, key_size, at = _read_record(data, at, end)
     if at == _TORN:
         at = _TORN_RECORD
-    elif offset_delta <= last or offset_delta > records.last_delta:
+    elif offset_delta < last + records.least_step or offset_delta > records.last_delta:
         at = _OFFSET_OUT_OF_PLACE
     return timestamp_delta, offset_delta, body, key, key_size, at
 
@@ -340,8 +375,7 @@ def _write_record(
     out[at] = 0  # attributes: none are defined
     at = _write_varint(out, at + 1, timestamp_delta)
     at = _write_varint(out, at, offset_delta)
-    for step in range(end - body):
-        out[at + step] = data[body + step]
+    copy_bytes(out, at, data, body, end)
     return at + end - body
 
 
@@ -441,16 +475,19 @@ def place_records(
     null_start: int,
     null_step: int,
     size_limit: int,
+    wishes: Int64Array,
     placed: PlacedRecords,
     batches: NewBatches,
 ) -> int:
     """Place each record in a new batch, the first half of a regrouping; return the number of batches or an error.
 
     Keyed records are placed by murmur2, null keys (with `partitions` 0: all) from `null_start` on by `null_step`. A
-    batch that would exceed `size_limit` is followed by another one.
+    batch that would exceed `size_limit` is followed by another one. `wishes`, unless it is empty, names the partition
+    of each record, or -1; one that is not below `partitions` counts as `partitions`.
     """
     data, end = start_of(records.data), len(records.data)
-    open_batches = int64_array(max(partitions, null_start + 1))
+    open_batches = int64_array(max(partitions, null_start) + 1)
+    wished = 0 < records.count <= len(wishes)
     at = made = 0
     last = -1
     null_at = null_start
@@ -467,7 +504,9 @@ def place_records(
                 placed.batches[index] = _SKIPPED
                 continue
             target = null_at
-            if partitions > 0 and key_size >= 0:
+            if wished and wishes[index] >= 0:
+                target = min(wishes[index], partitions)
+            elif partitions > 0 and key_size >= 0:
                 target = _partition_of(data, key, key_size, partitions)
             elif null_step != 0:
                 null_at = (null_at + null_step) % partitions
@@ -735,3 +774,134 @@ def _field(data: Bytes, at: int, end: int) -> tuple[int, int, int]:
     if size < 0:
         return begin, -1, begin
     return begin, begin + size, begin + size
+
+
+def read_rows(
+    records: BatchRecords,
+    start: int,
+    most: int,
+    skip_below: int,
+    base_offset: int,
+    topic: Any,
+    partition: Any,
+    kind: Any,
+) -> tuple[Any, int]:
+    """Return up to `most` records from `start` on as tuples, and the begin of the next record.
+
+    The records must be sound. A tuple has the fields of `handlers.api.Record`; in a header's name, bytes that are not
+    UTF-8 are surrogates. Records whose offset delta is below `skip_below` are left out.
+    """
+    data, end = start_of(records.data), len(records.data)
+    rows: list[Any] = []
+    at = start
+    while at < end and len(rows) < most:
+        delta, offset, body, _, _, after = _read_record(data, at, end)
+        at = after
+        if offset < skip_below:
+            continue
+        key, key_end, place = _field(data, body, after)
+        value, value_end, place = _field(data, place, after)
+        count, place = _read_varint(data, place, after, 5)
+        headers: Any = ()
+        if count > 0:
+            headers = _read_headers(data, place, after, count)
+        key_bytes = bytes_at(data, key, key_end) if key_end >= 0 else None
+        value_bytes = bytes_at(data, value, value_end) if value_end >= 0 else None
+        timestamp = _timestamp(records, delta)
+        rows.append((topic, partition, base_offset + offset, kind, timestamp, key_bytes, value_bytes, headers))
+    return rows, at
+
+
+def _read_headers(data: Bytes, at: int, end: int, count: int) -> Any:
+    pairs = []
+    for _ in range(count):
+        name, name_end, at = _field(data, at, end)
+        value, value_end, at = _field(data, at, end)
+        text = bytes_at(data, name, name_end).decode("utf-8", _ANY_BYTES)
+        pairs.append((text, bytes_at(data, value, value_end) if value_end >= 0 else None))
+    return tuple(pairs)
+
+
+def write_targets(
+    targets: Any, ends: Any, rows: Any, base_offset: int, base_timestamp: int, now: int, wish: int, writers: Any
+) -> None:
+    """Write the records that were made of others, each into the writer of its topic, of which new ones are made.
+
+    `targets` are tuples as in `model.Outgoing`; up to `ends[n]` they were made of `rows[n]`, whose offset they keep. A
+    record without a timestamp gets `now`, one without a partition is for partition `wish`. Raise TypeError, ValueError,
+    OverflowError for what is no record.
+    """
+    begin = 0
+    for number in range(len(ends)):
+        delta = rows[number][2] - base_offset
+        end = ends[number]
+        for place in range(begin, end):
+            topic, key, value, headers, partition, timestamp = targets[place]
+            writer = writers.get(topic)
+            if writer is None:
+                writer = writers[topic] = RecordWriter(base_timestamp)
+            pairs: Any = ()
+            if headers:
+                pairs = [(_name(name), _content(text)) for name, text in _pairs(headers)]
+            time = now if timestamp is None else timestamp
+            target = wish if partition is None else partition
+            writer.wishes.append(target)
+            _write_target(writer, delta, now if time < 0 else time, _content(key), _content(value), pairs)
+        begin = end
+
+
+def _pairs(headers: Any) -> Any:
+    return headers.items() if isinstance(headers, dict) else headers
+
+
+def _name(found: Any) -> Any:
+    """Return the bytes of a header's name; raise TypeError."""
+    return found.encode("utf-8", _ANY_BYTES) if isinstance(found, str) else bytes(memoryview(found))
+
+
+def _content(found: Any) -> Any:
+    """Return bytes, or None; raise TypeError."""
+    if found is None or type(found) is bytes:
+        return found
+    return found.encode() if isinstance(found, str) else bytes(memoryview(found))
+
+
+def _content_size(found: Any) -> int:
+    """Return the bytes of a field with its length."""
+    if found is None:
+        return 1
+    return varint_size(len(found)) + len(found)
+
+
+def _write_target(writer: RecordWriter, offset_delta: int, timestamp: int, key: Any, value: Any, pairs: Any) -> None:
+    """Write one record."""
+    timestamp_delta = _signed(timestamp - writer.base_timestamp)
+    body = _content_size(key) + _content_size(value) + varint_size(len(pairs))
+    for name, text in pairs:
+        body += _content_size(name) + _content_size(text)
+    size = _size_without_length(timestamp_delta, offset_delta, body)
+    writer.make_room(size + _MOST_VARINT)
+    out = writer._out
+    at = _write_varint(out, writer.size, size)
+    out[at] = 0
+    at = _write_varint(out, at + 1, timestamp_delta)
+    at = _write_varint(out, at, offset_delta)
+    at = _write_content(out, at, key)
+    at = _write_content(out, at, value)
+    at = _write_varint(out, at, len(pairs))
+    for name, text in pairs:
+        at = _write_content(out, at, name)
+        at = _write_content(out, at, text)
+    writer.size = at
+    writer.count += 1
+    writer.max_timestamp = max(writer.max_timestamp, timestamp)
+
+
+def _write_content(out: Bytes, at: int, content: Any) -> int:
+    """Write a field with its length; the position behind it."""
+    if content is None:
+        return _write_varint(out, at, -1)
+    size = len(content)
+    at = _write_varint(out, at, size)
+    copy_bytes(out, at, content, 0, size)
+    return at + size

@@ -19,6 +19,9 @@ from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch, as
 BATCH_LIMIT = 1_000_000
 """Below the 1,048,588 bytes that a broker takes by default (`message.max.bytes`)."""
 
+NO_WISHES = int64_array(0)
+"""Every record goes where its key belongs."""
+
 _FAULTS = {
     kernels.TORN_RECORD: "a record is torn",
     kernels.BYTES_LEFT_OVER: "bytes are left over after its records",
@@ -86,12 +89,15 @@ class Regrouped(NamedTuple):
     source_offsets: SourceOffsets
 
 
-def survey(header: Header, records: memoryview, partition: int, partitions: int) -> RecordSurvey:
+def survey(
+    header: Header, records: memoryview, partition: int, partitions: int, *, repeats: bool = False
+) -> RecordSurvey:
     """Walk decompressed records; CorruptRecords unless they are `header.records` whole ones and nothing else.
 
     Counts the keyed records that do not belong to `partition` of `partitions`; 0 partitions: nothing is hashed.
+    `repeats` as for `regroup`.
     """
-    found = kernels.survey_records(batch_records(header, records), partition, partitions)
+    found = kernels.survey_records(batch_records(header, records, repeats=repeats), partition, partitions)
     _check(header, found[0])
     return RecordSurvey(*found)
 
@@ -112,18 +118,23 @@ def regroup(
     codec: Codec | None = None,
     level: int | None = None,
     limit: int = BATCH_LIMIT,
+    wishes: memoryview = NO_WISHES,
+    repeats: bool = False,
 ) -> list[Regrouped]:
     """Regroup decompressed records into new batches, in the order in which their first records come.
 
     Offsets become dense, timestamps keep their values (also those that the broker set), everything from the key on
     stays as it is. Records below `from_offset` are left out. `codec` None keeps the source's; no batch is bigger than
-    `limit` before compression unless a single record is.
+    `limit` before compression unless a single record is. `wishes`: the partition that each record is for, whatever the
+    placement, or -1; one that there is not becomes number `placement.partitions`. `repeats`: records may share a source
+    offset.
     """
     codec = header.codec if codec is None else codec
     count = min(header.records, len(records))  # a count that lies makes no huge tables
-    found, placed, batches = batch_records(header, records), kernels.PlacedRecords(count), kernels.NewBatches(count)
+    found = batch_records(header, records, repeats=repeats)
+    placed, batches = kernels.PlacedRecords(count), kernels.NewBatches(count)
     skip_below = from_offset - header.base_offset
-    made = kernels.place_records(found, skip_below, *placement, limit - HEADER_SIZE, placed, batches)
+    made = kernels.place_records(found, skip_below, *placement, limit - HEADER_SIZE, wishes, placed, batches)
     _check(header, made)
     rows = list(zip(*(column[:made].tolist() for column in batches.columns[:5]), strict=True))
     out = unwritten(sum(HEADER_SIZE + size for _, _, size, _, _ in rows))
@@ -189,9 +200,10 @@ def murmur2(data: bytes) -> int:
     return kernels.murmur2(memoryview(data))
 
 
-def batch_records(header: Header, records: memoryview) -> kernels.BatchRecords:
-    """Return decompressed records with what the kernels need of their header."""
-    return kernels.BatchRecords(records, header.records, header.last_offset_delta, *_times(header))
+def batch_records(header: Header, records: memoryview, *, repeats: bool = False) -> kernels.BatchRecords:
+    """Return decompressed records with what the kernels need of their header; `repeats` as for `regroup`."""
+    times = _times(header)
+    return kernels.BatchRecords(records, header.records, header.last_offset_delta, *times, 0 if repeats else 1)
 
 
 def _times(header: Header) -> tuple[int, bool]:

@@ -14,3 +14,13 @@ def start_of(data: memoryview) -> memoryview:
 
 
 writable_start_of = start_of
+
+
+def copy_bytes(out: memoryview, at: int, data: memoryview, begin: int, end: int) -> None:
+    """Copy `data[begin:end]` to `out`, from `at` on."""
+    out[at : at + end - begin] = data[begin:end]
+
+
+def bytes_at(data: memoryview, begin: int, end: int) -> bytes:
+    """Return a copy of `data[begin:end]`."""
+    return bytes(data[begin:end])

@@ -21,12 +21,15 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.handlers import batches, java_batches
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.model import Columns
 
 name, twin, args, jars, java, script, *compiler = sys.argv[1:]
 argument = None if args == "-" else args
+batches.epoch_ms = java_batches.epoch_ms = lambda: 1_700_000_009_999
 COUNT = 60
 batch = Columns(
     ["t", "names with \\u00e4"] * (COUNT // 2),
@@ -41,7 +44,7 @@ batch = Columns(
 in_java = JavaBatches(HandlerSettings(name, argument, (), jars.split(":")), Path(java), compiler)
 in_python = load_handler(HandlerSettings(f"{script}:{twin}", argument), None)
 for part in (batch, batch.part(COUNT)):
-    left, right = in_java.handle(part), in_python.handle(part)
+    left, right = handle_records(in_java, part), handle_records(in_python, part)
     assert [tuple(each) for each in left.targets] == [tuple(each) for each in right.targets], (left, right)
     assert list(left.ends) == list(right.ends)
     assert (left.error is None) == (right.error is None), (left.error, right.error)

@@ -24,6 +24,7 @@ from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.topic_steps import Java, TopicSteps
 from legacy_mm.handlers.api import CREATE_TIME, NO_TIMESTAMP, Record
 from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
@@ -122,7 +123,7 @@ def outcome(made: TopicSteps | None, each: Record) -> Any:
         handler = load_handler(HandlerSettings(steps=made.exact([each.topic])), no_java)
     except HandlerFailure as error:
         return str(error)
-    handled = handler.handle(Columns(*zip(*[each], strict=True)))
+    handled = handle_records(handler, Columns(*zip(*[each], strict=True)))
     if handled.error:
         return handled.error
     named = [target[:4] + (each.partition, target[5]) for target in handled.targets]

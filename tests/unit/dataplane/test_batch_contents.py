@@ -10,7 +10,7 @@ import pytest
 from legacy_mm.dataplane import batch_contents
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.partition_meters import Sized, Times
-from legacy_mm.dataplane.routes import Route, RouteOptions, Router
+from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -22,7 +22,7 @@ COMPRESSED = [codec for codec in Codec if codec is not Codec.NONE]
 VALUES: Sequence[bytes | None] = [b"x" * 100, None, b"", b"y" * 23]
 ROWS = [Row(at, NOW - at * at, b"k" * 9, value, (("h", b"v"),)) for at, value in enumerate(VALUES)]
 EXACT = Sized(Times(4, 4 * NOW - 14, NOW - 9, NOW), 123)
-UNOPENED = Route([], [], 4, 4)
+UNOPENED = None
 
 
 def options(codec: Codec | None = None, limit: int = 1 << 20) -> RouteOptions:
@@ -56,7 +56,7 @@ def test_a_batch_that_goes_on_as_it_is(cpu: Cpu, codec: Codec) -> None:
     batch = build(ROWS, base_offset=50, codec=codec)
     route = Router(options()).route("a", 0, batch, 50, 1, 1, keeps_partition=True)
     assert route.contents is None
-    sized = BatchContents(cpu.opens).measure(A, batch, route)
+    sized = BatchContents(cpu.opens).measure(A, batch, route.contents)
     assert sized == EXACT
     assert times_of(sized, route) == [EXACT.times]
 
@@ -72,7 +72,7 @@ def test_a_batch_that_goes_on_as_it_is(cpu: Cpu, codec: Codec) -> None:
 def test_what_is_opened_to_be_copied_is_not_opened_twice(cpu: Cpu, way: RouteOptions, times: list[Times]) -> None:
     batch = build(ROWS, base_offset=50)
     route = Router(way).route("a", 0, batch, 50, 1, 1, keeps_partition=True)
-    sized = BatchContents(cpu.opens).measure(A, batch, route)
+    sized = BatchContents(cpu.opens).measure(A, batch, route.contents)
     assert (sized, cpu.opened) == (EXACT, 0)
     assert times_of(sized, route) == times
 
@@ -80,7 +80,8 @@ def test_what_is_opened_to_be_copied_is_not_opened_twice(cpu: Cpu, way: RouteOpt
 def test_only_what_is_copied_of_a_batch_counts(cpu: Cpu) -> None:
     batch = build(ROWS, base_offset=50)
     route = Router(options()).route("a", 0, batch, 52, 1, 1, keeps_partition=True)
-    assert BatchContents(cpu.opens).measure(A, batch, route) == Sized(Times(2, 2 * NOW - 13, NOW - 9, NOW - 4), 23)
+    sized = BatchContents(cpu.opens).measure(A, batch, route.contents)
+    assert sized == Sized(Times(2, 2 * NOW - 13, NOW - 9, NOW - 4), 23)
 
 
 @pytest.mark.parametrize("codec", COMPRESSED)

@@ -13,6 +13,7 @@ from legacy_mm.flow.plugins import ready_handler
 from legacy_mm.flow.topic_steps import Java, TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
 
@@ -33,7 +34,7 @@ def in_a_task(steps: list[str], topic: str) -> list[str]:
     """The topics of what a task makes of a record, by steps that know no expression any more."""
     made = load_handler(HandlerSettings(steps=steps), no_java)
     batch: Any = Columns(*zip(*[Record(topic, 0, 0, 1, 7, b"k", b"v", ())], strict=True))
-    return [target[0] for target in made.handle(batch).targets]
+    return [target[0] for target in handle_records(made, batch).targets]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.topic_steps import Java, TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.handlers.transforms import Predicate, Transform, written
 from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
@@ -49,7 +50,7 @@ def in_a_task(made: TopicSteps, names: dict[str, str], topic: str) -> list[str]:
     """The topics of what a task makes of a record of this source topic."""
     settings = HandlerSettings(steps=made.behind(names))
     batch: Any = Columns(*zip(*[Record(topic, 0, 0, 1, 7, b"k", b"v", ())], strict=True))
-    return [target[0] for target in load_handler(settings, no_java).handle(batch).targets]
+    return [target[0] for target in handle_records(load_handler(settings, no_java), batch).targets]
 
 
 def test_transforms_without_expressions_need_no_java() -> None:

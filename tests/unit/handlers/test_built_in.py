@@ -8,10 +8,11 @@ import pytest
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
-from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.batches import BatchHandler, Handled, legally_named
+from legacy_mm.handlers.api import Record, TargetRecord
+from legacy_mm.handlers.batches import BatchHandler, PythonBatches
 from legacy_mm.handlers.built_in import step
 from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.model import Columns
 
 RECORD = Record("orders.eu", 3, 2, 1, 7, b"key-1", b"v", (("kind", b"new"), ("kind", None)))
@@ -25,7 +26,7 @@ def no_java(settings: HandlerSettings) -> BatchHandler:
 def after(*steps: str, record: Record = RECORD) -> list[tuple[object, ...]]:
     made = load_handler(HandlerSettings(steps=steps), no_java)
     batch: Any = Columns(*zip(*[record], strict=True))
-    return [tuple(target) for target in made.handle(batch).targets]
+    return [tuple(target) for target in handle_records(made, batch).targets]
 
 
 @pytest.mark.parametrize(
@@ -109,16 +110,19 @@ def test_mistakes(text: str, told: str) -> None:
 
 
 def test_a_record_for_a_topic_that_cannot_be_is_one_that_failed() -> None:
-    """What the handler made of the records before it is sent; names that can be are looked at once."""
-    made = [(name, None, None, (), None, None) for name in ("a", "b c", "d", "x/y", "e")]
-    known: set[str] = set()
-    found = legally_named(Handled(made, [1, 3, 3, 4, 5]), known)
-    assert (found.targets, found.ends) == (made[:1], [1])
-    assert found.error == "topic 'b c': names have letters, digits, dots, dashes and underscores only"
-    assert known == {"a"}
-    fine = Handled([made[0], made[4]], [1, 2])
-    assert legally_named(fine, known) == fine
-    assert known == {"a", "e"}
+    """What the handler made of the records before it is sent; a name that follows does not count."""
+    names: dict[int, list[Any]] = {0: ["a"], 1: ["b", "c d"], 2: ["x/y"], 3: ["e"]}
+    made = PythonBatches(lambda record: [record.to(name) for name in names[record.offset]], legal_topics=True)
+    found = handle_records(made, Columns.from_rows([RECORD._replace(offset=offset) for offset in names]))
+    assert ([target[0] for target in found.targets], found.ends) == (["a"], [1])
+    assert found.error == "topic 'c d': names have letters, digits, dots, dashes and underscores only"
     for name, why in (("", "empty"), (None, "a text"), ("..", "can be called"), ("n" * 250, "249 letters")):
-        made = [(name, None, None, (), None, None)]  # type: ignore[list-item]
-        assert why in (legally_named(Handled(made, [1]), set()).error or "")
+        names[0] = [name]
+        assert why in (handle_records(made, Columns.from_rows([RECORD._replace(offset=0)])).error or "")
+
+
+def test_a_record_that_cannot_be_written() -> None:
+    for change in ({"key": 5}, {"value": 1.5}, {"headers": (("name", 7),)}, {"headers": 3}, {"timestamp": "soon"}):
+        made = PythonBatches(lambda record, change=change: [TargetRecord("t", b"k", b"v")._replace(**change)])  # type: ignore[misc]
+        with pytest.raises(HandlerFailure, match="made a record that cannot be sent"):
+            handle_records(made, Columns.from_rows([RECORD]))

@@ -9,8 +9,9 @@ import pytest
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record, TargetRecord
-from legacy_mm.handlers.batches import BatchHandler, Handled
+from legacy_mm.handlers.batches import BatchHandler
 from legacy_mm.handlers.loader import check_handler, is_python, load_handler, load_listener
+from legacy_mm.handlers.single_records import Answers, handle_records
 from legacy_mm.model import Columns
 
 RECORD = Record("t", 1, 2, 1, 3, b"k", b"v", (("h", None),))
@@ -54,9 +55,9 @@ def no_java(settings: HandlerSettings) -> BatchHandler:
     raise AssertionError(f"{settings.name} is no Java class")
 
 
-def handled(name: str, argument: str | None = None, **settings: object) -> Handled:
+def handled(name: str, argument: str | None = None, **settings: object) -> Answers:
     made = load_handler(HandlerSettings(name, argument, **settings), no_java)  # type: ignore[arg-type]
-    return made.handle(columns(RECORD))
+    return handle_records(made, columns(RECORD))
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def script(tmp_path: Path) -> str:
 
 def test_a_class_in_a_script(script: str) -> None:
     expected = TargetRecord("none", b"k", b"v", (("h", None),), None, 3)
-    assert handled(f"{script}:Named") == Handled([expected], [1])
+    assert handled(f"{script}:Named") == Answers([expected], [1])
     assert handled(f"{script}:Named", "x y").targets[0][0] == "x y"
     assert handled(f"{script}:Named", "").targets[0][0] == ""
 
@@ -156,7 +157,7 @@ def test_bad_answers_end_the_batch_before_their_record(tmp_path: Path, answer: s
     path = tmp_path / "bad.py"
     path.write_text(f"def handle(record):\n    return {answer} if record.offset == 7 else [record.to('a')]\n")
     made = load_handler(HandlerSettings(str(path)), no_java)
-    outcome = made.handle(columns(*(RECORD._replace(offset=number) for number in (5, 6, 7, 8))))
+    outcome = handle_records(made, columns(*(RECORD._replace(offset=number) for number in (5, 6, 7, 8))))
     assert (len(outcome.targets), outcome.ends) == (2, [1, 2])
     assert outcome.error is not None
     assert told in outcome.error
@@ -168,7 +169,6 @@ def test_a_script_that_exits_ends_the_batch_before_its_record(tmp_path: Path, wo
     path.write_text(
         f"import sys\ndef handle(record):\n    return [record.to('a')] if record.offset < 7 else sys.exit({words})\n"
     )
-    outcome = load_handler(HandlerSettings(str(path)), no_java).handle(
-        columns(*(RECORD._replace(offset=number) for number in (5, 6, 7, 8)))
-    )
+    made = load_handler(HandlerSettings(str(path)), no_java)
+    outcome = handle_records(made, columns(*(RECORD._replace(offset=number) for number in (5, 6, 7, 8))))
     assert (len(outcome.targets), outcome.ends, outcome.error, outcome.exit_code) == (2, [1, 2], None, code)

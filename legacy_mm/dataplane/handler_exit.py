@@ -1,0 +1,66 @@
+"""A handler that ends the program: what it has seen is sent, nothing more is read, and the driver ends the mirror.
+
+A script raises SystemExit at a record. Java ends the process, on any thread, so its end is held up until the engine is
+done; where the engine's own thread is in that call, it is done for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from legacy_mm.control_channel.frames import Exit, Frame, Stopped
+
+_CODE_SECONDS = 5.0
+"""Java's other shutdown hooks may take so long before its code is known."""
+
+
+class HandlerExit:
+    """The end of the program that a handler asks for."""
+
+    def __init__(self, prove_sent: Callable[[], None], report: Callable[[Frame], None]) -> None:
+        """Take what the engine is to do where its own thread never comes back: report as safe what was sent."""
+        self.asked = self.asked_by_script = False
+        self._prove_sent = prove_sent
+        self._report = report
+        self._code = 0
+        self._reported = self._stuck = False
+        self._engine_done, self._code_known = threading.Event(), threading.Event()
+        self._code_known.set()
+
+    def ask(self, code: int) -> None:
+        """Ask the engine to end, since a script has ended the program."""
+        self._code = code
+        self.asked = self.asked_by_script = True
+
+    def report(self) -> None:
+        """Tell the driver, once: all that the handler has seen is sent."""
+        if not self._reported:
+            self._reported = True
+            self._report(Exit(self._code))
+
+    def wait_for_code(self) -> None:
+        """Wait for Java's exit code after the engine is done."""
+        self._engine_done.set()
+        self._code_known.wait(_CODE_SECONDS)
+
+    def begun(self, *, stuck: bool) -> None:
+        """Block Java's shutdown until this returns."""
+        self._code_known.clear()
+        self._stuck = stuck
+        if stuck:
+            self._prove_sent()
+            self.report()
+        else:
+            self.asked = True
+            self._engine_done.wait()
+
+    def ended(self, code: int) -> None:
+        """Note that Java has ended with this code. The process exits on its own after the driver has read the last
+        frame.
+        """
+        self._report(Exit(code))
+        self._code_known.set()
+        if self._stuck:
+            self._report(Stopped({}))
+        threading.Event().wait()

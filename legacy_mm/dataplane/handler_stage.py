@@ -1,0 +1,215 @@
+"""The stage between opening and routing where records pass through a handler. Made only where one is configured.
+
+Invariant A: a source batch is one piece, which is complete when all that the handler made of it is acknowledged, or
+dropped on purpose. A handler sees each record once: what it made for a partition that must wait is kept.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import NamedTuple
+
+from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
+from legacy_mm.control_channel.frames import Plan
+from legacy_mm.dataplane.handler_exit import HandlerExit
+from legacy_mm.dataplane.held_partitions import HeldPartitions
+from legacy_mm.dataplane.keep_alive import KeepAlive
+from legacy_mm.dataplane.plain_stage import Fail, Outbound, TargetCounts
+from legacy_mm.dataplane.routes import Route, Router
+from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.errors import HandlerFailure
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.batches import BY_KEY, BatchHandler, Handled, MadeRecords, SourceRecords, made_of
+from legacy_mm.handlers.java_batches import JavaBatches
+from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.quarantine import quarantine_of
+from legacy_mm.jvm.java_home import compiler_jars, find_java
+from legacy_mm.logs import events
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.protocol.kernels import record_kernels as kernels
+from legacy_mm.protocol.record_batch import assemble
+from legacy_mm.protocol.record_set import Arrived, opened
+from legacy_mm.protocol.records import measure
+
+_YOUNG_OBJECTS = 100_000
+
+
+class Made(NamedTuple):
+    """What became of a source batch from an offset on."""
+
+    records: list[MadeRecords]
+    """In the order in which they are sent."""
+    handled: int
+    """The number of source records."""
+    next_offset: int
+    """One past the last of them."""
+    failure: HandlerFailure | None = None
+    """Ends the mirror after these records."""
+
+
+class _Kept(NamedTuple):
+    """What was made of the records from one offset to before another one."""
+
+    begin: int
+    next_offset: int
+    made: Made
+
+
+def make_handler(plan: Plan, exit_: HandlerExit) -> BatchHandler:
+    """Make the handler of a copy job; raises HandlerFailure, HostError."""
+    # with abort.on.send.failure=false a record for an illegal topic is dropped when it is sent, as by the legacy tool
+    legal = plan.abort_on_send_failure or QuarantineSettings(**plan.quarantine).failed
+    return load_handler(
+        HandlerSettings(**(plan.handler or {})),
+        lambda of: JavaBatches(of, find_java(), compiler_jars(), exit_, legal_topics=legal),
+        legal_topics=legal,
+    )
+
+
+def tame_collector() -> None:
+    """Reduce garbage collections: user code may make cycles, but the records alone would start it every few hundred."""
+    gc.enable()
+    gc.freeze()
+    gc.set_threshold(_YOUNG_OBJECTS)
+
+
+class HandlerStage:
+    """The handler of one copy job, and what became of its records."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        router: Router,
+        at_source: Callable[[str], int],
+        at_target: TargetCounts,
+        held: HeldPartitions,
+        fail: Fail,
+        beat: KeepAlive,
+        exit_: HandlerExit,
+    ) -> None:
+        """Make the handler; raises HandlerFailure, HostError. The first arguments as for `PlainStage`."""
+        self._router = router
+        self._at_source = at_source
+        self._at_target = at_target
+        self._held = held
+        self._fail = fail
+        self._beat = beat
+        self._exit = exit_
+        with beat:
+            self._handler = make_handler(plan, exit_)
+        quarantine = QuarantineSettings(**plan.quarantine)
+        self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
+        self._keeps_partition = frozenset(plan.keeps_partition)
+        self._measures = plan.pairs
+        self._last: dict[TopicPartition, _Kept] = {}
+        self._kept: dict[TopicPartition, _Kept] = {}
+        self._filtered = self._quarantined = 0
+        tame_collector()
+
+    def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
+        """Return what is to be sent of a batch, as `Stage` says; after it the handler may have ended the program."""
+        batch, codec = arrived
+        header, data = batch.header, opened(batch, self._router.decompress)
+        wish = source.partition if source.topic in self._keeps_partition else BY_KEY
+        records = SourceRecords.of(source, header, data, max(begin, header.base_offset), wish)
+        made = self._made(records)
+        count = self._at_source(source.topic)
+        routes = []
+        for each in made.records:
+            if (route := self._route(records, each, count, codec)) is None:
+                self.waits(source)
+                return None
+            routes.append((each.topic, route))
+        contents = measure(header, data, begin) if self._measures else None
+        return Outbound(routes, made.handled, made.next_offset, contents, made.failure)
+
+    def waits(self, source: TopicPartition) -> None:
+        """Keep what was made of the last batch until it is read again: a handler sees a record once."""
+        self._kept[source] = self._last[source]
+
+    def forget(self, partition: TopicPartition) -> None:
+        """Forget what was made for a partition, which resumes at another position."""
+        self._kept.pop(partition, None)
+
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of records that were dropped on purpose, and set aside because the handler failed."""
+        return self._filtered, self._quarantined
+
+    def _made(self, records: SourceRecords) -> Made:
+        place, begin, end = records.place, records.begin, records.header.next_offset
+        kept = self._kept.pop(place, None)
+        if kept is None or (kept.begin, kept.next_offset) != (begin, end):
+            with self._beat:
+                kept = _Kept(begin, end, self._handle(records))
+        self._last = {place: kept}
+        return kept.made
+
+    def _route(self, source: SourceRecords, made: MadeRecords, count: int, codec: Codec) -> Route | None:
+        """Return the way of the records for one topic; an empty one if they cannot be sent, None if they must wait."""
+        least = max(count, source.place.partition + 1) if source.wish >= 0 else 1
+        try:
+            partitions = self._partitions(source, made, least)
+        except Unsendable as error:
+            self._fail(made.topic, assemble(made.header, made.data), error.code)
+            return Route([], [], 0, 0)
+        if not partitions:
+            return None
+        placed, too_large = self._router.route_made(made, source.place.partition, count, partitions, codec)
+        for lost in (each for each in placed if each.partition == partitions):
+            self._fail(made.topic, lost.batch, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        kept = [each for each in placed if each.partition < partitions]
+        return Route(kept, too_large, sum(each.batch.header.records for each in (*kept, *too_large)), 0)
+
+    def _partitions(self, source: SourceRecords, made: MadeRecords, least: int) -> int:
+        """Return the partitions of a made topic, 0 if the source's partition waits for it; raise Unsendable.
+
+        A partition that the handler names and that stays away makes only its own records unsendable.
+        """
+        wanted = max(made.wishes, default=BY_KEY) + 1
+        partitions = self._at_target(made.topic, least)
+        if partitions and wanted > partitions:
+            least = wanted
+            try:
+                partitions = self._at_target(made.topic, least, named=True)
+            except Unsendable:
+                return partitions
+        if not partitions:
+            self._held.hold(source.place, source.begin, made.topic, least)
+        return partitions
+
+    def _handle(self, source: SourceRecords) -> Made:
+        records: list[MadeRecords] = []
+        handled, begin = 0, source.begin
+        while begin < source.header.next_offset:
+            result = self._handler.handle(source._replace(begin=begin))
+            records += result.made
+            handled += result.records
+            begin = result.next_offset
+            self._filtered += result.dropped
+            if result.exit_code is not None:
+                self._exit.ask(result.exit_code)
+                break
+            if result.error is not None:
+                if (failure := self._failed(source, result, records)) is not None:
+                    return Made(records, handled, begin, failure)
+                handled, begin = handled + 1, begin + 1
+        return Made(records, handled, begin)
+
+    def _failed(self, source: SourceRecords, result: Handled, records: list[MadeRecords]) -> HandlerFailure | None:
+        """Set the record aside on which the handler failed, or return what ends the mirror."""
+        place, offset, error = source.place, result.next_offset, str(result.error)
+        if self._quarantine is None:
+            return HandlerFailure(f"the message handler failed on {place} at offset {offset}: {error}")
+        events.emit(events.QUARANTINED, partition=place, offset=offset, reason=error)
+        row = next(source._replace(begin=offset).rows(1))[0]
+        writers: dict[str, kernels.RecordWriter] = {}
+        targets = self._quarantine.put(Record(*row), error)
+        header = source.header
+        times = (source.base_timestamp, row[4])
+        kernels.write_targets(targets, [len(targets)], [row], header.base_offset, *times, BY_KEY, writers)
+        records += made_of(writers, header)
+        self._quarantined += 1
+        return None

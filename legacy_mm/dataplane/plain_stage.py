@@ -1,0 +1,108 @@
+"""From a source batch to routes, where no handler stands between; and what both stages answer the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from legacy_mm.control_channel.frames import Plan
+from legacy_mm.dataplane.held_partitions import HeldPartitions
+from legacy_mm.dataplane.routes import Route, Router
+from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.errors import HandlerFailure
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_set import Arrived
+from legacy_mm.protocol.records import Contents
+
+
+class Outbound(NamedTuple):
+    """What is to be sent of a source batch; nothing where it was dropped on purpose, or its topic cannot be had."""
+
+    routes: Sequence[tuple[str, Route]]
+    """By target topic; a topic may come several times."""
+    records: int
+    """The source records that were read."""
+    next_offset: int
+    """One past the last of them."""
+    contents: Contents | None = None
+    """Their size, if it was measured."""
+    failure: HandlerFailure | None = None
+    """Ends the mirror after these records."""
+
+
+class Stage(Protocol):
+    """Makes routes of source batches."""
+
+    def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
+        """Return what is to be sent of a batch from this offset on; None: the partition waits at the source."""
+
+    def waits(self, source: TopicPartition) -> None:
+        """Take back the last batch of a partition: it cannot be sent now, and will be read again."""
+
+    def forget(self, source: TopicPartition) -> None:
+        """Forget what was taken back of a partition, which resumes at another position."""
+
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of records that a handler dropped on purpose, and on which it failed."""
+
+
+class TargetCounts(Protocol):
+    """Returns a topic's partitions; 0: it must be waited for. As `TargetTopics.partitions`."""
+
+    def __call__(self, topic: str, least: int, *, named: bool = False) -> int: ...
+
+
+Fail = Callable[[str, RecordBatch, int], None]
+"""Topic, batch, error code: its records cannot be sent."""
+
+
+class PlainStage:
+    """Each topic goes to its copy."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        router: Router,
+        at_source: Callable[[str], int],
+        at_target: TargetCounts,
+        held: HeldPartitions,
+        fail: Fail,
+    ) -> None:
+        """Create the stage; `at_source` returns the partitions of a topic."""
+        self._names = plan.names
+        self._keeps_partition = frozenset(plan.keeps_partition)
+        self._router = router
+        self._at_source = at_source
+        self._at_target = at_target
+        self._held = held
+        self._fail = fail
+
+    def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
+        """Return what is to be sent of a batch, as `Stage` says."""
+        batch, codec = arrived
+        topic, count = self._names[source.topic], self._at_source(source.topic)
+        keeps_partition = source.topic in self._keeps_partition
+        least = max(count, source.partition + 1) if keeps_partition else 1
+        try:
+            partitions = self._at_target(topic, least)
+        except Unsendable as error:
+            self._fail(topic, batch, error.code)
+            return Outbound([], batch.header.records, batch.header.next_offset)
+        if not partitions:
+            self._held.hold(source, max(begin, batch.header.base_offset), topic, least)
+            return None
+        route = self._router.route(
+            topic, source.partition, batch, begin, count, partitions, keeps_partition=keeps_partition, codec=codec
+        )
+        return Outbound([(topic, route)], route.records, route.next_offset, route.contents)
+
+    def waits(self, source: TopicPartition) -> None:
+        """Do nothing: the batch is read again."""
+
+    def forget(self, source: TopicPartition) -> None:
+        """Do nothing, as `waits`."""
+
+    def counts(self) -> tuple[int, int]:
+        """Return none of both."""
+        return 0, 0

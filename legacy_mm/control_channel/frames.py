@@ -87,7 +87,7 @@ class Plan(Frame):
     offsets: Offsets
     """Start offsets. The task resolves EARLIEST and LATEST, and answers the actual offsets."""
     names: Mapping[str, str]
-    """Source topic -> target topic."""
+    """Source topic -> target topic; the records of a topic that is missing here are dropped on purpose."""
     source: Mapping[str, str] = field(repr=False)
     target: Mapping[str, str] = field(repr=False)
     barrier_interval: float

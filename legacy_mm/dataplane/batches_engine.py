@@ -183,7 +183,7 @@ class BatchesEngine:
         partition, begin, record_set, _, _ = fetched
         if self._held.stays(partition):
             return
-        topic = self._plan.names[partition.topic]
+        topic = self._plan.names.get(partition.topic, "")
         unopened = partition.topic in self._keeps_partition and self._exit is None
         try:
             for arrived in self._batches.data(fetched, self._join_limits.of(topic), opens=not unopened):

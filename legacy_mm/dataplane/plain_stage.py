@@ -58,7 +58,7 @@ Fail = Callable[[str, RecordBatch, int], None]
 
 
 class PlainStage:
-    """Each topic goes to its copy."""
+    """Each topic goes to its copy; records of one that has none are dropped on purpose."""
 
     def __init__(
         self,
@@ -77,10 +77,14 @@ class PlainStage:
         self._at_target = at_target
         self._held = held
         self._fail = fail
+        self._filtered = 0
 
     def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
         """Return what is to be sent of a batch, as `Stage` says."""
         batch, codec = arrived
+        if source.topic not in self._names:
+            self._filtered += batch.header.records
+            return Outbound([], batch.header.records, batch.header.next_offset)
         topic, count = self._names[source.topic], self._at_source(source.topic)
         keeps_partition = source.topic in self._keeps_partition
         least = max(count, source.partition + 1) if keeps_partition else 1
@@ -104,5 +108,5 @@ class PlainStage:
         """Do nothing, as `waits`."""
 
     def counts(self) -> tuple[int, int]:
-        """Return none of both."""
-        return 0, 0
+        """Return the number of records of topics that have no copy, and none."""
+        return self._filtered, 0

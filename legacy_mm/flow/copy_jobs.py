@@ -98,6 +98,11 @@ class Copies:
         settings = self._settings
         compacted = () if self._prepare is None else self._prepare()
         names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
+        keeps_partition = self._names.keeps_partition(names)
+        handler = None if self._moves_whole_topics else self._handler(names)
+        if self._moves_whole_topics and self._steps is not None:
+            keeps_partition = list(names) if self._steps.keep_partition else keeps_partition
+            names = self._named(names, self._steps)
         plan = Plan(
             offsets=offsets,
             names=names,
@@ -110,9 +115,9 @@ class Copies:
             engine=self._engine,
             wire_source=self._wire_source,
             receipts=settings.receipts is not None,
-            handler=self._handler(names),
+            handler=handler,
             quarantine=asdict(settings.quarantine),
-            keeps_partition=self._names.keeps_partition(names),
+            keeps_partition=keeps_partition,
             topics_made=settings.features.creation is not None,
             compacted=[topic for topic in compacted if topic in names],
             pairs=self._pairs is not None,
@@ -132,6 +137,23 @@ class Copies:
         )
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
+
+    @property
+    def _moves_whole_topics(self) -> bool:
+        """Return True if the steps are names for whole topics.
+
+        Not for `records`, nor with features that expect a topic's copy under the name that the policy gives it.
+        """
+        if self._steps is None or self._steps.see_records or self._engine == "records":
+            return False
+        return self._pairs is None and self._prepare is None and self._settings.features.creation is None
+
+    def _named(self, names: Mapping[str, str], steps: TopicSteps) -> dict[str, str]:
+        """Return source topic -> its name behind the steps, without dropped topics; raises HandlerFailure."""
+        assert self._settings.handler is not None
+        seen = names if self._settings.handler.of_connect else {topic: topic for topic in names}
+        made = steps.names({*seen.values()})
+        return {topic: made[name] for topic, name in seen.items() if name in made}
 
     def _handler(self, names: Mapping[str, str]) -> dict[str, Any] | None:
         """Return the handler settings for a task that sees these topics; raises HandlerFailure."""

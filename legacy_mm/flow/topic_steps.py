@@ -10,7 +10,7 @@ from typing import Protocol
 
 from legacy_mm.errors import ConfigurationError, HandlerFailure, InvalidPattern
 from legacy_mm.flow.transform_steps import TransformStep
-from legacy_mm.handlers.built_in import RenameTopic, rows_of, step
+from legacy_mm.handlers.built_in import KeepPartition, RenameTopic, rows_of, step
 from legacy_mm.handlers.transforms import STEP
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.topic_rename import TopicRename
@@ -24,6 +24,11 @@ _MAP, _FILTER = "rename.map", "filter.topic"
 class _Step(Protocol):
     """Effect of a step on topic names."""
 
+    sees_records: bool
+    """False: it gives all records of a topic the same way."""
+    keeps_partition: bool
+    """Records go to the partition that they have at the source."""
+
     def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
         """Return name -> its possible new names, without dropped topics, or with none of them."""
 
@@ -32,6 +37,8 @@ class _Step(Protocol):
 
 
 class _Map:
+    sees_records = keeps_partition = False
+
     def __init__(self, value: str, java: Java) -> None:
         self._rows = [TopicRename(java(), expression, name) for expression, name in rows_of(value)]
         for row in self._rows:
@@ -49,6 +56,8 @@ class _Map:
 
 
 class _Filter:
+    sees_records = keeps_partition = False
+
     def __init__(self, value: str, java: Java) -> None:
         self._matcher: Matcher = java().topic_matcher(value)
 
@@ -66,6 +75,8 @@ class _Other:
         made = step(text)
         self._text = text
         self._rename = made.renamed if isinstance(made, RenameTopic) else str
+        self.keeps_partition = isinstance(made, KeepPartition)
+        self.sees_records = not (self.keeps_partition or isinstance(made, RenameTopic))
         _check_letters(self._rename(""))
 
     def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
@@ -93,6 +104,16 @@ class TopicSteps:
             texts.append(each.exact(sorted(names)))
             names = set().union(*each.renamed(names).values())
         return texts
+
+    @property
+    def see_records(self) -> bool:
+        """Return False if topic names are all that counts, so that whole batches can go their way unopened."""
+        return any(each.sees_records for each in self._steps)
+
+    @property
+    def keep_partition(self) -> bool:
+        """Return True if records keep their partitions."""
+        return any(each.keeps_partition for each in self._steps)
 
     def behind(self, names: Mapping[str, str]) -> list[str]:
         """Return `exact` for a task that sees these topics, whose records the first step sees by their new names."""

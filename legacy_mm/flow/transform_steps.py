@@ -18,6 +18,8 @@ _FILTER, _BY_NAME, _BY_TIME, _NAME_MATCHES = "Filter", "RegexRouter", "Timestamp
 class TransformStep:
     """One transform, with its predicate."""
 
+    keeps_partition = False
+
     def __init__(self, value: str, java: Callable[[], Jvm]) -> None:
         """Take what stands behind `transform=`; raise ConfigurationError for an expression that Java refuses."""
         self._transform = parsed(value)
@@ -31,6 +33,8 @@ class TransformStep:
                 self._matcher = java().topic_matcher(predicate.settings["pattern"])
         except InvalidPattern as error:
             raise ConfigurationError(f"{key}: {error.advice or error}") from None
+        of_names = self._transform.type in (_BY_NAME, _FILTER)
+        self.sees_records = not of_names or (predicate is not None and self._matcher is None)
 
     def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
         """Return name -> its possible new names: several where the record decides, none for a dropped topic."""

@@ -8,10 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -26,7 +28,7 @@ from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.kernels import WHY_UNCOMPILED, load_source, record_kernels
 from legacy_mm.protocol.record_batch import CONTROL_BIT, HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.records import Placement, first_key, measure, regroup, sizes, survey
-from tests.unit.protocol.batches import Row, build, records_of, rows
+from tests.unit.protocol.batches import NOW, Row, build, records_of, rows
 from tests.unit.protocol.test_fuzz import LOGS, MOST_RECORDS, SECONDS, SMALL, Change, changes, fuzz, mutated
 
 SOURCE = load_source()
@@ -51,19 +53,46 @@ def answers(header: Header, data: memoryview) -> list[object]:
         lambda: plain(header, data, Placement.by_key_spreading(3, first=2), 1_000_000),
         lambda: plain(header, data, Placement.all_to(1), 200),
         lambda: list(record_fields.fields(header, data, from_offset=header.base_offset + 1, most=3, most_bytes=100)),
+        lambda: read_and_written(header, data),
     ]
     found: list[object] = []
     for ask in asked:
         try:
             found.append(ask())
-        except CorruptRecords as error:
-            found.append(str(error))
+        except (CorruptRecords, OverflowError) as error:
+            found.append(str(error) if isinstance(error, CorruptRecords) else OverflowError)
     return found
 
 
 def plain(header: Header, data: memoryview, placement: Placement, limit: int) -> list[object]:
     made = regroup(header, data, placement, from_offset=header.base_offset + 1, codec=Codec.NONE, limit=limit)
     return [(one.partition, bytes(one.batch.buffer), list(one.source_offsets)) for one in made]
+
+
+def read_and_written(header: Header, data: memoryview) -> list[object]:
+    """Records as tuples; as they are written each twice, for three topics; and placed by wishes."""
+    survey(header, data, 0, 0, repeats=True)
+    kernels: Any = records.kernels
+    base, rows, at = header.base_offset, [], 0
+    while at < len(data):
+        found, at = kernels.read_rows(records.batch_records(header, data, repeats=True), at, 3, 1, base, "t", 4, 1)
+        rows += found
+    targets: list[Any] = []
+    for number, (_, _, _, _, time, key, value, headers) in enumerate(rows):
+        times = (None if number % 4 == 0 else time, time)
+        targets += [(f"t{number % 3}", key, value, headers, number % 5 or None, each) for each in times]
+    ends, writers = [2 * (number + 1) for number in range(len(rows))], {}
+    kernels.write_targets(targets, ends, rows, base, NOW, NOW + 5, 1, writers)
+    written: list[object] = [rows]
+    for topic, writer in writers.items():
+        times = (writer.count, writer.base_timestamp, writer.max_timestamp)
+        made = Header.new(*times)._replace(base_offset=base, last_offset_delta=header.last_offset_delta)
+        memory, wishes = writer.memory[: writer.size], memoryview(array("q", writer.wishes))
+        placement = Placement.by_key(3, null_keys_to=2)
+        placed = regroup(made, memory, placement, wishes=wishes, repeats=True, limit=300)
+        written.append((topic, times, bytes(memory), writer.wishes))
+        written += [(one.partition, bytes(one.batch.buffer), list(one.source_offsets)) for one in placed]
+    return written
 
 
 def same_both_ways(header: Header, data: memoryview) -> None:

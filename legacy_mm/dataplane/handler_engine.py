@@ -135,7 +135,11 @@ class HandlerEngine(RecordsEngine):
             return set()
         sources = _origins([(topic, number) for topic, number, *_ in batch.rows()], handled.ends)
         moved = zip(sources, handled.targets, strict=True)
-        return {(topic, number, target[0]) for (topic, number), target in moved if topic in self._keeps_partition}
+        return {
+            (topic, number, target[0])
+            for (topic, number), target in moved
+            if topic in self._keeps_partition and target[4] == number
+        }
 
     def _moves(self) -> set[Move]:
         moves, self._left_open = self._left_open, set()

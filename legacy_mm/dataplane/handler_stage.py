@@ -149,7 +149,8 @@ class HandlerStage:
 
     def _route(self, source: SourceRecords, made: MadeRecords, count: int, codec: Codec) -> Route | None:
         """Return the way of the records for one topic; an empty one if they cannot be sent, None if they must wait."""
-        least = max(count, source.place.partition + 1) if source.wish >= 0 else 1
+        keeps = source.wish != BY_KEY and source.wish in made.wishes
+        least = max(count, source.wish + 1) if keeps else 1
         try:
             partitions = self._partitions(source, made, least)
         except Unsendable as error:

@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.config.settings import HandlerSettings, SparkSettings
+from legacy_mm.config.settings import HandlerSettings, ReceiptSettings, SparkSettings
 from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.errors import ConfigurationError, FailureKind
 from legacy_mm.features.feature_settings import FeatureSettings
@@ -84,7 +84,6 @@ COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
     [
         ({}, {"acks": "0"}, {}, "not here: acks=0"),
         ({}, {}, {"engine": "records"}, "--engine records cannot be used"),
-        ({}, {}, {"handler": HandlerSettings("x")}, "a message handler sees each record"),
         (COOPERATIVE, {}, {}, "cooperative-sticky; use range or roundrobin"),
         ({"group.protocol": "consumer"}, {}, {}, "group.protocol=consumer"),
         ({}, {}, {"features": FeatureSettings(heartbeats=HeartbeatSettings(1.0, 1))}, "source.admin"),
@@ -126,7 +125,8 @@ def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings
 def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:
     token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
     elsewhere = replace(token, spark=SparkSettings(master="spark://a:1"))
-    for asked in (token, elsewhere):
+    handled = replace(token, handler=HandlerSettings("x"))
+    for asked in (token, elsewhere, handled):
         check_logins(asked)
         assert choose_engine(asked).engine == "batches"
 
@@ -155,9 +155,10 @@ def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: p
     [
         ({}, []),
         ({"engine": "records"}, []),
-        ({"handler": HandlerSettings("x")}, ["Copying record by record: a message handler sees each record"]),
+        ({"handler": HandlerSettings("x")}, []),
+            ({"receipts": ReceiptSettings("r", 0)}, ["Copying record by record: receipts count the bytes of keys and values"]),
     ],
-    ids=["batches", "as asked", "fallback"],
+    ids=["batches", "as asked", "with a handler", "fallback"],
 )
 def test_why_not_batches_is_told_once(
     settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], said: list[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +18,15 @@ from legacy_mm.audit.waiting import wait_until
 from tests.faults import report
 
 PATIENCE = 90.0
-ENGINES = ["batches", pytest.param("records", marks=pytest.mark.slow)]
+PYTHON, JAR = "python", "jar"
+ENGINES = ["batches", *(pytest.param(name, marks=pytest.mark.slow) for name in ("records", PYTHON, JAR))]
 BY_ENGINE = pytest.mark.parametrize("which", ENGINES)
 BY_TOOL = pytest.mark.parametrize("which", [*ENGINES, pytest.param("old", marks=pytest.mark.slow)])
-"""Ours with each of its engines, and the real tool."""
+"""Ours with each of its engines, and with a handler that passes all records on; and the real tool."""
+PASSES_ON = """
+def handle(record):
+    return [record.to(record.topic)]
+"""
 SEEN = pytest.StashKey[Verdict]()
 
 
@@ -95,8 +101,16 @@ def start_which(request: pytest.FixtureRequest, which: str) -> Callable[..., Too
     return start
 
 
-def engine_options(which: str) -> tuple[str, ...]:
-    """The legacy tool has no engines."""
+@pytest.fixture
+def engine_options(request: pytest.FixtureRequest, which: str, tmp_path: Path) -> tuple[str, ...]:
+    """The options that choose the engine or the handler; the legacy tool has no engines."""
+    if which == PYTHON:
+        script = tmp_path / "passes_on.py"
+        script.write_text(PASSES_ON)
+        return ("--message.handler", str(script))
+    if which == JAR:
+        jar = request.getfixturevalue("handler_jars")["DropTombstones"]
+        return ("--message.handler", "handlers.DropTombstones", "--handler.classpath", str(jar))
     return () if which in ("old", report.AUTO) else ("--engine", which)
 
 
@@ -106,7 +120,7 @@ def make_scene(
     topic: Callable[[str], str],
     group: str,
     start_which: Callable[..., ToolProcess],
-    which: str,
+    engine_options: tuple[str, ...],
 ) -> Callable[..., Scene]:
     """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source."""
 
@@ -120,8 +134,8 @@ def make_scene(
         target_partitions: int = 0,
     ) -> Scene:
         name = topic("f")
-        options, stash = engine_options(which), request.node.stash
-        scene = Scene(source, target, name, group, partitions, start_which, Ledger(name), options, stash)
+        stash = request.node.stash
+        scene = Scene(source, target, name, group, partitions, start_which, Ledger(name), engine_options, stash)
         counts = (partitions, target_partitions or partitions)
         for cluster, count, copies in zip((source, target), counts, replication, strict=True):
             settings = {"max.message.bytes": "3000000"}

@@ -37,10 +37,10 @@ there is none. `auto`, which takes batches, counts as batches. The date is that 
 """
 _SUMMARY = (
     "| # | fault | expected as the legacy tool | expected with a flag "
-    "| the legacy tool | ours, batches | ours, records | date |"
+    "| the legacy tool | ours, batches | ours, records | ours, a handler | date |"
 )
 _TESTS = "| # | tool | test | result | records | lost | doubled | date |"
-_SUMMED = (("old",), (AUTO, "batches"), ("records",))
+_SUMMED = (("old",), (AUTO, "batches"), ("records",), ("python", "jar"))
 
 Row = dict[str, Any]
 

@@ -18,7 +18,7 @@ from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
-from tests.faults.conftest import BY_TOOL, Scene, engine_options
+from tests.faults.conftest import BY_TOOL, Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 RECORDS, PARTITIONS = 1_000_000, 4
@@ -56,13 +56,18 @@ def backlog(source: Any) -> Ledger:
 
 @pytest.fixture
 def scene(
-    source: Any, target: Any, backlog: Ledger, group: str, start_which: Callable[..., ToolProcess], which: str
+    source: Any,
+    target: Any,
+    backlog: Ledger,
+    group: str,
+    start_which: Callable[..., ToolProcess],
+    engine_options: tuple[str, ...],
 ) -> Scene:
     """That topic, a group that has copied nothing of it, and an empty target."""
     if backlog.topic in list_topics(target.bootstrap):
         delete_topic(target.bootstrap, backlog.topic)
     create_topic(target.bootstrap, backlog.topic, PARTITIONS)
-    return Scene(source, target, backlog.topic, group, PARTITIONS, start_which, backlog, engine_options(which))
+    return Scene(source, target, backlog.topic, group, PARTITIONS, start_which, backlog, engine_options)
 
 
 @pytest.mark.scenario(1)

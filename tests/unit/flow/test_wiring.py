@@ -75,6 +75,7 @@ def no_patterns(_: str) -> Any:
     raise AssertionError
 
 
+BY_RECORD = "Copying record by record: receipts count the bytes of keys and values"
 TOKEN = {"security.protocol": "sasl_ssl", "sasl.mechanism": "SCRAM-SHA-256", TOKEN_AUTH: "true"}
 COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
 
@@ -156,7 +157,7 @@ def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: p
         ({}, []),
         ({"engine": "records"}, []),
         ({"handler": HandlerSettings("x")}, []),
-            ({"receipts": ReceiptSettings("r", 0)}, ["Copying record by record: receipts count the bytes of keys and values"]),
+        ({"receipts": ReceiptSettings("r", 0)}, [BY_RECORD]),
     ],
     ids=["batches", "as asked", "with a handler", "fallback"],
 )

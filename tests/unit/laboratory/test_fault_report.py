@@ -30,7 +30,7 @@ def test_a_scenario_sums_its_tests() -> None:
         }
     }
     (row,) = (line for line in report.rendered(results).splitlines() if line.startswith("| 4 | killed"))
-    assert row.endswith("| 2; 0; 0-3 | 2; 0; 7-12 | 0 of 1; -; - | 2026-01-01 |")
+    assert row.endswith("| 2; 0; 0-3 | 2; 0; 7-12 | 0 of 1; -; - | - | 2026-01-01 |")
 
 
 def test_every_scenario_ran_on_the_real_tool_and_on_both_engines() -> None:

@@ -73,24 +73,26 @@ def read_and_written(header: Header, data: memoryview) -> list[object]:
     """Records as tuples; as they are written each twice, for three topics; and placed by wishes."""
     survey(header, data, 0, 0, repeats=True)
     kernels: Any = records.kernels
-    base, rows, at = header.base_offset, [], 0
+    base, at = header.base_offset, 0
+    rows: list[tuple[Any, ...]] = []
     while at < len(data):
         found, at = kernels.read_rows(records.batch_records(header, data, repeats=True), at, 3, 1, base, "t", 4, 1)
         rows += found
     targets: list[Any] = []
     for number, (_, _, _, _, time, key, value, headers) in enumerate(rows):
-        times = (None if number % 4 == 0 else time, time)
-        targets += [(f"t{number % 3}", key, value, headers, number % 5 or None, each) for each in times]
-    ends, writers = [2 * (number + 1) for number in range(len(rows))], {}
+        for each in (None if number % 4 == 0 else time, time):
+            targets.append((f"t{number % 3}", key, value, headers, number % 5 or None, each))
+    ends = [2 * (number + 1) for number in range(len(rows))]
+    writers: dict[str, Any] = {}
     kernels.write_targets(targets, ends, rows, base, NOW, NOW + 5, 1, writers)
     written: list[object] = [rows]
     for topic, writer in writers.items():
-        times = (writer.count, writer.base_timestamp, writer.max_timestamp)
-        made = Header.new(*times)._replace(base_offset=base, last_offset_delta=header.last_offset_delta)
+        counted = (writer.count, writer.base_timestamp, writer.max_timestamp)
         memory, wishes = writer.memory[: writer.size], memoryview(array("q", writer.wishes))
+        made = Header.new(*counted)._replace(base_offset=base, last_offset_delta=header.last_offset_delta)
         placement = Placement.by_key(3, null_keys_to=2)
         placed = regroup(made, memory, placement, wishes=wishes, repeats=True, limit=300)
-        written.append((topic, times, bytes(memory), writer.wishes))
+        written.append((topic, counted, bytes(memory), writer.wishes))
         written += [(one.partition, bytes(one.batch.buffer), list(one.source_offsets)) for one in placed]
     return written
 

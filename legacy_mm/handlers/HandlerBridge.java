@@ -15,14 +15,17 @@ import kafka.tools.MirrorMaker;
 import org.apache.kafka.clients.producer.ProducerRecord;
 /*imports*/
 public final class HandlerBridge {
-  private static final int PORTION = 8 << 20;
+  private static final int PORTION = 256 << 10;
+  private static final int KEPT_TOPICS = 16;
   private static final int THROWN = 1, ILLEGAL_TOPIC = 2;
   private static final int LONGEST_TOPIC = 249;
 
   private final MirrorMaker.MirrorMakerMessageHandler handler;
   private final boolean legalTopics;
+  /** Topic -> Records, which keep their room for the next portion. */
   private final HashMap made = new HashMap();
   private final ArrayList topics = new ArrayList();
+  private final Column out = new Column();
   private ByteBuffer in;
   private int at;
   private int failure;
@@ -46,7 +49,7 @@ public final class HandlerBridge {
     byte[] name = new byte[this.in.getInt()];
     this.in.get(name);
     String topic = text(name);
-    this.made.clear();
+    if (this.made.size() > KEPT_TOPICS) this.made.clear();
     this.topics.clear();
     this.failure = 0;
     this.error = null;
@@ -116,13 +119,14 @@ public final class HandlerBridge {
     if (found == null) {
       found = new Records();
       this.made.put(topic, found);
-      this.topics.add(topic);
     }
+    if (found.count == 0) this.topics.add(topic);
     return found;
   }
 
   private byte[] answer(int handled, int dropped, int offset) {
-    Column out = new Column();
+    Column out = this.out;
+    out.clear();
     byte[] error = this.error == null ? new byte[0] : utf8(this.error);
     out.put(this.at); out.put(handled); out.put(dropped); out.put(offset);
     out.put(this.topics.size()); out.put(this.failure); out.put(error.length);
@@ -206,6 +210,11 @@ public final class HandlerBridge {
       out.put(this.wished ? 1 : 0);
       if (this.wished) out.put(this.wishes);
       out.put(this.data);
+      this.data.clear();
+      this.wishes.clear();
+      this.count = 0;
+      this.wished = false;
+      this.newest = Long.MIN_VALUE;
     }
 
     private static int sizeOf(long number) {
@@ -229,6 +238,8 @@ public final class HandlerBridge {
       System.arraycopy(this.data, 0, larger, 0, this.size);
       this.data = larger;
     }
+
+    void clear() { this.size = 0; }
 
     int size() { return this.size; }
 

@@ -7,27 +7,29 @@ all its methods, also at those whose types are missing (0.9's `MessageAndMetadat
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from struct import Struct, unpack
-from typing import Any
+from typing import Any, NamedTuple
 
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError
 from legacy_mm.handlers import java_exit
-from legacy_mm.handlers.batches import Handled, MadeRecords, SourceRecords
+from legacy_mm.handlers.batches import BY_KEY, Handled, MadeRecords, SourceRecords
 from legacy_mm.handlers.java_exit import ProgramExit
 from legacy_mm.handlers.java_source import CLASS, THROWN, source
 from legacy_mm.policies.topic_letters import why_no_topic
 
-_OWN_OPTIONS = ("--enable-native-access=ALL-UNNAMED", "-Xrs", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xmx256m")
+_OWN_OPTIONS = ("--enable-native-access=ALL-UNNAMED", "-Xrs", "-XX:+UseSerialGC", "-Xms16m", "-XX:MaxNewSize=16m", "-Xmx256m")
 _KEPT_OPTIONS = ("-D", "-Xmx", "-Xss")
 _OF_ONE_JVM = "-Dcom.sun.management."
 """JMX: its port is that of the JVM that drives Spark, and a second one that wants it ends."""
 _RECORD = "kafka.consumer.BaseConsumerRecord"
 _TOLD = Struct("=3q8i")
 _COUNTS = 7
+_BY_KEYS = array("q", [BY_KEY])
 
 
 class JavaBatches:
@@ -131,7 +133,7 @@ class _Answers:
         self._at = 0
         self._offset = source.begin
         self._records = self._dropped = 0
-        self._made: list[MadeRecords] = []
+        self._made: dict[str, list[_Part]] = {}
         self._error: str | None = None
 
     @property
@@ -157,25 +159,48 @@ class _Answers:
         self._at += position - _TOLD.size - len(self._source.place.topic.encode())
         self._records += records
         self._dropped += dropped
-        self._made += [self._records_of(reading) for _ in range(topics)]
+        for _ in range(topics):
+            topic, part = _part_of(reading)
+            self._made.setdefault(topic, []).append(part)
         self._offset = self._source.header.base_offset + delta
         if failure:
             self._error = text if failure == THROWN else f"topic {text!r}: {why_no_topic(text)}"
-
-    def _records_of(self, reading: _Reading) -> MadeRecords:
-        (name_size,) = reading.ints(1)
-        topic = reading.take(name_size).tobytes().decode()
-        newest = reading.long()
-        count, size, wished = reading.ints(3)
-        wishes = reading.take(8 * count).cast("q") if wished else None
-        counted = (count, self._source.base_timestamp, newest)
-        return MadeRecords.of(topic, self._source.header, reading.take(size), counted, wishes)
 
     def result(self) -> Handled:
         """Return what Java made of the batch."""
         header = self._source.header
         next_offset = max(header.next_offset, self._source.begin) if self._error is None else self._offset
-        return Handled(self._made, self._records, self._dropped, next_offset, self._error)
+        made = [self._joined(topic, parts) for topic, parts in self._made.items()]
+        return Handled(made, self._records, self._dropped, next_offset, self._error)
+
+    def _joined(self, topic: str, parts: Sequence[_Part]) -> MadeRecords:
+        count = sum(part.records for part in parts)
+        counted = (count, self._source.base_timestamp, max(part.newest for part in parts))
+        wishes = None
+        if any(part.wishes for part in parts):
+            each = (part.wishes or (_BY_KEYS * part.records).tobytes() for part in parts)
+            wishes = memoryview(b"".join(each)).cast("q")
+        data = parts[0].data if len(parts) == 1 else memoryview(b"".join(part.data for part in parts))
+        return MadeRecords.of(topic, self._source.header, data, counted, wishes)
+
+
+class _Part(NamedTuple):
+    """The records for one topic in one answer."""
+
+    newest: int
+    records: int
+    wishes: memoryview | bytes
+    """Empty if all are by key."""
+    data: memoryview
+
+
+def _part_of(reading: _Reading) -> tuple[str, _Part]:
+    (size,) = reading.ints(1)
+    topic = reading.take(size).tobytes().decode()
+    newest = reading.long()
+    count, size, wished = reading.ints(3)
+    wishes = reading.take(_BY_KEYS.itemsize * count) if wished else b""
+    return topic, _Part(newest, count, wishes, reading.take(size))
 
 
 class _Reading:

@@ -11,8 +11,8 @@ A batch crosses the border in numbers of native byte order and records of the wi
   partition that the handler named (int); in that case these partitions (long; -1: by key); records. Their timestamp
   deltas have the base of the source's, and each has the offset delta of its source.
 
-Java stops after some megabytes, for its heap is small, and is called again for the rest. What a target is made of is
-copied when it is answered: a handler may use its arrays again for the next record.
+Java stops after some hundred kilobytes, for its heap is small, and is called again for the rest. What a target is made
+of is copied when it is answered: a handler may use its arrays again for the next record.
 """
 
 from __future__ import annotations

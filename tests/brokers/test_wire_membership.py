@@ -87,9 +87,10 @@ class Membership(threading.Thread):
                 self._member.poll(0.05)
                 while self._orders:
                     self._orders.pop(0)(self._member)
-            self._member.close()
         except BaseException as error:  # noqa: BLE001 - asked for by the test
             self.failure = error
+        finally:
+            self._member.close()
 
 
 Join = Callable[..., Membership]

@@ -116,7 +116,10 @@ class Plan(Frame):
 
 @dataclass(frozen=True)
 class Share(Frame):
-    """Driver -> copy process, once, instead of a plan: it copies for several streams, whose tickets will follow."""
+    """Driver -> copy process, once, instead of a plan: it copies for streams whose tickets will follow."""
+
+    handler: Mapping[str, Any] | None = field(default=None, repr=False)
+    """`HandlerSettings` as a mapping: what takes time to make a handler is begun before the plan."""
 
 
 @dataclass(frozen=True)

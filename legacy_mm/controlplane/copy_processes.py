@@ -1,5 +1,7 @@
 """Copy processes that streams share: as many as there are cores, and each copy job in the one with the fewest.
 
+A copy job with a handler has a process of its own, which begins with what the handler needs before there is a plan.
+
 A copy job keeps its own ticket, channel, lease, connections and last word; only the process is common. The driver can
 end a task that hangs only together with its process. The other streams of that process are planned again then, from
 their safe offsets, and the end does not count as a failure of theirs.
@@ -8,9 +10,10 @@ their safe offsets, and the end does not count as a failure of theirs.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from legacy_mm.control_channel.channel import ChannelServer, Peer
 from legacy_mm.control_channel.frames import Begin, Frame, Hello, Log, Ready, Share, Ticket
@@ -25,8 +28,10 @@ _ENDED = "its process ended"
 class CopyProcess:
     """The driver's side of one shared process. A ticket waits here until the process says that it takes tickets."""
 
-    def __init__(self, ticket: Ticket, on_end: Callable[[CopyProcess, str], None]) -> None:
+    def __init__(self, ticket: Ticket, on_end: Callable[[CopyProcess, str], None], share: Share) -> None:
+        """Create the process; `share` is its first order."""
         self.ticket = ticket
+        self._share = share
         self.jobs: dict[Ticket, OnEnd] = {}
         self._on_end = on_end
         self._waiting: list[Ticket] = []
@@ -57,7 +62,7 @@ class CopyProcess:
             if self._peer is not None:
                 return None
             self._peer = peer
-            return Share()
+            return self._share
 
     def received(self, frame: Frame) -> None:
         """Send the tickets that waited; write the log lines of all jobs of this process."""
@@ -89,11 +94,21 @@ class CopyProcesses:
 
     shares_workers = True
 
-    def __init__(self, channel: ChannelServer, runner: SparkRunner, most: int) -> None:
-        """Create the pool of at most so many processes; `runner` starts each as a Spark job."""
+    def __init__(
+        self,
+        channel: ChannelServer,
+        runner: SparkRunner,
+        most: int | None,
+        handler: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Create the pool of at most so many processes; `runner` starts each as a Spark job.
+
+        `most` None: each copy job has a process of its own. `handler` as in `Share`.
+        """
         self._channel = channel
         self._runner = runner
         self._most = most
+        self._share = Share(handler)
         self._processes: list[CopyProcess] = []
         self._spared: set[Ticket] = set()
         self._lock = threading.Lock()
@@ -144,13 +159,15 @@ class CopyProcesses:
 
     def _emptiest(self) -> CopyProcess | None:
         """Return the process with the fewest jobs; None if another one may be started instead."""
+        if self._most is None:
+            return next((process for process in self._processes if not process.jobs), None)
         fewest = min(self._processes, key=lambda process: len(process.jobs), default=None)
         if fewest is not None and fewest.jobs and len(self._processes) < self._most:
             return None
         return fewest
 
     def _new_process(self) -> CopyProcess:
-        process = CopyProcess(self._channel.new_ticket("", len(self._processes), 0), self._ended)
+        process = CopyProcess(self._channel.new_ticket("", len(self._processes), 0), self._ended, self._share)
         self._processes.append(process)
         return process
 

@@ -7,8 +7,9 @@ dropped on purpose. A handler sees each record once: what it made for a partitio
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import Plan
@@ -18,11 +19,12 @@ from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.dataplane.plain_stage import Fail, Outbound, TargetCounts
 from legacy_mm.dataplane.routes import Route, Router
 from legacy_mm.dataplane.send_failure import Unsendable
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.errors import HandlerFailure, HostError
+from legacy_mm.handlers import java_batches
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, Handled, MadeRecords, SourceRecords, made_of
 from legacy_mm.handlers.java_batches import JavaBatches
-from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.loader import is_python, load_handler
 from legacy_mm.handlers.quarantine import quarantine_of
 from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.logs import events
@@ -56,6 +58,14 @@ class _Kept(NamedTuple):
     begin: int
     next_offset: int
     made: Made
+
+
+def prepare_handler(handler: Mapping[str, Any]) -> None:
+    """Begin what every handler with these settings needs; what fails here fails again, and is told, when it is made."""
+    settings = HandlerSettings(**handler)
+    if settings.name and not is_python(settings.name, settings.class_path):
+        with suppress(HandlerFailure, HostError):
+            java_batches.start(settings, find_java(), compiler_jars())
 
 
 def make_handler(plan: Plan, exit_: HandlerExit) -> BatchHandler:

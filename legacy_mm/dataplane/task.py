@@ -16,7 +16,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -92,16 +92,18 @@ def run(tickets: Iterator[Ticket]) -> Iterator[None]:
         if isinstance(order, Plan):
             CopyTask(peer, order, process).run()
         else:
-            _share(process, ticket, peer)
+            _share(process, ticket, peer, order)
     return iter(())
 
 
-def _share(process: TaskProcess, ticket: Ticket, peer: Peer) -> None:
+def _share(process: TaskProcess, ticket: Ticket, peer: Peer, order: Share) -> None:
     """Begin copy jobs as their tickets come; end when the driver closes the channel of this process.
 
     It closes that when the last job is over. If a job still runs, the driver is gone.
     """
     jobs: list[threading.Thread] = []
+    if order.handler is not None:
+        threading.Thread(target=_prepare, args=[order.handler], name="handler", daemon=True).start()
     with suppress(ChannelError, OSError):
         peer.send(Ready())
         while (frame := peer.receive()) is not None:
@@ -112,6 +114,12 @@ def _share(process: TaskProcess, ticket: Ticket, peer: Peer) -> None:
                 jobs[-1].start()
     if any(job.is_alive() for job in jobs):
         os._exit(ABANDONED)
+
+
+def _prepare(handler: Mapping[str, Any]) -> None:
+    from legacy_mm.dataplane.handler_stage import prepare_handler
+
+    prepare_handler(handler)
 
 
 def _begin(process: TaskProcess, ticket: Ticket) -> None:

@@ -128,7 +128,7 @@ DIFFERENCES = (
     KnownDifference(
         "logins-of-the-batches",
         "logs in by Kerberos or with a delegation token whatever else it does",
-        "refuses such a login, exit 1, with what only librdkafka does: handlers, acks=0, partitioners other than the "
+        "refuses such a login, exit 1, with what only librdkafka does: acks=0, partitioners other than the "
         "default, the cooperative assignor, heartbeats and offset syncs; Kerberos also on a Spark cluster",
         "librdkafka's wheel has neither login; the engine batches, membership and commits use our own sockets",
         "tests/unit/flow/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
@@ -137,7 +137,7 @@ DIFFERENCES = (
     KnownDifference(
         "header-names-that-are-not-utf-8",
         "copies such a record, and changes the header's name",
-        "records (handlers, --engine records): ends with 255 and names the record, also where the name holds a NUL; "
+        "records (--engine records, receipts): ends with 255 and names the record, also where the name holds a NUL; "
         "batches copies it as it is. Where librdkafka reads (a cluster master, old brokers), a NUL ends the name",
         "librdkafka's Python client hands over no header of such a record, and none may be lost; it cuts a name off at "
         "a NUL in silence",
@@ -147,8 +147,8 @@ DIFFERENCES = (
         "missing-topics-wait-alone",
         "while the target lacks a topic, or the records for a partition without a leader fill the buffer, its thread "
         "copies no other topic either",
-        "only the records concerned wait, at the source; a log line, /readyz and a metric name the topic. The buffer "
-        "fills where a handler names the topic; without a leader also with receipts, offset syncs or a quarantine",
+        "only the records concerned wait, at the source; a log line, /readyz and a metric name the topic. With the "
+        "engine records the buffer fills where a handler names the topic, and without a leader",
         "one forgotten topic must not stop all others",
         "tests/faults/test_unwritable_topics.py::test_a_topic_whose_name_collides_waits_alone",
     ),

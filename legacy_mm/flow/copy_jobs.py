@@ -92,6 +92,14 @@ class Copies:
         if settings.engine == "auto" and self._engine == "records":
             events.emit(events.ENGINE_FALLBACK, reason=reason)
         self._lock = threading.Lock()
+        self._alone: CopyProcesses | None = None
+        if settings.handler is not None and not self._moves_whole_topics:
+            self._alone = CopyProcesses(channel, runner, None, asdict(settings.handler))
+
+    def warm_up(self) -> None:
+        """Start a process for the first copy job before there is one, where it needs one of its own."""
+        if self._alone is not None and self._settings.spark.embedded and self._engine == "batches":
+            self._alone.warm_up()
 
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
         """Start a copy job of this stream from these offsets."""
@@ -128,7 +136,7 @@ class Copies:
             ticket,
             plan,
             self._channel,
-            self._processes if embedded and plan.engine == "batches" and plan.handler is None else self._runner,
+            self._runs(plan),
             metrics,
             embedded=embedded,
             pairs=self._pairs,
@@ -137,6 +145,12 @@ class Copies:
         )
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
+
+    def _runs(self, plan: Plan) -> SparkRunner | CopyProcesses:
+        """Return what runs the copy job with this plan."""
+        if not self._settings.spark.embedded or plan.engine != "batches":
+            return self._runner
+        return self._processes if plan.handler is None or self._alone is None else self._alone
 
     @property
     def _moves_whole_topics(self) -> bool:

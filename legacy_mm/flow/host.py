@@ -137,7 +137,8 @@ class Host:
             context = self.spark.context(None if self.spark.embedded else self._archive(handler))
             self._context.set_result(context)
             if self.spark.embedded and self.engine.engine == "batches":
-                self.processes.warm_up()
+                if handler is None:  # with one, each flow begins with a process of its own
+                    self.processes.warm_up()
             else:
                 one_element(context, 0).foreach(task_entry.wake)
             self._publisher.start()

@@ -102,7 +102,7 @@ def build_mirror(
     def make_mirror(settings: Settings, used: Stamps) -> Mirror:
         watch = _store_watch(written, settings, host, used)
         renewal = None if watch is None else Renewal(watch, lambda: make_mirror(watch.renewed or settings, watch.used))
-        return _mirror(settings, host, names, registry, identity, listener, renewal)
+        return _mirror(settings, host, names, registry, identity, listener, renewal, is_first=settings is first)
 
     with host.closed_on_error():
         return make_mirror(first, used)
@@ -135,6 +135,8 @@ def _mirror(
     identity: IdentityCheck | None,
     listener: AssignmentListener | None,
     renewal: Renewal | None,
+    *,
+    is_first: bool,
 ) -> Mirror:
     """Put the objects of one flow together."""
     duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
@@ -144,6 +146,8 @@ def _mirror(
     handled = settings.handler
     steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
     copies = Copies(settings, names, host.channel, host.runner, host.processes, prepare, pairs, host.exits.put, steps)
+    if is_first:
+        copies.warm_up()
     guard = GapGuard(
         settings.source.offset_reset,
         registry.gap,

@@ -7,8 +7,10 @@ all its methods, also at those whose types are missing (0.9's `MessageAndMetadat
 
 from __future__ import annotations
 
+import threading
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from struct import Struct, unpack
 from typing import Any, NamedTuple
@@ -22,7 +24,14 @@ from legacy_mm.handlers.java_exit import ProgramExit
 from legacy_mm.handlers.java_source import CLASS, THROWN, source
 from legacy_mm.policies.topic_letters import why_no_topic
 
-_OWN_OPTIONS = ("--enable-native-access=ALL-UNNAMED", "-Xrs", "-XX:+UseSerialGC", "-Xms16m", "-XX:MaxNewSize=16m", "-Xmx256m")
+_OWN_OPTIONS = (
+    "--enable-native-access=ALL-UNNAMED",
+    "-Xrs",
+    "-XX:+UseSerialGC",
+    "-Xms16m",
+    "-XX:MaxNewSize=16m",
+    "-Xmx256m",
+)
 _KEPT_OPTIONS = ("-D", "-Xmx", "-Xss")
 _OF_ONE_JVM = "-Dcom.sun.management."
 """JMX: its port is that of the JVM that drives Spark, and a second one that wants it ends."""
@@ -30,6 +39,30 @@ _RECORD = "kafka.consumer.BaseConsumerRecord"
 _TOLD = Struct("=3q8i")
 _COUNTS = 7
 _BY_KEYS = array("q", [BY_KEY])
+
+
+_starting = threading.Lock()
+
+
+def start(settings: HandlerSettings, java: Path, compiler_jars: Sequence[str]) -> Any:
+    """Start the JVM of this process and compile the bridge, unless that is done; raise HandlerFailure, HostError."""
+    try:
+        import jpype
+    except ImportError:
+        raise HostError("a Java handler needs JPype in the copy task: pip install '/path/to/checkout[java]'") from None
+    with _starting:
+        if not jpype.isJVMStarted():
+            library = java.resolve().parent.parent / "lib" / "server" / "libjvm.so"
+            jpype.startJVM(
+                *_OWN_OPTIONS,
+                *_kept(settings.java_options),
+                jvmpath=str(library),
+                classpath=[*settings.class_path, *compiler_jars],
+                convertStrings=False,
+                interrupt=False,
+            )
+        _bridge_class(jpype)
+    return jpype
 
 
 class JavaBatches:
@@ -48,21 +81,7 @@ class JavaBatches:
 
         `told` is called when a handler ends the program; `legal_topics` as for `PythonBatches`.
         """
-        try:
-            import jpype
-        except ImportError:
-            raise HostError(
-                "a Java handler needs JPype in the copy task: pip install '/path/to/checkout[java]'"
-            ) from None
-        library = java.resolve().parent.parent / "lib" / "server" / "libjvm.so"
-        jpype.startJVM(
-            *_OWN_OPTIONS,
-            *_kept(settings.java_options),
-            jvmpath=str(library),
-            classpath=[*settings.class_path, *compiler_jars],
-            convertStrings=False,
-            interrupt=False,
-        )
+        jpype = start(settings, java, compiler_jars)
         if told is not None:
             java_exit.watch(jpype, told)
         self._input = _Shared(jpype.nio.convertToDirectBuffer)
@@ -105,6 +124,12 @@ def _kept(options: Iterable[str]) -> list[str]:
 
 
 def _bridge(jpype: Any, settings: HandlerSettings, legal_topics: bool) -> Any:
+    loader = jpype.JPackage("java").lang.ClassLoader.getSystemClassLoader()
+    return _bridge_class(jpype)(settings.name, settings.argument, legal_topics, loader)
+
+
+@cache
+def _bridge_class(jpype: Any) -> Any:
     java = jpype.JPackage("java").lang
     loader = java.ClassLoader.getSystemClassLoader()
     record = java.Class.forName(_RECORD, True, loader)
@@ -112,9 +137,7 @@ def _bridge(jpype: Any, settings: HandlerSettings, legal_topics: bool) -> Any:
     compiler = jpype.JClass("org.codehaus.janino.SimpleCompiler")()
     compiler.setParentClassLoader(loader)
     compiler.cook(source(arguments))
-    return jpype.JClass(compiler.getClassLoader().loadClass(CLASS))(
-        settings.name, settings.argument, legal_topics, loader
-    )
+    return jpype.JClass(compiler.getClassLoader().loadClass(CLASS))
 
 
 def _root(error: Any) -> str:

@@ -91,7 +91,7 @@ def run(tickets: Iterator[Ticket]) -> Iterator[None]:
         process = TaskProcess()
         if isinstance(order, Plan):
             CopyTask(peer, order, process).run()
-        else:
+        elif isinstance(order, Share):
             _share(process, ticket, peer, order)
     return iter(())
 

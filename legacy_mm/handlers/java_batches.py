@@ -24,14 +24,8 @@ from legacy_mm.handlers.java_exit import ProgramExit
 from legacy_mm.handlers.java_source import CLASS, THROWN, source
 from legacy_mm.policies.topic_letters import why_no_topic
 
-_OWN_OPTIONS = (
-    "--enable-native-access=ALL-UNNAMED",
-    "-Xrs",
-    "-XX:+UseSerialGC",
-    "-Xms16m",
-    "-XX:MaxNewSize=16m",
-    "-Xmx256m",
-)
+_SMALL = ("-XX:+UseSerialGC", "-Xms16m", "-XX:MaxNewSize=16m", "-Xmx256m")
+_OWN_OPTIONS = ("--enable-native-access=ALL-UNNAMED", "-Xrs", *_SMALL)
 _KEPT_OPTIONS = ("-D", "-Xmx", "-Xss")
 _OF_ONE_JVM = "-Dcom.sun.management."
 """JMX: its port is that of the JVM that drives Spark, and a second one that wants it ends."""

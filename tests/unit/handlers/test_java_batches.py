@@ -34,7 +34,7 @@ def start(*options: str, **_: Any) -> None:
 def test_options_that_a_second_jvm_can_have(
     monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], kept: list[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "jpype", SimpleNamespace(startJVM=start))
+    monkeypatch.setitem(sys.modules, "jpype", SimpleNamespace(startJVM=start, isJVMStarted=lambda: False))
     with pytest.raises(Started) as started:
         JavaBatches(HandlerSettings(name="h.Ok", java_options=given), Path("/java/bin/java"), [])
     assert {"-Xrs", "-Xmx256m", "--enable-native-access=ALL-UNNAMED"} <= {*started.value.args}

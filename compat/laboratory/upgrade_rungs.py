@@ -285,7 +285,7 @@ RUNGS: tuple[Rung, ...] = (
     Rung("sync.topic.configs.enabled", _configs_follow, _configured, frozenset({"set-config"})),
     Rung("sync.topic.acls.enabled", _readers_follow, _allowed, frozenset({"create-acl"})),
     Rung("rename.topics", _renamed, planned=frozenset({"create-topic", "create-acl"})),
-    Rung("detect.loops", _with_path, excludes=("rename.topics", "emit.offset-syncs.enabled")),
+    Rung("detect.loops", _with_path, excludes=("rename.topics",)),
     Rung("emit.heartbeats.enabled", _beats, planned=frozenset({"create-topic"}), topics=(HEARTBEATS,)),
     Rung("emit.offset-syncs.enabled", _synced, planned=frozenset({"create-topic"}), topics=(SYNCS, MAP)),
     Rung("emit.checkpoints.enabled", _checkpointed, planned=frozenset({"create-topic"}), topics=(CHECKPOINTS,)),

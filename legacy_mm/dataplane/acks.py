@@ -91,7 +91,7 @@ class Part(NamedTuple):
     moved: bool = False
     """To a partition of another number than its own."""
     is_copy: bool = True
-    """In the topic that is the copy of its own, so that its offset there says where a consumer resumes."""
+    """In the copy of its own partition, so that its offset there says where a consumer resumes."""
 
 
 class Pieces:

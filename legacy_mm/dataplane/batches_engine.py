@@ -235,7 +235,8 @@ class BatchesEngine:
             if not self._wait_for_room():
                 return False
             whole = made if self._batches.check_crcs else seal(*made)
-            target, is_copy = TopicPartition(topic, number), topic == names[source.topic]
+            target = TopicPartition(topic, number)
+            is_copy = topic == names[source.topic] and number == source.partition
             self._appender.append(target, whole, Part(piece, offsets, each, number != source.partition, is_copy))
             self._written.carried(target, made.header.records, len(made.buffer))
         return True

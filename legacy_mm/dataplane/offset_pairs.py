@@ -24,9 +24,8 @@ class OffsetPairs:
 
     def batch(self, source: TopicPartition, offsets: SourceOffsets, downstream: int) -> None:
         """Add records with these source offsets, which are adjacent at the target, the first at `downstream`."""
-        for upstream, count in _consecutive(offsets):
-            self._add(source, upstream, downstream, count)
-            downstream += count if downstream != UNKNOWN else 0
+        for place, upstream, count in _consecutive(offsets):
+            self._add(source, upstream, downstream + place if downstream != UNKNOWN else UNKNOWN, count)
 
     def record(self, topic: str, partition: int, upstream: int, downstream: int) -> None:
         """Add one record."""
@@ -57,16 +56,20 @@ def _newest(runs: list[CopiedRun], most: int) -> list[CopiedRun]:
     return [untold, *kept]
 
 
-def _consecutive(offsets: SourceOffsets) -> Iterator[tuple[int, int]]:
-    """Yield first offset and length of each run of consecutive offsets."""
+def _consecutive(offsets: SourceOffsets) -> Iterator[tuple[int, int, int]]:
+    """Yield place, first offset and length of each run of consecutive offsets.
+
+    Of several records with one offset, which a handler made of one, the first counts: a consumer resumes there.
+    """
     if isinstance(offsets, range):
-        yield offsets.start, len(offsets)
+        yield 0, offsets.start, len(offsets)
         return
-    first, *others = offsets
-    before = first
-    for offset in others:
-        if offset != before + 1:
-            yield first, before + 1 - first
-            first = offset
+    begin, first, before = 0, offsets[0], offsets[0] - 1
+    for place, offset in enumerate(offsets):
+        if offset != before + 1 or place != begin + offset - first:
+            if offset == before:
+                continue
+            yield begin, first, before + 1 - first
+            begin, first = place, offset
         before = offset
-    yield first, before + 1 - first
+    yield begin, first, before + 1 - first

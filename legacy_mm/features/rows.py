@@ -46,7 +46,7 @@ FEATURES = (
             Relation("target.cluster.alias", "a path with it in it is a circle", by_name=True),
         ),
         step=6,
-        changes="records at the target have one header more; they are copied one by one, which is slower",
+        changes="records at the target have one header more; every batch is opened for it, which is slower",
     ),
     *heartbeats.ROWS,
     *offset_syncs.ROWS,

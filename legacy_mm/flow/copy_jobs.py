@@ -128,7 +128,7 @@ class Copies:
             keeps_partition=keeps_partition,
             topics_made=settings.features.creation is not None,
             compacted=[topic for topic in compacted if topic in names],
-            pairs=self._pairs is not None,
+            pairs=self._pairs is not None and (handler is None or self._engine == "batches"),
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
         embedded = settings.spark.embedded

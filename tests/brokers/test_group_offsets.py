@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,12 @@ from tests.fixtures.scrape import scrape, total
 pytestmark = pytest.mark.brokers
 SECONDS = 180.0
 AT_THE_TARGET = {"offset.lag.max": "0", "offset-syncs.topic.location": "target"}
+HANDLER = """
+def handle(record):
+    number = record.value.rsplit(b"-", 1)[-1]
+    same = record.to(record.topic)
+    return [] if number in (b"3", b"8") else [same, same] if number == b"4" else [same]
+"""
 METRICS = (
     "partition_record_count_total",
     "partition_lag_seconds",
@@ -216,6 +223,40 @@ def test_groups_that_lag_return_and_come_late(mirror: Mirror, source: Cluster, t
             assert other.downstream > one.downstream or other.upstream < one.upstream
     assert f"mm2-offset-syncs.{mirror.aliases['source.cluster.alias']}.internal" in list_topics(target.bootstrap)
     assert mirror.syncs_topic not in list_topics(source.bootstrap)
+
+
+def left_by_the_handler(values: list[bytes | None]) -> list[bytes | None]:
+    """What `HANDLER` makes of them."""
+    made: list[bytes | None] = []
+    for value in values:
+        number = (value or b"").rsplit(b"-", 1)[-1]
+        made += [] if number in (b"3", b"8") else [value, value] if number == b"4" else [value]
+    return made
+
+
+def test_a_group_goes_on_behind_a_handler_that_drops_and_doubles(
+    mirror: Mirror, source: Cluster, target: Cluster, tmp_path: Path
+) -> None:
+    """Where it stands at a record that was doubled, at one that was dropped, and at the end."""
+    name, script = mirror.topic, tmp_path / "handler.py"
+    reader = f"reader-{name}"
+    script.write_text(HANDLER)
+    create_topic(source.bootstrap, name, PARTITIONS)
+    write(source, name, "first", 20)
+
+    def follows() -> bool:
+        here, there = (committed(cluster.bootstrap, reader, [name]) for cluster in (source, target))
+        old, new = (read_all(cluster.bootstrap, name) for cluster in (source, target))
+        return there.keys() == here.keys() and all(
+            left_by_the_handler(rest(old, place[1], here[place])) == rest(new, place[1], there[place]) for place in here
+        )
+
+    with mirror.start("--message.handler", str(script)) as tool:
+        for at in (0, 1, 2, 31, 32, 46, 120):
+            commit(source, reader, {(name, number): at for number in range(PARTITIONS)})
+            wait_until(follows, SECONDS, f"the group that stands at {at}")
+        assert tool.stop(SECONDS) == 143
+    assert "WARN [group-offsets]" not in tool.output()
 
 
 @pytest.mark.parametrize("engine", ["batches", pytest.param("records", marks=pytest.mark.slow)])

@@ -21,9 +21,14 @@ class BatchSource:
     """The source of a copy job, read with its own sockets."""
 
     def __init__(
-        self, properties: Mapping[str, str], decompress: Decompressor, *, keeps_append_time: bool = False
+        self,
+        properties: Mapping[str, str],
+        decompress: Decompressor,
+        *,
+        keeps_append_time: bool = False,
+        joins_all: bool = False,
     ) -> None:
-        """Create the source; `keeps_append_time` as in `DataBatches`."""
+        """Create the source; `keeps_append_time` and `joins_all` as in `DataBatches`."""
         self.cluster = cluster_of(properties)
         self.traffic = Traffic("consumer", tells(properties))
         backlog = int(properties.get("queued.max.messages.kbytes", 32 << 10)) << 10
@@ -31,7 +36,9 @@ class BatchSource:
         self.fetcher = Fetcher(self.cluster, self._options, backlog, self.traffic)
         self.check_crcs = properties.get("check.crcs") == "true"
         self._decompress = decompress
-        self._batches = DataBatches(decompress, check_crcs=self.check_crcs, keeps_append_time=keeps_append_time)
+        self._batches = DataBatches(
+            decompress, check_crcs=self.check_crcs, keeps_append_time=keeps_append_time, joins_all=joins_all
+        )
 
     def data(self, fetched: CompletedFetch, most_bytes: int, *, opens: bool = True) -> Iterator[Arrived]:
         """Yield the batches whose records are to be copied, as `DataBatches.of` does."""

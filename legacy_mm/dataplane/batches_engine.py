@@ -65,7 +65,8 @@ class BatchesEngine:
         self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes
         self._router = Router(RouteOptions.from_properties(target, limit, measure=plan.pairs))
-        self._batches = BatchSource(source, self._router.decompress)
+        handled = plan.handler is not None
+        self._batches = BatchSource(source, self._router.decompress, keeps_append_time=handled, joins_all=handled)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
         self._join_limits = JoinLimits(min(limit, options.batch_bytes))
         self._safe = SafeOffsets()

@@ -213,10 +213,13 @@ def opened(batch: RecordBatch, decompress: Decompressor) -> memoryview:
 class DataBatches:
     """The batches of record sets whose records are to be copied. For one thread."""
 
-    def __init__(self, decompress: Decompressor, *, check_crcs: bool, keeps_append_time: bool = False) -> None:
+    def __init__(
+        self, decompress: Decompressor, *, check_crcs: bool, keeps_append_time: bool = False, joins_all: bool = False
+    ) -> None:
         """Take the settings of one source. `keeps_append_time`: batches with the broker's time are joined to none,
-        because their records would get times of their own.
+        because their records would get times of their own. `joins_all`: not only little ones are joined.
         """
+        self._joins_all = joins_all
         self._decompress = decompress
         self._check_crcs = check_crcs
         self._left_out = CONTROL_BIT | (LOG_APPEND_BIT if keeps_append_time else 0)
@@ -257,7 +260,7 @@ class DataBatches:
         if codec is not Codec.NONE and not opens:
             return None, at
         left_out = self._left_out | (TRANSACTIONAL_BIT if committed is not None else 0)
-        found, little = self._found, LITTLE_BYTES[codec]
+        found, little = self._found, most_bytes if self._joins_all else LITTLE_BYTES[codec]
         checked = _CHECKED_BYTES if self._check_crcs else 0
         number, after = kernels.find_batches(data, at, codec, little, left_out, checked, most_bytes, found)
         places, begins, ends, crcs, offsets, last_deltas, *_ = found.columns

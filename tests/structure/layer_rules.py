@@ -16,9 +16,9 @@ LABORATORY = "compat.laboratory"
 # First name under legacy_mm -> layer. A package imports only packages of layers below its own.
 LAYERS = {
     "": 0,  # legacy_mm/__init__.py: the version
-    "errors": 0, "model": 0, "clock": 0, "redaction": 0,
+    "errors": 0, "model": 0, "clock": 0, "redaction": 0, "config": 0,
     "logs": 1, "protocol": 1, "policies": 1,
-    "config": 2, "control_channel": 2,
+    "control_channel": 2,
     "clients": 3, "jvm": 3, "handlers": 3, "metrics": 3,
     "spark": 4,
     "controlplane": 5, "dataplane": 5, "features": 5,
@@ -29,8 +29,8 @@ LAYERS = {
     "cli": 10, "__main__": 10,
     LABORATORY: 11,
 }  # fmt: skip
-VALUES = {"", "errors", "model", "clock", "redaction"}
-"""Modules of the root: values that everybody may import. They may import each other."""
+VALUES = {"", "errors", "model", "clock", "redaction", "config"}
+"""Modules of the root and typed settings: values that everybody may import. They may import each other."""
 
 # Who alone may import a package, and why.
 IMPORTED_BY: Mapping[str, tuple[set[str], str]] = {

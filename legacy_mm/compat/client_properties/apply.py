@@ -22,7 +22,7 @@ from legacy_mm.compat.client_properties.rule import (
     PropertyReading,
     Rule,
     Rules,
-    Secret,
+    SecretText,
     Side,
     Value,
     trim,
@@ -192,6 +192,6 @@ def _check_native(written: Mapping[str, str]) -> None:
 
 
 def _secrets(rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, str]) -> tuple[str, ...]:
-    secret_names = {rule.name for rule in rules if isinstance(rule.type, Secret)}
+    secret_names = {rule.name for rule in rules if isinstance(rule.type, SecretText)}
     found = {text for name, text in properties.items() if name in secret_names}
     return tuple(sorted({*found, *known_secrets(properties), *known_secrets(chosen)} - {""}))

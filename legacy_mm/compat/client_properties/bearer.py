@@ -21,7 +21,7 @@ from legacy_mm.compat.client_properties.rule import (
     RefusedProperty,
     Rule,
     Rules,
-    Secret,
+    SecretText,
     Text,
 )
 from legacy_mm.errors import ConfigurationError, blamed
@@ -180,13 +180,13 @@ def _header(reading: PropertyReading) -> Emitted:
 
 RULES: Rules = (
     *(
-        Rule(name, Secret(), PartOf("sasl.mechanism"))
+        Rule(name, SecretText(), PartOf("sasl.mechanism"))
         for name in (TOKEN_URL, f"{_CREDENTIALS}client.id", f"{_CREDENTIALS}client.secret", "sasl.oauthbearer.scope")
     ),
     Rule("sasl.oauthbearer.header.urlencode", Boolean(), Computed(_header)),
     Rule("sasl.oauthbearer.jwt.retriever.class", Text(), RefusedProperty(_NO_JWT_BEARER, _RETRIEVERS)),
     *(
-        Rule(f"sasl.oauthbearer.assertion.{name}", Secret(), Harmless(_NO_JWT_BEARER))
+        Rule(f"sasl.oauthbearer.assertion.{name}", SecretText(), Harmless(_NO_JWT_BEARER))
         for name in (
             "algorithm",
             "claim.aud",

@@ -22,7 +22,7 @@ from legacy_mm.compat.client_properties.rule import (
     RefusedProperty,
     Rule,
     Rules,
-    Secret,
+    SecretText,
     Text,
 )
 from legacy_mm.errors import ConfigurationError, blamed
@@ -95,7 +95,7 @@ def _login_class(reading: PropertyReading) -> Emitted:
 
 RULES: Rules = (
     Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with what sasl.jaas.config says"),
-    Rule(jaas.LOGIN, Secret(), PartOf("sasl.mechanism")),
+    Rule(jaas.LOGIN, SecretText(), PartOf("sasl.mechanism")),
     Rule(
         "sasl.client.callback.handler.class",
         Text(),

@@ -20,7 +20,7 @@ from legacy_mm.compat.client_properties.rule import (
     RefusedProperty,
     Rule,
     Rules,
-    Secret,
+    SecretText,
     Text,
     TextList,
 )
@@ -201,15 +201,15 @@ def _enabled_protocols(reading: PropertyReading) -> Emitted:
 
 RULES: Rules = (
     Rule("ssl.truststore.location", Text(), Computed(_truststore), reason=_TRAVELS),
-    Rule("ssl.truststore.certificates", Secret(), Computed(_truststore), reason=_TRAVELS),
+    Rule("ssl.truststore.certificates", SecretText(), Computed(_truststore), reason=_TRAVELS),
     Rule("ssl.truststore.type", Text(), PartOf("ssl.truststore.location")),
-    Rule("ssl.truststore.password", Secret(), Computed(_truststore)),
+    Rule("ssl.truststore.password", SecretText(), Computed(_truststore)),
     Rule("ssl.keystore.location", Text(), Computed(_keystore), reason=_TRAVELS),
-    Rule("ssl.keystore.key", Secret(), Computed(_keystore), reason=_TRAVELS),
-    Rule("ssl.keystore.certificate.chain", Secret(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.key", SecretText(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.certificate.chain", SecretText(), Computed(_keystore), reason=_TRAVELS),
     Rule("ssl.keystore.type", Text(), PartOf("ssl.keystore.location")),
-    Rule("ssl.keystore.password", Secret(), Computed(_keystore)),
-    Rule("ssl.key.password", Secret(), PartOf("ssl.keystore.location")),
+    Rule("ssl.keystore.password", SecretText(), Computed(_keystore)),
+    Rule("ssl.key.password", SecretText(), PartOf("ssl.keystore.location")),
     Rule(
         "ssl.endpoint.identification.algorithm",
         Text(),

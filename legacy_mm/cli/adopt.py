@@ -17,6 +17,7 @@ from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.whole_topic import read_topic
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
 from legacy_mm.flow import wiring
@@ -61,35 +62,35 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
     with java_for(settings.spark.jvm.java_home) as jvm:
         settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
-        survey = LibrdkafkaInspector(settings.source.properties)
-        with at_cluster("source", settings.source.properties):
+        survey = LibrdkafkaInspector(settings.source.connection)
+        with at_cluster("source", settings.source.connection):
             counts = survey.partitions(_patience())
         mirrored = [TopicPartition(topic, number) for topic in choice.select(counts) for number in range(counts[topic])]
         starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
     stands = _stands(settings, asked)
-    group = Adoption(GroupAdmin("source", settings.source.properties), settings.source.group_id, _say)
+    group = Adoption(GroupAdmin("source", settings.source.connection), settings.source.group_id, _say)
     done = group.run(stands, starts, AdoptionOptions(asked.known_only, asked.replace, asked.dry_run))
     return ExitCode.DONE if done else ExitCode.FOUND
 
 
 def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
     """Return the offsets of the one connector that is meant; raises LegacyMMError."""
-    found = next_offsets(_entries(settings.target.properties, asked.offsets_topic))
+    found = next_offsets(_entries(settings.target.connection, asked.offsets_topic))
     meant = [each for each in found if asked.connector in (None, each.name) and asked.cluster in (None, each.cluster)]
     if len(meant) != 1:
         raise HostError(f"{asked.offsets_topic} holds {_names(meant or found)}: one is needed")
     return found[meant[0]]
 
 
-def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
+def _entries(target: ConnectionSettings, topic: str) -> Iterator[Entry]:
     """Read each partition in its order: a key is always in the same one."""
-    inspector = LibrdkafkaInspector(properties)
-    with at_cluster("target", properties):
+    inspector = LibrdkafkaInspector(target)
+    with at_cluster("target", target):
         count = inspector.partitions(_patience()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")
     inspector.settled_ends([TopicPartition(topic, number) for number in range(count)], _patience())
-    for message in read_topic(properties, topic, _patience()):
+    for message in read_topic(target, topic, _patience()):
         yield message.key(), message.value()
 
 

@@ -7,7 +7,7 @@ reads without joining the group and writes nothing.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from legacy_mm.cli.exit_code import CommandParser, reported
 from legacy_mm.cli.mirror_line import flow_with_stores, split, with_instead
 from legacy_mm.clients.cluster_errors import named
 from legacy_mm.clients.librdkafka.reader import PartitionReader
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError, UsageError
 from legacy_mm.flow.flow_settings import Settings
@@ -112,9 +113,9 @@ def handled(made: BatchHandler, batch: Columns) -> Handled:
 
 
 def _records(settings: Settings, place: TopicPartition, begin: int, count: int) -> Iterator[Record]:
-    properties = {**settings.source.properties, "client.id": "legacy-mm-handler-test"}
-    reader = PartitionReader(properties, settings.source.api_timeout, ignore)
-    _start(reader, place, begin, properties)
+    client = settings.source.client.named("legacy-mm-handler-test")
+    reader = PartitionReader(client, settings.source.api_timeout, ignore)
+    _start(reader, place, begin, client.connection)
     timeout = _FIRST_READ_TIMEOUT
     while count > 0 and (found := reader.read(timeout)):
         timeout = _READ_TIMEOUT
@@ -125,10 +126,10 @@ def _records(settings: Settings, place: TopicPartition, begin: int, count: int) 
         raise UsageError(f"{place} holds offsets {gaps[0].low} to {gaps[0].high - 1}, not {gaps[0].wanted}")
 
 
-def _start(reader: PartitionReader, place: TopicPartition, begin: int, properties: Mapping[str, str]) -> None:
+def _start(reader: PartitionReader, place: TopicPartition, begin: int, source: ConnectionSettings) -> None:
     count = reader.partitions(place.topic)
     if count is None:
-        raise HostError(named("source", properties, "it does not answer"))
+        raise HostError(named("source", source, "it does not answer"))
     if not 0 <= place.partition < count:
         raise UsageError(f"the source has no {place}")
     if place not in reader.start({place: begin}).offsets:

@@ -17,8 +17,10 @@ from legacy_mm.cli.mirror_line import parts_of, split
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.cluster_errors import at_cluster, named
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.logs import root_logger
 
@@ -31,7 +33,7 @@ def main(words: Sequence[str]) -> int:
     return reported(lambda: _run(*_read(own, line)))
 
 
-def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
+def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, ConnectionSettings]:
     """Read the options, and the cluster that they or the mirror's command line name."""
     parser = _parser()
     options = parser.parse_args(own)
@@ -42,7 +44,7 @@ def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, 
     return options, client_connection.read(config, parts.java if parts else None)
 
 
-def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
+def _run(options: argparse.Namespace, connection: ConnectionSettings) -> int:
     root_logger.silence()
     try:
         return int(options.run(options, connection))
@@ -53,20 +55,20 @@ def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
         raise HostError(str(error)) from error
 
 
-def _require_answer(options: argparse.Namespace, connection: dict[str, str]) -> None:
+def _require_answer(options: argparse.Namespace, connection: ConnectionSettings) -> None:
     """Raise HostError for a cluster that is away: a client of the ledger would try for minutes."""
     with at_cluster(options.side, connection):
         LibrdkafkaInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
 
 
-def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
+def _produce(options: argparse.Namespace, connection: ConnectionSettings) -> int:
     _require_answer(options, connection)
     ledger = Ledger(options.topic, options.file)
     work = Workload(options.records, options.size, options.rate, not options.no_headers)
     before = ledger.acknowledged
     try:
         with StopSignals():
-            refused = produce(ledger, connection, work)
+            refused = produce(ledger, property_texts(connection), work)
         end = f"{refused} refused"
         code: int = ExitCode.FAILED if refused else ExitCode.DONE
     except StoppedBySignal as stopped:  # `check` does not count what was under way as missing
@@ -77,10 +79,10 @@ def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
     return code
 
 
-def _check(options: argparse.Namespace, connection: dict[str, str]) -> int:
+def _check(options: argparse.Namespace, connection: ConnectionSettings) -> int:
     ledger = Ledger.load(options.file)
     _require_answer(options, connection)
-    verdict = check(ledger, connection, options.topic)
+    verdict = check(ledger, property_texts(connection), options.topic)
     differences = verdict.differences(allow_duplicates=options.allow_duplicates)
     sys.stdout.write(_as_json(verdict) if options.json else _as_text(verdict, differences))
     return ExitCode.FOUND if differences else ExitCode.DONE

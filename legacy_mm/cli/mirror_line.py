@@ -114,7 +114,7 @@ def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
     flows = flows_of(line)
     for settings in flows:
         for side in (settings.source, settings.target):
-            if login := beyond_librdkafka(side.properties):
+            if login := beyond_librdkafka(side.connection):
                 raise ConfigurationError(f"this command has no login by {login}")
     return flows
 

@@ -11,8 +11,8 @@ the quarantine, though the others are at the target.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from legacy_mm.cli.exit_code import CommandParser, reported
@@ -21,9 +21,9 @@ from legacy_mm.cli.mirror_line import flow_with_stores, split
 from legacy_mm.clients.librdkafka.backlog import Backlog
 from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.dataplane.send_failure import IdempotenceRefused
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
-from legacy_mm.flow.copy_jobs import without_idempotence
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.api import Record
@@ -100,7 +100,7 @@ def _of_topic(settings: Settings) -> Iterator[_Portion]:
     if topic is None:
         raise UsageError("name a file, or --quarantine.topic in the command line")
     group = f"{settings.source.group_id}-redrive"
-    backlog = Backlog(settings.target.properties, topic, group, _SEND_TIMEOUT)
+    backlog = Backlog(settings.target.connection, topic, group, _SEND_TIMEOUT)
     records = [released(Record(*row)) for batch in backlog.read() for row in batch.rows()]
     yield _Portion(records, f"{topic} stays as it is")
     backlog.done()
@@ -126,20 +126,21 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
 
 def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
     """Send them; raises SendFailure with the first record that the target refuses, after the others, and HostError."""
-    properties = settings.target.properties
+    client = settings.target.client
     try:
-        _send_with(properties, targets)
+        _send_with(client, targets)
     except IdempotenceRefused as error:
         if settings.target.idempotence_required:
             raise SendFailure(f"the target refuses an idempotent producer: {error}") from error
         events.emit(events.IDEMPOTENCE_REFUSED, reason=error)
-        _send_with(without_idempotence(properties), targets)
+        _send_with(client.without_idempotence(), targets)
 
 
-def _send_with(properties: Mapping[str, str], targets: Sequence[Outgoing]) -> None:
+def _send_with(client: ProducerSettings, targets: Sequence[Outgoing]) -> None:
     failed: list[FailedSend] = []
     # with a record the target refuses its batch: here each has its own
-    sender = RecordSender({**properties, "batch.num.messages": "1"}, {}, failed.append, ignore, ignore)
+    alone = replace(client, produce=replace(client.produce, batch_records=1))
+    sender = RecordSender(alone, {}, failed.append, ignore, ignore)
     for begin in range(0, len(targets), _PORTION):
         _send_portion(sender, targets[begin : begin + _PORTION])
     if failed:

@@ -16,6 +16,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.mirror_line import parts_of, split
 from legacy_mm.cli.output import as_json
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
 
@@ -67,8 +68,8 @@ def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
             return ToolProcess(command, at, working_folder=Path.cwd())  # files may be named from here
 
         clusters = selftest.Clusters(
-            client_connection.read(options.source),
-            client_connection.read(options.target),
+            property_texts(client_connection.read(options.source)),
+            property_texts(client_connection.read(options.target)),
             start,
             options.records,
             options.patience,

@@ -37,7 +37,7 @@ class SecurityProtocol(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """What is trusted, and what is shown. A text (PEM) comes before a file."""
+    """Certificates and keys: whom we trust, and who we are. A text (PEM) comes before a file."""
 
     ca_pem: str | None = None
     ca_location: str | None = None
@@ -62,7 +62,7 @@ class TlsSettings:
 
 @dataclass(frozen=True, slots=True)
 class KerberosSettings:
-    """Where the ticket of a Kerberos login comes from."""
+    """The ticket of a Kerberos login, and its place."""
 
     service: str = "kafka"
     principal: str | None = None
@@ -74,7 +74,7 @@ class KerberosSettings:
 
 @dataclass(frozen=True, slots=True)
 class OAuthSettings:
-    """Where the token of an OAUTHBEARER login comes from."""
+    """The token of an OAUTHBEARER login, and the way to get it."""
 
     method: str | None = None
     """`oidc`: of the token service at `token_url`."""
@@ -137,12 +137,12 @@ class ConnectionSettings:
     """Empty: a name of our own, as each client says."""
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     tls: TlsSettings = TlsSettings()
-    sasl: SaslSettings = SaslSettings()
+    sasl: SaslSettings = field(default=SaslSettings(), repr=False)
     dns_lookup: str = "use_all_dns_ips"
     socket_timeout: float = 60.0
     """A broker that has not answered for so long is left (`socket.timeout.ms`)."""
     setup_timeout: float = 30.0
-    """For TCP, TLS and login together."""
+    """The limit of TCP, TLS and login together."""
     reconnect_backoff: float = 0.05
     reconnect_backoff_max: float = 1.0
     retry_backoff: float = 0.1
@@ -154,7 +154,7 @@ class ConnectionSettings:
     """0: the system's choice."""
     receive_buffer_bytes: int = 0
     further: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What only librdkafka reads, by its names."""
+    """Properties that only librdkafka reads, by its names."""
 
     def named(self, client_id: str) -> ConnectionSettings:
         """Return the settings of a client of this name."""
@@ -163,7 +163,7 @@ class ConnectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """How a consumer fetches."""
+    """The fetch requests of a consumer, and what it keeps of their answers."""
 
     max_wait: float = 0.5
     min_bytes: int = 1
@@ -185,7 +185,7 @@ class MembershipSettings:
     instance_id: str | None = None
     protocol: str = "classic"
     """`classic` or `consumer`."""
-    assignors: tuple[str, ...] = ("range",)
+    assignors: tuple[str, ...] = ("range", "roundrobin")
     session_timeout: float = 45.0
     heartbeat_interval: float = 3.0
     max_poll_interval: float = 300.0
@@ -193,7 +193,7 @@ class MembershipSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProduceSettings:
-    """How a producer sends."""
+    """The batches and requests of a producer."""
 
     acks: int = -1
     """-1: of all replicas that are in sync."""
@@ -208,6 +208,8 @@ class ProduceSettings:
     linger: float = 0.005
     request_timeout: float = 30.0
     delivery_timeout: float = float("inf")
+    missing_topic_timeout: float = 30.0
+    """A topic or partition that the target lacks is waited for so long (`max.block.ms`)."""
     retries: int = _ALWAYS
     compression: str | None = None
     """None: for whole batches the codec that they have, else none."""
@@ -228,7 +230,7 @@ class ConsumerSettings:
     fetch: FetchSettings = FetchSettings()
     membership: MembershipSettings = MembershipSettings()
     further: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What only librdkafka's consumer reads, by its names."""
+    """Properties that only librdkafka's consumer reads, by its names."""
 
     def named(self, client_id: str) -> ConsumerSettings:
         """Return the settings of a consumer of this name."""
@@ -242,7 +244,7 @@ class ProducerSettings:
     connection: ConnectionSettings
     produce: ProduceSettings = ProduceSettings()
     further: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What only librdkafka's producer reads, by its names."""
+    """Properties that only librdkafka's producer reads, by its names."""
 
     def without_idempotence(self) -> ProducerSettings:
         """Return the settings of a producer that keeps the order without a producer id."""

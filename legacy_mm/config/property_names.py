@@ -27,6 +27,11 @@ from legacy_mm.config.secret import Secret
 from legacy_mm.errors import ConfigurationError
 
 Settings = TypeVar("Settings")
+MOST_PROPAGATION_MS = 2_147_483
+"""The most that librdkafka takes; a file that says so, or more, means to wait for ever, as the legacy tool does.
+
+librdkafka multiplies by 1000 into 32 bits: one millisecond more and every new topic fails at once (measured).
+"""
 TOKEN_AUTH = "sasl.scram.token.auth"
 MSK_IAM = "sasl.legacy_mm.msk.iam"
 GIVEN = "sasl.legacy_mm.token"
@@ -41,7 +46,7 @@ _CONNECTION = (
 
 
 class Kind(NamedTuple):
-    """How a value is written as text."""
+    """A kind of value, and its form as text."""
 
     read: Callable[[str], Any]
     """Raises ValueError, or KeyError for a word that is none of those it knows."""
@@ -66,12 +71,13 @@ def _milliseconds(never: int | None = None) -> Kind:
 
 
 _WORDS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
-"""As librdkafka reads them."""
+"""The words that librdkafka takes for yes and no."""
 _TEXT = Kind(str, str)
 _SECRET = Kind(Secret, Secret.reveal)
 _NUMBER = Kind(int, str)
-_KBYTES = Kind(lambda text: int(text) << 10, lambda size: str(size >> 10))
+_KBYTES = Kind(lambda text: int(text) << 10, lambda size: str(-(-size // 1024)))
 _MS = _milliseconds()
+_FRACTION_MS = Kind(lambda text: float(text) / 1000, lambda seconds: f"{seconds * 1000:g}")
 _YES_NO = Kind(lambda text: _WORDS[text.lower()], lambda yes: "true" if yes else "false")
 _LIST = Kind(lambda text: tuple(word.strip() for word in text.split(",")), ",".join)
 _ACKS = Kind(lambda text: -1 if text == "all" else int(text), lambda acks: "all" if acks == -1 else str(acks))
@@ -175,9 +181,10 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
         "batch_records": Row("batch.num.messages", _NUMBER),
         "batch_bytes": Row("batch.size", _NUMBER),
         "buffer_bytes": Row("queue.buffering.max.kbytes", _KBYTES),
-        "linger": Row("linger.ms", _MS),
+        "linger": Row("linger.ms", _FRACTION_MS),
         "request_timeout": Row("request.timeout.ms", _MS),
         "delivery_timeout": Row("message.timeout.ms", _milliseconds(never=0)),
+        "missing_topic_timeout": Row("topic.metadata.propagation.max.ms", _milliseconds(never=MOST_PROPAGATION_MS)),
         "retries": Row("retries", _NUMBER),
         "compression": Row("compression.type", _TEXT),
         "compression_level": Row("compression.level", _NUMBER),
@@ -191,19 +198,19 @@ def name_of(kind: type, field: str) -> str:
     return ROWS[kind][field].name
 
 
-def connection(properties: Mapping[str, str]) -> ConnectionSettings:
+def read_connection(properties: Mapping[str, str]) -> ConnectionSettings:
     """Return the connection that librdkafka properties of any client describe; raises ConfigurationError."""
     return _connection(dict(properties))
 
 
-def consumer(properties: Mapping[str, str]) -> ConsumerSettings:
+def read_consumer(properties: Mapping[str, str]) -> ConsumerSettings:
     """Return the consumer that librdkafka properties describe; raises ConfigurationError."""
     left = dict(properties)
     fetch, membership = _taken(FetchSettings, left), _taken(MembershipSettings, left)
     return ConsumerSettings(_connection(left), fetch, membership, left)
 
 
-def producer(properties: Mapping[str, str]) -> ProducerSettings:
+def read_producer(properties: Mapping[str, str]) -> ProducerSettings:
     """Return the producer that librdkafka properties describe; raises ConfigurationError."""
     left = dict(properties)
     produce = _taken(ProduceSettings, left)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
+from legacy_mm.config.kafka_clients import ConsumerSettings, ProducerSettings
 from legacy_mm.control_channel import json_fields
 from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.model import Offsets, TopicPartition
@@ -87,8 +88,8 @@ class Plan(Frame):
     """Start offsets. The task resolves EARLIEST and LATEST, and answers the actual offsets."""
     names: Mapping[str, str]
     """Source topic -> target topic."""
-    source: Mapping[str, str] = field(repr=False)
-    target: Mapping[str, str] = field(repr=False)
+    source: ConsumerSettings = field(repr=False)
+    target: ProducerSettings = field(repr=False)
     barrier_interval: float
     api_timeout: float
     abort_on_send_failure: bool

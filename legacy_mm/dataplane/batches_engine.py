@@ -56,13 +56,13 @@ class BatchesEngine:
         self._keeps_partition = frozenset(plan.keeps_partition)
         self._failures = SendFailures(abort=plan.abort_on_send_failure)
         source, target = plan.source, plan.target
-        self._target = cluster_of(target)
-        self._written = Traffic("producer", tells(target))
+        self._target = cluster_of(target.connection)
+        self._written = Traffic("producer", tells(target.connection))
         aside = QuarantineSettings(**plan.quarantine)
         options = append_options.options_from(target, sets_aside=aside.refused)
         self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes
-        self._router = Router(RouteOptions.from_properties(target, limit, measure=plan.pairs))
+        self._router = Router(RouteOptions.of(target.produce, measure=plan.pairs))
         self._batches = BatchSource(source, self._router.decompress)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
         self._join_limits = JoinLimits(min(limit, options.batch_bytes))

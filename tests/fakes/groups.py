@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.model import TopicPartition
 
 
@@ -13,7 +14,7 @@ class FakeGroups(GroupAdmin):
     """Groups with what they have committed; none has members, unless a test says so."""
 
     def __init__(self, name: str = "source", **offsets: Mapping[TopicPartition, int]) -> None:
-        super().__init__(name, {})
+        super().__init__(name, ConnectionSettings())
         self.committed = {group: dict(found) for group, found in offsets.items()}
         self.in_use: set[str] = set()
         self.unlisted: set[str] = set()

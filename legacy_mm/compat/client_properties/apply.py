@@ -27,7 +27,7 @@ from legacy_mm.compat.client_properties.rule import (
     Value,
     trim,
 )
-from legacy_mm.config.settings import ClientProperties, JavaStores, PemFiles
+from legacy_mm.config.settings import JavaStores, PemFiles
 from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.features.rows import is_flag
 from legacy_mm.options import unbuilt
@@ -72,7 +72,8 @@ _ALIASES = {
 class Translated:
     """The outcome for one file."""
 
-    properties: ClientProperties = field(repr=False)
+    properties: Mapping[str, str] = field(repr=False)
+    """librdkafka property -> value. May hold secrets: never printed, never given to Spark."""
     reading: PropertyReading = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
-from legacy_mm.clients.tokens import LOGIN_CLASS, MSK_IAM, MSK_SIGNER
+from legacy_mm.clients.tokens import MSK_SIGNER
 from legacy_mm.compat.client_properties import known_logins
 from legacy_mm.compat.client_properties.rule import (
     Boolean,
@@ -24,6 +24,7 @@ from legacy_mm.compat.client_properties.rule import (
     SecretText,
     Text,
 )
+from legacy_mm.config.property_names import LOGIN_CLASS, MSK_IAM
 from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.policies.jar_contents import has_class
 

@@ -25,8 +25,9 @@ from legacy_mm.compat.client_properties.rule import (
     SecretText,
     Text,
 )
+from legacy_mm.config.kafka_clients import KERBEROS
+from legacy_mm.config.property_names import TOKEN_AUTH
 from legacy_mm.errors import ConfigurationError, blamed
-from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 
 _MODULES = "org.apache.kafka.common.security."
 _ONLY_OAUTH = "librdkafka renews a token when four fifths of its life are over"

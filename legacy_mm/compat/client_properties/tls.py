@@ -88,10 +88,10 @@ def _truststore(reading: PropertyReading) -> Emitted:
             "ssl.truststore.password", "SSL trust store is not specified, but trust store password is specified."
         )
     if certificates is not None:
-        return pem.trust("ssl.truststore.certificates", certificates)
+        return {"ssl.ca.pem": pem.certificates("ssl.truststore.certificates", certificates)}
     if location is None or kind != "PEM":
         return {}
-    return pem.trust("ssl.truststore.location", _read("ssl.truststore.location", location))
+    return {"ssl.ca.pem": pem.certificates("ssl.truststore.location", _read("ssl.truststore.location", location))}
 
 
 def _keystore(reading: PropertyReading) -> Emitted:
@@ -107,7 +107,8 @@ def _keystore(reading: PropertyReading) -> Emitted:
         key_name = chain_name = "ssl.keystore.location"
     if key is None or chain is None:
         return {}
-    emitted = pem.identity(key_name, key, chain_name, chain)
+    emitted = {"ssl.key.pem": pem.private_key(key_name, key)}
+    emitted |= {"ssl.certificate.pem": pem.certificates(chain_name, chain)}
     password = reading.text("ssl.key.password")
     return {**emitted, "ssl.key.password": password} if password else emitted
 

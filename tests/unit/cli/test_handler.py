@@ -10,6 +10,7 @@ import pytest
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import handler as command
 from legacy_mm.cli.handler import handler
+from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Started
 from legacy_mm.handlers.api import Record, TargetRecord
@@ -20,12 +21,12 @@ from legacy_mm.model import Columns
 class Reader:
     """Reads nothing."""
 
-    properties: dict[str, str]
+    settings: ConsumerSettings
     count: int | None = 1
     led = True
 
-    def __init__(self, properties: dict[str, str], *_: Any) -> None:
-        Reader.properties = properties
+    def __init__(self, settings: ConsumerSettings, *_: Any) -> None:
+        Reader.settings = settings
 
     def partitions(self, topic: str) -> int | None:
         return self.count
@@ -98,7 +99,7 @@ def test_the_handler_that_is_named_takes_the_place_of_the_lines(
 
 def test_key_stores_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "PartitionReader", Reader)
-    monkeypatch.setattr(keystore, "read", lambda stores, java: {"ssl.ca.pem": str(stores.trusted)})
+    monkeypatch.setattr(keystore, "read", lambda stores, java: keystore.StoreContents(str(stores.trusted)))
     plain = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
     secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
     files = {"consumer": plain | secured, "producer": plain}
@@ -106,7 +107,7 @@ def test_key_stores_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for side, properties in files.items():
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
     assert handler(["test", "--topic", "t", "--", *words]) == 0
-    assert "/trust.jks" in Reader.properties["ssl.ca.pem"]
+    assert "/trust.jks" in (Reader.settings.connection.tls.ca_pem or "")
 
 
 FILE = {

@@ -46,7 +46,7 @@ def test_java_options_and_variables_before_the_class_count(tmp_path: Path) -> No
     java = f"-Djava.security.auth.login.config={tmp_path}/jaas.conf"
     for call in (["kafka-run-class.sh", java], ["env", f"KAFKA_OPTS={java}"]):
         (flow,) = flows_of([*call, "kafka.tools.MirrorMaker", *words])
-        assert flow.source.properties["sasl.username"] == "me"
+        assert flow.source.connection.sasl.username == "me"
 
 
 def test_the_parts_of_a_line() -> None:

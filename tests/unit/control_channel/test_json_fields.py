@@ -34,8 +34,10 @@ class Whole:
 
 
 def whole(word: Secret | None = None) -> Whole:
-    source = property_names.consumer({**SECURED, "group.id": "g", "partition.assignment.strategy": "range,roundrobin"})
-    target = property_names.producer({**SECURED, "message.timeout.ms": "0", "compression.type": "zstd"})
+    source = property_names.read_consumer(
+        {**SECURED, "group.id": "g", "partition.assignment.strategy": "range,roundrobin"}
+    )
+    target = property_names.read_producer({**SECURED, "message.timeout.ms": "0", "compression.type": "zstd"})
     return Whole(source, target, {TopicPartition("t", 1): 7}, word)
 
 

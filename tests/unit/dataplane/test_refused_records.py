@@ -19,7 +19,10 @@ from hypothesis import strategies as st
 
 from legacy_mm.audit.record_comparison import partition_of
 from legacy_mm.clients.librdkafka.error_meanings import refuses_the_record
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clients.librdkafka.sender import FailedSend, Refused
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
@@ -52,8 +55,8 @@ class Target:
         self._refuses = refuses
         self._queue: list[tuple[tuple[str, int], bytes, Any, Any]] = []
 
-    def make(self, properties: Mapping[str, str], admit: Refused) -> Any:
-        self.properties, self.admit = properties, admit
+    def make(self, settings: ProducerSettings, admit: Refused) -> Any:
+        self.properties, self.admit = property_texts(settings), admit
         return self
 
     def partitions(self, topic: str) -> int:
@@ -86,7 +89,9 @@ def large(topic: str, value: bytes) -> FailedSend | None:
 
 def between(settings: QuarantineSettings, target: Target, properties: Mapping[str, str] = {}) -> RefusedRecords:
     """What is tested, in front of this target."""
-    return RefusedRecords(settings, properties, {"t": "copy"}, target.make, lambda: False, target.flush)
+    return RefusedRecords(
+        settings, property_names.read_producer(properties), {"t": "copy"}, target.make, lambda: False, target.flush
+    )
 
 
 def read(*values: bytes, partitions: int = 1) -> Columns:
@@ -186,7 +191,9 @@ def test_a_line_that_is_cut_short_is_the_end(settings: QuarantineSettings, monke
 def test_without_time_nothing_is_settled(settings: QuarantineSettings) -> None:
     """Invariant A: the engine reports nothing of it as safe."""
     target = Target(large)
-    refused = RefusedRecords(settings, {}, {"t": "copy"}, target.make, lambda: False, lambda: False)
+    refused = RefusedRecords(
+        settings, property_names.read_producer({}), {"t": "copy"}, target.make, lambda: False, lambda: False
+    )
     assert refused.send(read(b"1"), 0) == 1
     assert not refused.settled
 

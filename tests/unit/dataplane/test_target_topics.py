@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import Plan
 from legacy_mm.dataplane import retry_backoff
 from legacy_mm.dataplane.send_failure import Unsendable
@@ -46,7 +47,16 @@ class Coming:
 
 def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> TargetTopics:
     """Of a plan without duties."""
-    plan = Plan({}, {"t": "t"}, {}, {**QUICK, **target}, 0.0, 1.0, abort_on_send_failure=False, synchronous=False)
+    plan = Plan(
+        {},
+        {"t": "t"},
+        property_names.read_consumer({}),
+        property_names.read_producer({**QUICK, **target}),
+        0.0,
+        1.0,
+        abort_on_send_failure=False,
+        synchronous=False,
+    )
     nobody: Any = None
     cluster: Any = Coming(error, there)
     return TargetTopics(plan, cluster, nobody, threading.Event(), lambda: None)

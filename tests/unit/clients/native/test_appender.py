@@ -18,6 +18,7 @@ from legacy_mm.clients.native.log_inquiry import LogAnswer
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import epoch_ms
+from legacy_mm.config import property_names
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -56,7 +57,7 @@ class Cluster:
 def make(*, sets_aside: bool = False, **properties: str) -> BatchAppender:
     """`properties`: with _ for a dot."""
     known = {name.replace("_", "."): text for name, text in properties.items()}
-    options = options_from(known, sets_aside=sets_aside)
+    options = options_from(property_names.read_producer(known), sets_aside=sets_aside)
     return BatchAppender(Cluster(), options, Traffic("producer", print))  # type: ignore[arg-type]
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from legacy_mm.clients.native import tls_context
 from legacy_mm.clients.native.connection_security import Security, unsupported
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import TlsSettings
 from legacy_mm.control_channel import certificate
 from legacy_mm.errors import ConfigurationError
 
@@ -22,7 +24,6 @@ SASL = {"security.protocol": "sasl_ssl"}
         ({**SASL, "sasl.mechanism": "PLAIN"}, None),
         ({**SASL, "sasl.mechanism": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": "true"}, None),
         ({**SASL, "sasl.mechanism": "OAUTHBEARER", "sasl.legacy_mm.msk.iam": "{}"}, None),
-        ({"security.protocol": "quic"}, "security.protocol=quic is unknown"),
         ({**SASL, "sasl.mechanism": "CRAM"}, "sasl.mechanism=CRAM is unknown; possible are PLAIN"),
         ({**SASL, "sasl.mechanism": "OAUTHBEARER"}, "sasl.mechanism=OAUTHBEARER without a way to get a token"),
         (
@@ -36,11 +37,11 @@ SASL = {"security.protocol": "sasl_ssl"}
     ],
 )
 def test_what_the_wire_can_do(properties: dict[str, str], said: str | None) -> None:
-    found = unsupported(properties)
+    found = unsupported(property_names.read_connection(properties))
     assert found is None if said is None else (found or "").startswith(said)
     if said is not None:
         with pytest.raises(ConfigurationError, match=said):
-            Security(properties)
+            Security(property_names.read_connection(properties))
 
 
 SUITES = """
@@ -79,27 +80,40 @@ def test_java_s_names_of_suites(pair: str) -> None:
 
 
 def names(properties: dict[str, str]) -> set[str]:
-    return {suite["name"] for suite in tls_context.context(properties).get_ciphers() if suite["protocol"] != "TLSv1.3"}
+    return {
+        suite["name"]
+        for suite in tls_context.context(property_names.read_connection(properties).tls).get_ciphers()
+        if suite["protocol"] != "TLSv1.3"
+    }
 
 
 def test_suites_are_those_asked_for_else_those_that_java_has() -> None:
     assert names({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA:TLS_NO_WITH_SUCH"}) == {"AES128-SHA"}
     assert {"AES128-SHA", "AES256-GCM-SHA384", "ECDHE-RSA-AES128-SHA"} <= names({})
-    level = tls_context.context({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA"}).security_level
-    assert level == tls_context.context({}).security_level == 1
-    assert tls_context.context({"ssl.cipher.suites": "DEFAULT:@SECLEVEL=2"}).security_level == 2
+    level = tls_context.context(
+        property_names.read_connection({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA"}).tls
+    ).security_level
+    assert level == tls_context.context(TlsSettings()).security_level == 1
+    assert (
+        tls_context.context(
+            property_names.read_connection({"ssl.cipher.suites": "DEFAULT:@SECLEVEL=2"}).tls
+        ).security_level
+        == 2
+    )
 
 
 @pytest.mark.parametrize("checked", [True, False])
 def test_who_is_believed(checked: bool) -> None:
-    made = tls_context.context({} if checked else {"enable.ssl.certificate.verification": "false"})
+    made = tls_context.context(
+        property_names.read_connection({} if checked else {"enable.ssl.certificate.verification": "false"}).tls
+    )
     assert made.check_hostname is checked
     assert made.verify_mode is (ssl.CERT_REQUIRED if checked else ssl.CERT_NONE)
     assert made.minimum_version is ssl.TLSVersion.TLSv1_2
 
 
 def test_a_name_need_not_fit_where_the_file_says_so() -> None:
-    made = tls_context.context({"ssl.endpoint.identification.algorithm": "none"})
+    made = tls_context.context(property_names.read_connection({"ssl.endpoint.identification.algorithm": "none"}).tls)
     assert (made.check_hostname, made.verify_mode) == (False, ssl.CERT_REQUIRED)
 
 
@@ -117,7 +131,7 @@ def test_what_cannot_be_read_is_named_and_not_shown(
     properties: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(properties))) as caught:
-        tls_context.context(properties)
+        tls_context.context(property_names.read_connection(properties).tls)
     assert "hush" not in str(caught.value)
 
 
@@ -125,4 +139,4 @@ def test_a_key_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full one ended the mirror at its next connection."""
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
     own, key = (text.decode() for text in certificate._self_signed("127.0.0.1"))
-    assert tls_context.context({"ssl.certificate.pem": own, "ssl.key.pem": key})
+    assert tls_context.context(property_names.read_connection({"ssl.certificate.pem": own, "ssl.key.pem": key}).tls)

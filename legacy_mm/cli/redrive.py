@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from legacy_mm.cli.exit_code import CommandParser, reported
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.handler import handled, handler_of, ignore
-from legacy_mm.cli.mirror_line import flow_with_stores, split
 from legacy_mm.clients.librdkafka.backlog import Backlog
 from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
 from legacy_mm.clock import Deadline
@@ -40,16 +40,14 @@ _PORTION = 100
 """Few enough that none waits in the queue until its time is over."""
 
 
-def redrive(words: Sequence[str]) -> int:
-    """Run `legacy-mm redrive [FILE] -- COMMAND LINE`."""
-    parser = CommandParser(prog="legacy-mm redrive")
+def _add_options(parser: CommandParser) -> None:
+    parser.allow_abbrev = True
     parser.add_argument("file", type=Path, nargs="?", help="else the --quarantine.topic of the command line")
-    own, line = split(words)
-    return reported(lambda: _redrive(parser.parse_args(own).file, line), failed=None)
 
 
-def _redrive(file: Path | None, line: Sequence[str]) -> int:
-    with flow_with_stores(line) as (settings, java):
+def _redrive(call: CommandCall) -> int:
+    file: Path | None = call.options.file
+    with call.line.flow_with_stores() as (settings, java):
         names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
         made = _handler(settings, names, java)
         for portion in _of_topic(settings) if file is None else _of_file(file):
@@ -59,7 +57,7 @@ def _redrive(file: Path | None, line: Sequence[str]) -> int:
             except LegacyMMError as error:
                 raise type(error)(f"{error}; {portion.kept}") from error
             print(f"{len(portion.records)} records redriven, {len(targets)} sent")
-    return 0
+    return ExitCode.DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +165,6 @@ def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
             deadline = Deadline.after(_SEND_TIMEOUT)
         elif deadline.expired():
             raise HostError(f"the target has acknowledged nothing for {_SEND_TIMEOUT:g} s")
+
+
+BODIES = {"redrive": CommandBody(_add_options, _redrive, as_mirror=True)}

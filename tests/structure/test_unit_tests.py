@@ -14,13 +14,13 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         features/rows flow/flow_settings handlers/api logs/events logs/log_settings metrics/health
         metrics/metric_catalogue metrics/mirror_maker_2_mbeans model protocol/buffers protocol/uncompiled
         spark/attempt spark/task_entry compat/client_properties/common compat/client_properties/rule
-        compat/legacy_options compat/defaults cli/exit_code dedicated/connector_properties
+        compat/legacy_options compat/defaults dedicated/connector_properties cli/commands
         features/connect_offsets/connect_offset_settings
     """,
     "tests/unit/cli run the commands from their words": """
-        __main__ cli/cluster_look cli/features cli/group_look cli/group_plan cli/install cli/ledger cli/legacy_mm
-        cli/lists cli/mirror_maker cli/reference cli/selftest cli/adopt compat/console compat/startup compat/steps
-        explain/client_files explain/explanation explain/host_look explain/permissions explain/source_look
+        __main__ cli/cluster_look cli/command cli/features cli/group_look cli/group_plan cli/install cli/ledger
+        cli/legacy_mm cli/lists cli/mirror_maker cli/reference cli/selftest cli/adopt compat/console compat/startup
+        compat/steps explain/client_files explain/explanation explain/host_look explain/permissions explain/source_look
         explain/target_look cli/explain_text cli/driver_text
     """,
     "test_translate, test_logins and test_security_properties give it whole files": """

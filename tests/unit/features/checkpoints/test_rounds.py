@@ -1,9 +1,9 @@
-"""What becomes of pairs of offsets: offset syncs, exact maps, checkpoints, groups at the target. No broker."""
+"""What becomes of offset syncs: checkpoints, and groups at the target. No broker."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,15 +11,12 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
-from legacy_mm.control_channel.frames import CopiedRun
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import StoredSyncs, Translation
-from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
-from legacy_mm.features.offset_syncs.offset_map import Nearest, OffsetMap
-from legacy_mm.features.offset_syncs.writer import OffsetSyncs
-from legacy_mm.logs.events import DUTY_FAILED, OFFSETS_LOST
+from legacy_mm.features.offset_syncs.offset_map import OffsetMap
+from legacy_mm.logs.events import DUTY_FAILED
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import WindowReading
@@ -36,131 +33,10 @@ def decoded(topic: Topic, kind: Any) -> list[Any]:
     return [kind.decode(*pair) for pair in topic.written]
 
 
-def exact(topic: Topic) -> ExactOffsets:
-    return ExactOffsets(StoredMaps(topic), topic)  # type: ignore[arg-type]
-
-
-def at_target(maps: ExactOffsets, offset: int) -> int | None:
-    pair = maps.nearest(ONE, offset).pair
-    return pair and pair.downstream
-
-
 @pytest.fixture
 def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     """What was told."""
-    told = (DUTY_FAILED, OFFSETS_LOST)
-    return lambda: [vars(line)["fields"]["reason"] for line in caplog.records if vars(line).get("event") in told]
-
-
-@pytest.fixture
-def syncs_topic() -> Topic:
-    return Topic()
-
-
-@pytest.fixture
-def maps_topic() -> Topic:
-    return Topic()
-
-
-@pytest.fixture
-def syncs(syncs_topic: Topic, maps_topic: Topic) -> Iterator[OffsetSyncs]:
-    """With a lag of 10 and a flush once an hour."""
-    thread = OffsetSyncs(syncs_topic, 10, 3600.0, exact(maps_topic))  # type: ignore[arg-type]
-    thread.start()
-    yield thread
-    thread.finish(Deadline.after(SECONDS))
-
-
-def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
-    syncs.started({ONE: 0, OTHER: 0})
-    syncs.copied([CopiedRun("t", 0, 0, 100, 1), CopiedRun("t", 2, 0, 0, 1)])
-    wait_until(lambda: decoded(syncs_topic, OffsetSync) == [OffsetSync("t", 0, 0, 100)], SECONDS, "the first record")
-    assert syncs.held() == {ONE, OTHER}
-    syncs.copied([CopiedRun("t", 0, 1, 101, 5)])
-    syncs.ended([ONE])
-    syncs.finish(Deadline.after(SECONDS))
-    assert decoded(syncs_topic, OffsetSync)[1:] == [OffsetSync("t", 0, 5, 105)]
-    assert syncs.held() == frozenset()
-
-
-def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
-    syncs_topic.full = True
-    syncs.started({ONE: 0, OTHER: 0})
-    syncs.copied([CopiedRun("t", 0, 0, 0, 1), CopiedRun("t", 1, 7, 3, 1)])
-    syncs.copied([CopiedRun("t", 0, 50, 1, 1)])
-    wait_until(lambda: len(syncs.held()) == 2, SECONDS, "the partitions")
-    syncs_topic.full = False
-    wait_until(lambda: len(syncs_topic.written) == 3, SECONDS, "all of them")
-    found = decoded(syncs_topic, OffsetSync)
-    assert [each for each in found if each.partition == 0] == [OffsetSync("t", 0, 0, 0), OffsetSync("t", 0, 50, 1)]
-    assert OffsetSync("t", 1, 7, 3) in found
-
-
-def test_what_should_not_happen_is_told_and_later_pairs_do_not_pile_up(
-    syncs: OffsetSyncs, syncs_topic: Topic, troubles: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(syncs_topic, "send", lambda key, value: 1 // 0)
-    syncs.started({ONE: 0})
-    syncs.copied([CopiedRun("t", 0, 0, 0, 1)])
-    syncs.join(SECONDS)
-    assert [words.partition(":")[0] for words in troubles()] == ["ZeroDivisionError"]
-    syncs.copied([CopiedRun("t", 0, 1, 1, 1)])
-    assert syncs._told.empty()
-
-
-def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -> None:
-    first = exact(maps_topic)
-    first.started({ONE: 10})
-    first.copied([CopiedRun("t", 0, 10, 0, 5), CopiedRun("t", 0, 20, 5, 5)])
-    assert [at_target(first, offset) for offset in (9, 10, 14, 15, 19, 22, 25, 99)] == [*(None, 0, 4, 5, 5, 7, 10, 10)]
-    first.save([ONE])
-    second = exact(maps_topic.again())
-    second.started({ONE: 25, OTHER: 0})
-    second.copied([CopiedRun("t", 0, 27, 10, 1)])
-    assert [at_target(second, offset) for offset in (12, 25, 26, 27, 28)] == [2, 10, 10, 10, 11]
-    assert second.nearest(OTHER, 0) == Nearest()
-    second.ended([ONE])
-    assert second.nearest(ONE, 12) == Nearest()
-
-
-def test_maps_that_cannot_be_read_are_not_hidden_by_new_ones(
-    syncs_topic: Topic, maps_topic: Topic, troubles: Callable[[], list[str]]
-) -> None:
-    """What is copied before they are read stays a hole."""
-    first = exact(maps_topic)
-    first.started({ONE: 10})
-    first.copied([CopiedRun("t", 0, 10, 0, 5)])
-    first.save([ONE])
-    again = maps_topic.again()
-    again.unreadable = True
-    second = OffsetSyncs(syncs_topic, 10, 0.01, exact(again))  # type: ignore[arg-type]
-    second.start()
-    second.started({ONE: 15})
-    second.copied([CopiedRun("t", 0, 15, 5, 5)])
-    wait_until(syncs_topic.written.copy, SECONDS, "what was copied, as a sync")
-    again.unreadable = False
-    wait_until(lambda: again.read_to, SECONDS, "what the first one wrote")
-    second.copied([CopiedRun("t", 0, 20, 10, 5)])
-    second.finish(Deadline.after(SECONDS))
-    third = exact(again.again())
-    third.started({ONE: 25})
-    assert [at_target(third, offset) for offset in (12, 15, 17, 20, 24)] == [2, 5, 5, 10, 14]
-    assert troubles() == ["cannot be read"]
-
-
-def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: Topic) -> None:
-    """Records 15 to 19 were copied, by a process that was killed or into a broker that did not say where."""
-    for untold in ({ONE: 20}, None):
-        maps = exact(Topic())
-        maps.started({ONE: 10})
-        maps.copied([CopiedRun("t", 0, 10, 0, 5)])
-        if untold is not None:
-            maps.started(untold)
-        else:
-            maps.copied([CopiedRun("t", 0, 15, -1, 5)])
-        maps.copied([CopiedRun("t", 0, 20, 10, 5)])
-        assert at_target(maps, 17) == 5, "never beyond what may be missing"
-        assert at_target(maps, 21) == 11
+    return lambda: [vars(line)["fields"]["reason"] for line in caplog.records if vars(line).get("event") == DUTY_FAILED]
 
 
 def translation(*pairs: tuple[int, int], known: OffsetMap | None = None) -> Translation:

@@ -52,9 +52,9 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "a test of what uses it shows it": """
         audit/spawn audit/tool_process audit/waiting clients/native/broker_sender clients/native/traffic clock
         dataplane/held_partitions dataplane/retry_backoff dataplane/tally dataplane/target_gate flow/copy_jobs
-        flow/mirror handlers/batches handlers/java_exit handlers/java_source handlers/quarantine jvm/jars
-        jvm/login_classes jvm/mbeans jvm/topic_rename logs/log4j_1 logs/log4j_2 logs/log4j_found metrics/legacy_mbeans
-        metrics/meters policies/pattern_words protocol/message_reader protocol/record_kernels spark/worker_daemon
+        flow/mirror handlers/batches handlers/java_exit handlers/java_source jvm/jars jvm/login_classes jvm/mbeans
+        jvm/topic_rename logs/log4j_1 logs/log4j_2 logs/log4j_found metrics/legacy_mbeans metrics/meters
+        policies/pattern_words protocol/message_reader protocol/record_kernels spark/worker_daemon
     """,
 }
 

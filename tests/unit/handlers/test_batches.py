@@ -101,6 +101,17 @@ def test_a_handler_that_ends_the_program(code: Any, ends_with: int) -> None:
     assert (values(found), list(found.ends), found.exit_code, found.error) == ([b"a"], [1], ends_with, None)
 
 
+def ends_half_way(record: Record) -> Any:
+    yield record.to("copy")
+    if record.value == b"end":
+        raise SystemExit(3)
+
+
+def test_a_generator_that_ends_the_program_half_way_leaves_no_half() -> None:
+    found = handled(ends_half_way, b"a", b"end")
+    assert (values(found), list(found.ends), found.exit_code) == ([b"a"], [1], 3)
+
+
 def named(*topics: str) -> Handled:
     """A record for each of these topics, two of the second source record."""
     targets = [TargetRecord(topic, None, b"x") for topic in topics]

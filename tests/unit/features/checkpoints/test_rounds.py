@@ -23,13 +23,13 @@ from legacy_mm.metrics.window import WindowReading
 from legacy_mm.model import OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from tests.fakes.groups import FakeGroups
-from tests.unit.features.memory_topic import Topic
+from tests.fakes.internal_topic import FakeInternalTopic
 
 SECONDS = 20.0
 ONE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-def decoded(topic: Topic, kind: Any) -> list[Any]:
+def decoded(topic: FakeInternalTopic, kind: Any) -> list[Any]:
     return [kind.decode(*pair) for pair in topic.written]
 
 
@@ -40,9 +40,9 @@ def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
 
 
 def translation(*pairs: tuple[int, int], known: OffsetMap | None = None) -> Translation:
-    topic = Topic(*(OffsetSync("t", 0, *pair).encode() for pair in pairs), (None, b"x"), (b"x", None))
+    topic = FakeInternalTopic(*(OffsetSync("t", 0, *pair).encode() for pair in pairs), (None, b"x"), (b"x", None))
     runs = known or OffsetMap()
-    found = Translation(StoredSyncs(topic), lambda partition, offset: runs.nearest(offset))  # type: ignore[arg-type]
+    found = Translation(StoredSyncs(topic), lambda partition, offset: runs.nearest(offset))
     found.refresh(Deadline.after(SECONDS))
     return found
 
@@ -67,7 +67,7 @@ class Here:
         self,
         source: FakeGroups,
         target: FakeGroups | None,
-        known: Topic,
+        known: FakeInternalTopic,
         *pairs: tuple[int, int],
         end: int | None = None,
         interval: float = 0.01,
@@ -82,7 +82,7 @@ class Here:
             CheckpointRounds(interval, 0.01 if target else None),
             SourceGroups(source, lambda group: group != "mirror", None),
             translation(*pairs),
-            Emitter(known, known.writer, metrics),  # type: ignore[arg-type]
+            Emitter(known, known.writer, metrics),
             None if target is None else TargetGroups(target, metrics),
             lambda topic: f"west.{topic}",
             lambda: frozenset({ONE}),
@@ -119,7 +119,7 @@ PLACE = TopicPartition("west.t", 0)
 
 def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_moves() -> None:
     source = FakeGroups(g={ONE: 100, OTHER: 5}, mirror={ONE: 100}, elsewhere={OTHER: 1}, reset={ONE: -1})
-    with Here(source, None, Topic(), (90, 40), (100, 50)) as here:
+    with Here(source, None, FakeInternalTopic(), (90, 40), (100, 50)) as here:
         wait_until(lambda: here.topic.written, SECONDS, "the first checkpoint")
         source.committed["g"][ONE] = 104
         wait_until(lambda: len(here.topic.written) == 2, SECONDS, "the second one")
@@ -138,7 +138,7 @@ def test_a_group_without_a_checkpoint_is_named_once(caplog: pytest.LogCaptureFix
     """Nothing is known of where it stands; nor of what is copied elsewhere, but that is not ours to say."""
     source = FakeGroups(early={ONE: 80, OTHER: 5}, g={ONE: 100}, late={ONE: 80})
     told = lambda group: [each for each in caplog.messages if f"group {group} has no checkpoint for 1 " in each]  # noqa: E731
-    with Here(source, None, Topic(), (90, 40)) as here:
+    with Here(source, None, FakeInternalTopic(), (90, 40)) as here:
         wait_until(lambda: told("early") and told("late"), SECONDS, "the lines")
         source.committed["late"][ONE] = 95
         wait_until(lambda: len(here.topic.written) == 2, SECONDS, "the checkpoint")
@@ -147,31 +147,33 @@ def test_a_group_without_a_checkpoint_is_named_once(caplog: pytest.LogCaptureFix
 
 
 def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> None:
-    known = Topic(Checkpoint("g", "west.t", 0, 100, 60, "").encode(), (None, None))
+    known = FakeInternalTopic(Checkpoint("g", "west.t", 0, 100, 60, "").encode(), (None, None))
     with Here(FakeGroups(g={ONE: 100}, h={ONE: 100}), None, known, (90, 40)) as here:
         wait_until(lambda: len(here.topic.written) == 3, SECONDS, "the other group's")
-    assert decoded(Topic(*here.topic.written[2:]), Checkpoint) == [Checkpoint("h", "west.t", 0, 100, 41, "m")]
+    assert decoded(FakeInternalTopic(*here.topic.written[2:]), Checkpoint) == [
+        Checkpoint("h", "west.t", 0, 100, 41, "m")
+    ]
 
 
 def test_what_is_behind_the_end_of_the_log_is_void() -> None:
     """The target's topic was made again: old checkpoints, and what old offset syncs say."""
-    known = Topic(*(Checkpoint(group, *PLACE, 80, 300, "").encode() for group in ("g", "early")))
+    known = FakeInternalTopic(*(Checkpoint(group, *PLACE, 80, 300, "").encode() for group in ("g", "early")))
     source, target = FakeGroups(g={ONE: 100}, early={ONE: 80}, late={ONE: 200}), FakeGroups()
     with Here(source, target, known, (90, 40), (200, 70), end=69):
         wait_until(lambda: target.committed, SECONDS, "the group")
     assert target.committed == {"g": {PLACE: 41}}
-    assert decoded(Topic(*known.written[2:]), Checkpoint) == [Checkpoint("g", *PLACE, 100, 41, "m")]
+    assert decoded(FakeInternalTopic(*known.written[2:]), Checkpoint) == [Checkpoint("g", *PLACE, 100, 41, "m")]
 
 
 def test_they_are_looked_for_before_what_is_copied_next_comes_up_to_them() -> None:
-    known = Topic(Checkpoint("g", *PLACE, 80, 300, "").encode())
+    known = FakeInternalTopic(Checkpoint("g", *PLACE, 80, 300, "").encode())
     with Here(FakeGroups(), None, known, end=0, interval=3_600.0) as here:
         assert here.looked.wait(SECONDS)
 
 
 def test_what_fails_because_the_mirror_stops_is_not_told(troubles: Callable[[], list[str]]) -> None:
     source = FakeGroups(g={ONE: 100})
-    with Here(source, None, Topic(), (90, 40)) as here:
+    with Here(source, None, FakeInternalTopic(), (90, 40)) as here:
 
         def offsets(groups: Collection[str], deadline: Deadline) -> Any:
             here.thread.stop()
@@ -183,7 +185,7 @@ def test_what_fails_because_the_mirror_stops_is_not_told(troubles: Callable[[], 
 
 
 def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: Callable[[], list[str]]) -> None:
-    known = Topic()
+    known = FakeInternalTopic()
     known.refuses = "no"
     with Here(FakeGroups(g={ONE: 100}), None, known, (90, 40)) as here:
         wait_until(troubles, SECONDS, "the complaint")
@@ -196,7 +198,7 @@ def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: 
 def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubles: Callable[[], list[str]]) -> None:
     source = FakeGroups(g={ONE: 100}, secret={ONE: 100})
     source.untold["secret"] = "not authorized"
-    with Here(source, None, Topic(), (90, 40)) as here:
+    with Here(source, None, FakeInternalTopic(), (90, 40)) as here:
         wait_until(lambda: here.topic.written and troubles(), SECONDS, "both")
     assert troubles()[0] == "group secret: not authorized"
 
@@ -214,7 +216,7 @@ def test_a_group_whose_broker_is_away_is_compared_all_the_same() -> None:
 @pytest.mark.parametrize("group", ["mirror", "deleted"])
 def test_a_group_that_was_excluded_or_deleted_is_left_alone_at_the_target(group: str) -> None:
     """Its checkpoints from before are still in the topic; `mirror` is not accepted."""
-    known = Topic(*(Checkpoint(name, *PLACE, 1_000, 100, "m").encode() for name in (group, "g")))
+    known = FakeInternalTopic(*(Checkpoint(name, *PLACE, 1_000, 100, "m").encode() for name in (group, "g")))
     source, target = FakeGroups(mirror={ONE: 0}, g={ONE: 0}), FakeGroups(g={PLACE: 0})
     with Here(source, target, known, (100, 50)):
         wait_until(lambda: target.committed["g"][PLACE] == 100, SECONDS, "the group that is there")
@@ -225,7 +227,7 @@ def test_groups_at_the_target_follow_and_never_go_back() -> None:
     source = FakeGroups(new={ONE: 100}, ahead={ONE: 100}, behind={ONE: 100}, busy={ONE: 100})
     target = FakeGroups(ahead={PLACE: 70}, behind={PLACE: 7, TopicPartition("else", 0): 3}, busy={PLACE: 1})
     target.in_use.add("busy")
-    with Here(source, target, Topic(), (90, 40)) as here:
+    with Here(source, target, FakeInternalTopic(), (90, 40)) as here:
         wait_until(lambda: "new" in target.committed, SECONDS, "the new group")
     assert here.counted("groups") == 2
     assert target.committed == {
@@ -246,7 +248,7 @@ def test_a_target_that_does_not_answer_is_told_once_and_asked_again(troubles: Ca
         return FakeGroups.states(target, groups, deadline)
 
     target.states = states  # type: ignore[method-assign]
-    with Here(FakeGroups(g={ONE: 100}), target, Topic(), (90, 40)):
+    with Here(FakeGroups(g={ONE: 100}), target, FakeInternalTopic(), (90, 40)):
         wait_until(lambda: target.committed, SECONDS, "the group")
     assert troubles() == ["away"]
 

@@ -14,14 +14,14 @@ from legacy_mm.features.offset_syncs.offset_map import Nearest
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.logs.events import DUTY_FAILED
 from legacy_mm.model import TopicPartition
-from tests.unit.features.memory_topic import Topic
+from tests.fakes.internal_topic import FakeInternalTopic
 
 SECONDS = 20.0
 ONE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-def exact(topic: Topic) -> ExactOffsets:
-    return ExactOffsets(StoredMaps(topic), topic)  # type: ignore[arg-type]
+def exact(topic: FakeInternalTopic) -> ExactOffsets:
+    return ExactOffsets(StoredMaps(topic), topic)
 
 
 def at_target(maps: ExactOffsets, offset: int) -> int | None:
@@ -36,16 +36,16 @@ def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
 
 
 @pytest.fixture
-def syncs_topic() -> Topic:
-    return Topic()
+def syncs_topic() -> FakeInternalTopic:
+    return FakeInternalTopic()
 
 
 @pytest.fixture
-def maps_topic() -> Topic:
-    return Topic()
+def maps_topic() -> FakeInternalTopic:
+    return FakeInternalTopic()
 
 
-def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -> None:
+def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: FakeInternalTopic) -> None:
     first = exact(maps_topic)
     first.started({ONE: 10})
     first.copied([CopiedRun("t", 0, 10, 0, 5), CopiedRun("t", 0, 20, 5, 5)])
@@ -61,7 +61,7 @@ def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -
 
 
 def test_maps_that_cannot_be_read_are_not_hidden_by_new_ones(
-    syncs_topic: Topic, maps_topic: Topic, troubles: Callable[[], list[str]]
+    syncs_topic: FakeInternalTopic, maps_topic: FakeInternalTopic, troubles: Callable[[], list[str]]
 ) -> None:
     """What is copied before they are read stays a hole."""
     first = exact(maps_topic)
@@ -70,7 +70,7 @@ def test_maps_that_cannot_be_read_are_not_hidden_by_new_ones(
     first.save([ONE])
     again = maps_topic.again()
     again.unreadable = True
-    second = OffsetSyncs(syncs_topic, 10, 0.01, exact(again))  # type: ignore[arg-type]
+    second = OffsetSyncs(syncs_topic, 10, 0.01, exact(again))
     second.start()
     second.started({ONE: 15})
     second.copied([CopiedRun("t", 0, 15, 5, 5)])
@@ -85,10 +85,10 @@ def test_maps_that_cannot_be_read_are_not_hidden_by_new_ones(
     assert troubles() == ["cannot be read"]
 
 
-def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: Topic) -> None:
+def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: FakeInternalTopic) -> None:
     """Records 15 to 19 were copied, by a process that was killed or into a broker that did not say where."""
     for untold in ({ONE: 20}, None):
-        maps = exact(Topic())
+        maps = exact(FakeInternalTopic())
         maps.started({ONE: 10})
         maps.copied([CopiedRun("t", 0, 10, 0, 5)])
         if untold is not None:

@@ -14,18 +14,18 @@ from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.logs.events import OFFSETS_LOST
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.mirror_records import OffsetSync
-from tests.unit.features.memory_topic import Topic
+from tests.fakes.internal_topic import FakeInternalTopic
 
 SECONDS = 20.0
 ONE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-def decoded(topic: Topic) -> list[OffsetSync]:
+def decoded(topic: FakeInternalTopic) -> list[OffsetSync]:
     return [OffsetSync.decode(*pair) for pair in topic.written]
 
 
-def exact(topic: Topic) -> ExactOffsets:
-    return ExactOffsets(StoredMaps(topic), topic)  # type: ignore[arg-type]
+def exact(topic: FakeInternalTopic) -> ExactOffsets:
+    return ExactOffsets(StoredMaps(topic), topic)
 
 
 @pytest.fixture
@@ -36,25 +36,27 @@ def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
 
 
 @pytest.fixture
-def syncs_topic() -> Topic:
-    return Topic()
+def syncs_topic() -> FakeInternalTopic:
+    return FakeInternalTopic()
 
 
 @pytest.fixture
-def maps_topic() -> Topic:
-    return Topic()
+def maps_topic() -> FakeInternalTopic:
+    return FakeInternalTopic()
 
 
 @pytest.fixture
-def syncs(syncs_topic: Topic, maps_topic: Topic) -> Iterator[OffsetSyncs]:
+def syncs(syncs_topic: FakeInternalTopic, maps_topic: FakeInternalTopic) -> Iterator[OffsetSyncs]:
     """With a lag of 10 and a flush once an hour."""
-    thread = OffsetSyncs(syncs_topic, 10, 3600.0, exact(maps_topic))  # type: ignore[arg-type]
+    thread = OffsetSyncs(syncs_topic, 10, 3600.0, exact(maps_topic))
     thread.start()
     yield thread
     thread.finish(Deadline.after(SECONDS))
 
 
-def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
+def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(
+    syncs: OffsetSyncs, syncs_topic: FakeInternalTopic
+) -> None:
     syncs.started({ONE: 0, OTHER: 0})
     syncs.copied([CopiedRun("t", 0, 0, 100, 1), CopiedRun("t", 2, 0, 0, 1)])
     wait_until(lambda: decoded(syncs_topic) == [OffsetSync("t", 0, 0, 100)], SECONDS, "the first record")
@@ -66,7 +68,7 @@ def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(syncs: OffsetSync
     assert syncs.held() == frozenset()
 
 
-def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
+def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: FakeInternalTopic) -> None:
     syncs_topic.full = True
     syncs.started({ONE: 0, OTHER: 0})
     syncs.copied([CopiedRun("t", 0, 0, 0, 1), CopiedRun("t", 1, 7, 3, 1)])
@@ -80,7 +82,10 @@ def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: Topic) ->
 
 
 def test_what_should_not_happen_is_told_and_later_pairs_do_not_pile_up(
-    syncs: OffsetSyncs, syncs_topic: Topic, troubles: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+    syncs: OffsetSyncs,
+    syncs_topic: FakeInternalTopic,
+    troubles: Callable[[], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(syncs_topic, "send", lambda key, value: 1 // 0)
     syncs.started({ONE: 0})

@@ -57,11 +57,11 @@ def _adopt(call: CommandCall) -> int:
     with java_for(settings.spark.jvm.java_home) as jvm:
         settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
-        survey = LibrdkafkaInspector(settings.source.properties)
+        inspector = LibrdkafkaInspector(settings.source.properties)
         with at_cluster("source", settings.source.properties):
-            counts = survey.partitions(_patience())
+            counts = inspector.partitions(_deadline())
         mirrored = [TopicPartition(topic, number) for topic in choice.select(counts) for number in range(counts[topic])]
-        starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
+        starts = {place: low for place, (low, _) in inspector.log_ends(mirrored, _deadline()).items()}
     stands = _stands(settings, asked)
     group = Adoption(GroupAdmin("source", settings.source.properties), settings.source.group_id, _say)
     done = group.run(stands, starts, AdoptionOptions(asked.known_only, asked.replace, asked.dry_run))
@@ -81,11 +81,11 @@ def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
     """Read each partition in its order: a key is always in the same one."""
     inspector = LibrdkafkaInspector(properties)
     with at_cluster("target", properties):
-        count = inspector.partitions(_patience()).get(topic)
+        count = inspector.partitions(_deadline()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")
-    inspector.settled_ends([TopicPartition(topic, number) for number in range(count)], _patience())
-    for message in read_topic(properties, topic, _patience()):
+    inspector.settled_ends([TopicPartition(topic, number) for number in range(count)], _deadline())
+    for message in read_topic(properties, topic, _deadline()):
         yield message.key(), message.value()
 
 
@@ -94,7 +94,7 @@ def _names(connectors: Mapping[Connector, object] | Sequence[Connector]) -> str:
     return f"offsets of {' and '.join(named)}" if named else "no offsets of MirrorMaker 2's source connectors"
 
 
-def _patience() -> Deadline:
+def _deadline() -> Deadline:
     return Deadline.after(_ASK_TIMEOUT)
 
 

@@ -36,7 +36,7 @@ from legacy_mm.model import Columns, Outgoing
 
 _SEND_TIMEOUT = 30.0
 _LOOK_INTERVAL = 0.05
-_PORTION = 100
+_AT_ONCE = 100
 """Few enough that none waits in the queue until its time is over."""
 
 
@@ -50,26 +50,26 @@ def _redrive(call: CommandCall) -> int:
     with call.line.flow_with_stores() as (settings, java):
         names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
         made = _handler(settings, names, java)
-        for portion in _of_topic(settings) if file is None else _of_file(file):
+        for found in _of_topic(settings) if file is None else _of_file(file):
             try:
-                targets = _targets(made, names, portion.records)
+                targets = _targets(made, names, found.records)
                 _send(settings, targets)
             except LegacyMMError as error:
-                raise type(error)(f"{error}; {portion.kept}") from error
-            print(f"{len(portion.records)} records redriven, {len(targets)} sent")
+                raise type(error)(f"{error}; {found.kept}") from error
+            print(f"{len(found.records)} records redriven, {len(targets)} sent")
     return ExitCode.DONE
 
 
 @dataclass(frozen=True, slots=True)
-class _Portion:
-    """Records that are out of the quarantine when the next portion is asked for."""
+class _Quarantined:
+    """Records that are out of the quarantine when the next ones are asked for."""
 
     records: list[Record]
     kept: str
     """The place of the records until then."""
 
 
-def _of_file(path: Path) -> Iterator[_Portion]:
+def _of_file(path: Path) -> Iterator[_Quarantined]:
     """Yield what an earlier redrive has left, and what the file holds now."""
     left = was_taken(path)
     try:
@@ -82,25 +82,25 @@ def _of_file(path: Path) -> Iterator[_Portion]:
         raise HostError(f"{path} cannot be taken: {error.strerror}") from error
 
 
-def _taken_from(path: Path) -> Iterator[_Portion]:
+def _taken_from(path: Path) -> Iterator[_Quarantined]:
     with take(path) as taken:
         kept = f"the records are in {taken.path}, which the next redrive takes first"
         records, torn = read_file(taken.path)
-        yield _Portion(records, kept)
+        yield _Quarantined(records, kept)
         now = taken.done()
     print(f"the file is now {now}")
     if torn:
         raise ConfigurationError(f"{now} has torn lines, which were not sent: {', '.join(map(str, torn))}")
 
 
-def _of_topic(settings: Settings) -> Iterator[_Portion]:
+def _of_topic(settings: Settings) -> Iterator[_Quarantined]:
     topic = settings.quarantine.topic
     if topic is None:
         raise UsageError("name a file, or --quarantine.topic in the command line")
     group = f"{settings.source.group_id}-redrive"
     backlog = Backlog(settings.target.properties, topic, group, _SEND_TIMEOUT)
     records = [released(Record(*row)) for batch in backlog.read() for row in batch.rows()]
-    yield _Portion(records, f"{topic} stays as it is")
+    yield _Quarantined(records, f"{topic} stays as it is")
     backlog.done()
     print(f"group {group} has had all of {topic}")
 
@@ -138,13 +138,13 @@ def _send_with(properties: Mapping[str, str], targets: Sequence[Outgoing]) -> No
     failed: list[FailedSend] = []
     # with a record the target refuses its batch: here each has its own
     sender = RecordSender({**properties, "batch.num.messages": "1"}, {}, failed.append, ignore, ignore)
-    for begin in range(0, len(targets), _PORTION):
-        _send_portion(sender, targets[begin : begin + _PORTION])
+    for begin in range(0, len(targets), _AT_ONCE):
+        _send_some(sender, targets[begin : begin + _AT_ONCE])
     if failed:
         raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}")
 
 
-def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
+def _send_some(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
     """Wait until all are acknowledged or have failed.
 
     Raises SendFailure for what is no record, and HostError when it does not go on any more.

@@ -58,21 +58,21 @@ def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(caps
     """As in Java, for which it was damaged on its way."""
     appender = make()
     entry = sent(appender)
-    channel = BrokerSender(appender, 1)
+    sender = BrokerSender(appender, 1)
     for _ in range(10):
-        channel._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "", {})], 0, 0)
+        sender._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "", {})], 0, 0)
         assert appender.take_refused() == []
         assert appender._queues[PLACE].begin() is entry
     assert "t-0 did not take a batch, which is tried again: CORRUPT_MESSAGE: " in capsys.readouterr().out
 
 
-def in_line(appender: BatchAppender, channel: BrokerSender, number: int, size: int) -> PartitionQueue:
-    """A queue with one batch of about `size` bytes, whose turn comes on this channel."""
+def in_line(appender: BatchAppender, sender: BrokerSender, number: int, size: int) -> PartitionQueue:
+    """A queue with one batch of about `size` bytes, whose turn comes on this sender."""
     place = TopicPartition("t", number)
     appender.append(place, build([Row(0, NOW, b"k", bytes(size))]), "receipt")
     queue = appender._queues[place]
     queue.paused = False
-    channel.line_up(queue)
+    sender.line_up(queue)
     return queue
 
 
@@ -81,22 +81,22 @@ def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch
     now = 100.0
     monkeypatch.setattr("legacy_mm.clients.native.broker_sender.monotonic", lambda: now)
     appender = make()
-    channel = BrokerSender(appender, 1)
-    channel._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
-    in_line(appender, channel, 1, 10)
+    sender = BrokerSender(appender, 1)
+    sender._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
+    in_line(appender, sender, 1, 10)
     now += 0.499
-    assert not channel._may_send()
+    assert not sender._may_send()
     now += 0.001
-    assert channel._may_send()
+    assert sender._may_send()
 
 
 def test_who_has_waited_for_a_throttled_answer_does_not_wait_again() -> None:
     """A broker before 2.0 keeps the quota by itself, and only tells of it."""
     appender = make()
-    channel = BrokerSender(appender, 1)
-    channel._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
-    in_line(appender, channel, 1, 10)
-    assert channel._may_send()
+    sender = BrokerSender(appender, 1)
+    sender._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
+    in_line(appender, sender, 1, 10)
+    assert sender._may_send()
 
 
 def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,13 +116,13 @@ def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pyte
 def test_a_request_of_several_queues_is_no_larger_than_it_may_be() -> None:
     """All but a batch that is larger by itself."""
     appender = make(message_max_bytes="2500")
-    channel = BrokerSender(appender, 1)
+    sender = BrokerSender(appender, 1)
     for number, size in enumerate((1000, 1000, 1000, 5000, 10)):
-        in_line(appender, channel, number, size)
+        in_line(appender, sender, number, size)
     taken = []
-    while channel._may_send():
-        taken.append([entry.queue.partition.partition for entry in channel._next()])
-        channel._sending = False
+    while sender._may_send():
+        taken.append([entry.queue.partition.partition for entry in sender._next()])
+        sender._sending = False
     assert taken == [[0, 1], [2], [3], [4]]
 
 

@@ -60,12 +60,12 @@ def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(
     syncs.started({ONE: 0, OTHER: 0})
     syncs.copied([CopiedRun("t", 0, 0, 100, 1), CopiedRun("t", 2, 0, 0, 1)])
     wait_until(lambda: decoded(syncs_topic) == [OffsetSync("t", 0, 0, 100)], SECONDS, "the first record")
-    assert syncs.held() == {ONE, OTHER}
+    assert syncs.assigned() == {ONE, OTHER}
     syncs.copied([CopiedRun("t", 0, 1, 101, 5)])
     syncs.ended([ONE])
     syncs.finish(Deadline.after(SECONDS))
     assert decoded(syncs_topic)[1:] == [OffsetSync("t", 0, 5, 105)]
-    assert syncs.held() == frozenset()
+    assert syncs.assigned() == frozenset()
 
 
 def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: FakeInternalTopic) -> None:
@@ -73,7 +73,7 @@ def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: FakeInter
     syncs.started({ONE: 0, OTHER: 0})
     syncs.copied([CopiedRun("t", 0, 0, 0, 1), CopiedRun("t", 1, 7, 3, 1)])
     syncs.copied([CopiedRun("t", 0, 50, 1, 1)])
-    wait_until(lambda: len(syncs.held()) == 2, SECONDS, "the partitions")
+    wait_until(lambda: len(syncs.assigned()) == 2, SECONDS, "the partitions")
     syncs_topic.full = False
     wait_until(lambda: len(syncs_topic.written) == 3, SECONDS, "all of them")
     found = decoded(syncs_topic)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from legacy_mm.cli.mirror_line import only_flow
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
@@ -38,7 +38,7 @@ class FlowGroups:
 
 
 @contextmanager
-def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
+def groups_of(line: MirrorLine) -> Iterator[FlowGroups]:
     """Yield the groups of the mirror with this command line, while Java runs; raises LegacyMMError."""
     root_logger.silence()
     settings = _settings(line)
@@ -48,8 +48,8 @@ def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
         yield flow_groups(key_stores.with_stores(settings, lambda: jvm), names)
 
 
-def _settings(line: Sequence[str]) -> Settings:
-    settings = only_flow(line)
+def _settings(line: MirrorLine) -> Settings:
+    settings = line.only_flow()
     if settings.features.offset_syncs is None:
         raise UsageError("the mirror writes no offsets down: its command line needs emit.offset-syncs.enabled=true")
     return settings

@@ -12,8 +12,8 @@ from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import KINDS, Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
-from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
-from legacy_mm.cli.mirror_line import parts_of, split
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.cluster_errors import at_cluster, named
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
@@ -27,24 +27,8 @@ from legacy_mm.logs import root_logger
 _ASK_TIMEOUT = 30.0
 
 
-def main(words: Sequence[str]) -> int:
-    """Return 0 if nothing is missing or wrong, 2 if something is, 1 if that is unknown."""
-    own, line = split(words)
-    return reported(lambda: _run(*_read(own, line)))
-
-
-def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, ConnectionSettings]:
-    """Read the options, and the cluster that they or the mirror's command line name."""
-    parser = _parser()
-    options = parser.parse_args(own)
-    parts = parts_of(line) if line else None
-    named = (parts.consumer if options.run is _produce else parts.producer) if parts else None
-    if (config := options.config or named) is None:
-        parser.error("name --config FILE, or the mirror's command line behind --")
-    return options, client_connection.read(config, parts.java if parts else None)
-
-
-def _run(options: argparse.Namespace, connection: ConnectionSettings) -> int:
+def _run(call: CommandCall) -> int:
+    options, connection = call.options, _connection(call)
     root_logger.silence()
     try:
         return int(options.run(options, connection))
@@ -53,6 +37,16 @@ def _run(options: argparse.Namespace, connection: ConnectionSettings) -> int:
         raise HostError(named(options.side, connection, text)) from error
     except (TimeoutError, OSError) as error:
         raise HostError(str(error)) from error
+
+
+def _connection(call: CommandCall) -> ConnectionSettings:
+    """Read how to reach the cluster that the options or the mirror's command line name."""
+    options = call.options
+    parts = call.line.parts() if call.line.words else None
+    named = (parts.consumer if options.run is _produce else parts.producer) if parts else None
+    if (config := options.config or named) is None:
+        call.refuse("name --config FILE, or the mirror's command line behind --")
+    return client_connection.read(config, parts.java if parts else None)
 
 
 def _require_answer(options: argparse.Namespace, connection: ConnectionSettings) -> None:
@@ -107,12 +101,8 @@ def _as_json(verdict: Verdict) -> str:
     return as_json(body, indent=None)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(
-        prog="legacy-mm ledger",
-        allow_abbrev=False,
-        description="Behind -- may stand the mirror's command line: its files say how to reach the clusters.",
-    )
+def _add_options(parser: CommandParser) -> None:
+    parser.description = "Behind -- may stand the mirror's command line: its files say how to reach the clusters."
     commands = parser.add_subparsers(required=True, metavar="produce|check")
     writing = commands.add_parser("produce", help="write records to a topic of the source and note them in a file")
     writing.add_argument("--topic", required=True)
@@ -130,4 +120,6 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--config", help=f"a Java client's properties file for the {side}, else that of the line")
         command.add_argument("--file", required=True, type=Path, help="the ledger")
         command.set_defaults(side=side)
-    return parser
+
+
+BODIES = {"ledger": CommandBody(_add_options, _run)}

@@ -5,7 +5,7 @@ what that topic does not take, whatever the reason, goes to the file. Invariant 
 topic has acknowledged it, or when the file is on the disk.
 
 With a record the target refuses the whole batch, and librdkafka goes on with the next one. So the records engine sends
-a portion that makes one batch for each partition, and waits for it; what was refused is sent again in halves until the
+as many as make one batch for each partition, and waits for it; what was refused is sent again in halves until the
 record stands alone. Nothing overtakes what is sent again.
 """
 
@@ -131,11 +131,11 @@ class RefusedRecords:
 
     def _copy(self, records: list[_Sent], way: _Way) -> int:
         """Copy the records and return the number sent."""
-        portion = records[: self._portion(records, way)]
-        self.settled = self._settle(portion, way)
-        return len(portion)
+        count = self._one_batch(records, way)
+        self.settled = self._settle(records[:count], way)
+        return count
 
-    def _portion(self, records: Sequence[_Sent], way: _Way) -> int:
+    def _one_batch(self, records: Sequence[_Sent], way: _Way) -> int:
         """Return the number of records that make one batch for each partition; one while the partitions are unknown."""
         for topic in {way.topic(each.record) for each in records} - self._known:
             if not self.sender.partitions(topic):

@@ -104,9 +104,9 @@ def _attention(settings: Settings, java: Java) -> str:
 
 def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = key_stores.with_store(settings.source, java)
-    survey = choose.survey(source.connection)
+    inspector = choose.survey(source.connection)
     with at_cluster(source.name, source.connection):
-        counts = survey.partitions(Deadline.after(_ASK_TIMEOUT))
+        counts = inspector.partitions(Deadline.after(_ASK_TIMEOUT))
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     topics = sorted(_matching(names, counts))
     names.scope.look(topics)
@@ -116,7 +116,7 @@ def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCop
     if not partitions:
         return copies, []
     with at_cluster(source.name, source.connection):
-        views = survey.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
+        views = inspector.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
     first = all(view.committed is None for view in views.values())
     starts = [_start(each, views[each], source, first=first) for each in partitions]
     if whose:

@@ -89,7 +89,7 @@ class FlowOffsets:
             Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic), self._metrics),
             None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
             names.remote,
-            self.pairs.held,
+            self.pairs.assigned,
             _ends_of(target),
         )
 

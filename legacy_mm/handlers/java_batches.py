@@ -35,7 +35,7 @@ _OF_ONE_JVM = "-Dcom.sun.management."
 """JMX: its port is that of the JVM that drives Spark, and a second one that wants it ends."""
 _RECORD = "kafka.consumer.BaseConsumerRecord"
 _COUNTS = 6
-_PORTION_BYTES = 8 << 20
+_PART_BYTES = 8 << 20
 _T = TypeVar("_T")
 
 
@@ -73,11 +73,11 @@ class JavaBatches:
             raise HandlerFailure(f"{settings.name} cannot be made: {_root(error)}") from None
 
     def handle(self, batch: Columns) -> Handled:
-        """Call Java once for each portion of the batch, and the user's method once for each record."""
+        """Call Java once for each part of the batch, and the user's method once for each record."""
         targets: list[Outgoing] = []
         ends: list[int] = []
-        for portion in _portions(batch):
-            handled = _decoded(bytes(self._run(self._input.holding(_encoded(portion)))), portion)
+        for part in _parts(batch):
+            handled = _decoded(bytes(self._run(self._input.holding(_encoded(part)))), part)
             ends += [end + len(targets) for end in handled.ends]
             targets += handled.targets
             if handled.error is not None:
@@ -126,16 +126,16 @@ def _root(error: Any) -> str:
     return str(error.toString())
 
 
-def _portions(batch: Columns) -> Iterator[Columns]:
+def _parts(batch: Columns) -> Iterator[Columns]:
     """Yield parts that fit into Java's small heap."""
     sizes = [len(value or b"") for value in batch.values]
     begin = 0
-    if sum(sizes) > _PORTION_BYTES:
-        room = _PORTION_BYTES
+    if sum(sizes) > _PART_BYTES:
+        room = _PART_BYTES
         for number, size in enumerate(sizes):
             if size > room and number > begin:
                 yield batch.part(begin, number)
-                begin, room = number, _PORTION_BYTES
+                begin, room = number, _PART_BYTES
             room -= size
     yield batch.part(begin) if begin else batch
 

@@ -12,7 +12,7 @@ import pytest
 from legacy_mm import clock
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import redrive as command
-from legacy_mm.cli.redrive import redrive
+from legacy_mm.cli.legacy_mm import main
 from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.handlers.api import Record
@@ -94,7 +94,7 @@ class Aside:
             QuarantineFile(str(self.file)).put(Record("t", 5, 7, 1, 99, b"k", value, ()), "too large")
 
     def redrive(self, *words: str) -> int:
-        return redrive([str(self.file), "--", *self._line, *(words or ("--send.on.error", "quarantine"))])
+        return main(["redrive", str(self.file), "--", *self._line, *(words or ("--send.on.error", "quarantine"))])
 
     def holds(self, ending: str = "") -> list[bytes | None]:
         """The values in the file, or in one with such an ending."""

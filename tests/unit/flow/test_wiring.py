@@ -12,11 +12,10 @@ from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.config.kafka_clients import KERBEROS
 from legacy_mm.config.property_names import TOKEN_AUTH
 from legacy_mm.config.settings import HandlerSettings, SparkSettings
-from legacy_mm.controlplane.copy_job import CopyTrouble
-from legacy_mm.errors import ConfigurationError, FailureKind
+from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
-from legacy_mm.flow.copy_jobs import Copies, choose_engine
+from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_features import DutyClusters
@@ -53,22 +52,6 @@ def test_bootstrap_servers_that_resolve_to_nothing(settings: Settings, servers: 
 def test_one_name_that_resolves_is_enough(settings: Settings) -> None:
     servers = {"bootstrap.servers": "no-such-host.invalid:9092,127.0.0.1:9092"}
     check_addresses(replace(settings, target=target_with(settings.target, servers)))
-
-
-@pytest.mark.parametrize(("canary", "engine"), [("", "batches"), ("orders.*", "records")])
-def test_a_partitioner_is_in_the_way_of_batches_where_it_has_a_say(
-    settings: Settings, canary: str, engine: str
-) -> None:
-    """It has none over topics whose partitions are preserved."""
-    target = target_with(settings.target, {"partitioner": "random"})
-    features = FeatureSettings(preserve_partitions=True, canary=canary)
-    assert choose_engine(replace(settings, target=target, features=features)).engine == engine
-    assert choose_engine(replace(settings, target=target)).engine == "records"
-
-
-@pytest.mark.parametrize("master", [None, "local[8]", "spark://a:1"])
-def test_whole_batches_wherever_spark_runs(settings: Settings, master: str | None) -> None:
-    assert choose_engine(replace(settings, spark=SparkSettings(master))).engine == "batches"
 
 
 def no_patterns(_: str) -> Any:
@@ -143,50 +126,3 @@ def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> 
         check_logins(replace(here, spark=SparkSettings(master)))
     with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
         check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))
-
-
-def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
-    """Several streams hear of the same one."""
-    copies = Copies(settings, no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
-    refused = [CopyTrouble("", False, FailureKind.BATCH_REFUSED, size) for size in (262_144, 262_144, 16_384)]
-    assert all(map(copies.adapt, refused))
-    told = "The target takes no batch of {} bytes; copying again from the safe offsets, all in batches of {}"
-    assert caplog.messages == [told.format(262_144, 16_384), told.format(16_384, 1_024)]
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({}, []),
-        ({"engine": "records"}, []),
-        ({"handler": HandlerSettings("x")}, ["Copying record by record: a message handler sees each record"]),
-    ],
-    ids=["batches", "as asked", "fallback"],
-)
-def test_why_not_batches_is_told_once(
-    settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], said: list[str]
-) -> None:
-    caplog.set_level("INFO")
-    Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
-    assert caplog.messages == said
-
-
-@pytest.mark.parametrize(
-    ("more", "helped", "said"),
-    [
-        ({}, True, "Copying record by record: why"),
-        ({"engine": "records"}, True, "Reading record by record: why"),
-        ({"engine": "batches"}, False, None),
-    ],
-    ids=["batches", "records", "batches as asked"],
-)
-def test_what_our_sockets_cannot_do_is_left_to_librdkafka(
-    settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], helped: bool, said: str | None
-) -> None:
-    """Both streams hear of it, and it is said once."""
-    caplog.set_level("INFO")
-    copies = Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
-    assert [copies.adapt(CopyTrouble("why", fatal=False, kind=FailureKind.ENGINE_UNFIT)) for _ in range(2)] == [
-        helped
-    ] * 2
-    assert caplog.messages == ([] if said is None else [said])

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer, Peer, present
 from legacy_mm.control_channel.frames import Frame, Hello, Ticket
@@ -18,16 +19,16 @@ from legacy_mm.control_channel.frames import Frame, Hello, Ticket
 
 @dataclass(frozen=True)
 class ClusterConnections(Frame):
-    """Driver -> task: librdkafka's properties for either side. Holds credentials, exists only in memory."""
+    """Driver -> task: the way to either side. Holds credentials, exists only in memory."""
 
-    source: Mapping[str, str] = field(repr=False)
-    target: Mapping[str, str] = field(repr=False)
+    source: ConnectionSettings = field(repr=False)
+    target: ConnectionSettings = field(repr=False)
 
 
 class ConnectionGiver:
     """Answers every peer that proves the ticket, until it is closed."""
 
-    def __init__(self, connections: Mapping[str, Mapping[str, str]], *, embedded: bool) -> None:
+    def __init__(self, connections: Mapping[str, ConnectionSettings], *, embedded: bool) -> None:
         self._connections = ClusterConnections(**connections)
         self._channel = ChannelServer(*channel_identity(embedded=embedded))
         self.ticket = self._channel.new_ticket("verify", 0, 0)
@@ -57,10 +58,10 @@ class ConnectionGiver:
         self._channel.close()
 
 
-def connection_of(secret: str, side: str) -> Mapping[str, str]:
-    """Return the properties of the source or the target, in a task. Raises ChannelError."""
+def connection_of(secret: str, side: str) -> ConnectionSettings:
+    """Return the way to the source or the target, in a task. Raises ChannelError."""
     ticket = json.loads(secret)
     peer, connections = present(Ticket(**{**ticket, "key": bytes.fromhex(ticket["key"])}), ClusterConnections)
     peer.close()
-    found: Mapping[str, str] = getattr(connections, side)
+    found: ConnectionSettings = getattr(connections, side)
     return found

@@ -19,6 +19,7 @@ from typing import Any
 from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.tables import Slice, Tables
@@ -91,7 +92,7 @@ class ComparisonOutcome:
 
 def compare(
     context: Any,
-    connections: Mapping[str, Mapping[str, str]],
+    connections: Mapping[str, ConnectionSettings],
     secret: str,
     named: Callable[[Collection[str]], Mapping[str, str]],
     watch: Callable[[float], None] | None,

@@ -10,13 +10,14 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
-from legacy_mm.cli.mirror_line import only_flow, split
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.whole_topic import read_topic
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
 from legacy_mm.flow import wiring
@@ -29,16 +30,14 @@ from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
 from legacy_mm.spark.session import java_for
 
 _ASK_TIMEOUT = 60.0
-_USAGE = (
-    "legacy-mm adopt --offsets-topic TOPIC [--connector NAME] [--cluster ALIAS] [--known-only] [--replace] [--dry-run] "
-    "-- COMMAND LINE OF THE MIRROR"
-)
-_CODES = "exit code 0: done, or with --dry-run ready; 2: the group has members or other offsets; 1: an error"
 
 
-def adopt(words: Sequence[str]) -> int:
-    """Run `legacy-mm adopt --offsets-topic T [--dry-run] -- COMMAND LINE`."""
-    parser = CommandParser(prog="legacy-mm adopt", allow_abbrev=False, usage=_USAGE, epilog=_CODES)
+def _add_options(parser: CommandParser) -> None:
+    parser.usage = (
+        "legacy-mm adopt --offsets-topic TOPIC [--connector NAME] [--cluster ALIAS] [--known-only] [--replace] "
+        "[--dry-run] -- COMMAND LINE OF THE MIRROR"
+    )
+    parser.epilog = "exit code 0: done, or with --dry-run ready; 2: the group has members or other offsets; 1: an error"
     parser.add_argument(
         "--offsets-topic",
         required=True,
@@ -50,46 +49,44 @@ def adopt(words: Sequence[str]) -> int:
     parser.add_argument("--known-only", action="store_true", help="nothing for partitions that have no offset there")
     parser.add_argument("--replace", action="store_true", help="the group has offsets already: commit over them")
     parser.add_argument("--dry-run", action="store_true", help="tell everything, commit nothing")
-    own, line = split(words)
-    return reported(lambda: _adopt(parser.parse_args(own), line))
 
 
-def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
+def _adopt(call: CommandCall) -> int:
     root_logger.silence()
-    settings = only_flow(line)
+    asked, settings = call.options, call.line.only_flow()
     wiring.check_addresses(settings)
     with java_for(settings.spark.jvm.java_home) as jvm:
         settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
-        survey = LibrdkafkaInspector(settings.source.properties)
-        with at_cluster("source", settings.source.properties):
-            counts = survey.partitions(_patience())
+        inspector = LibrdkafkaInspector(settings.source.connection)
+        with at_cluster("source", settings.source.connection):
+            counts = inspector.partitions(_deadline())
         mirrored = [TopicPartition(topic, number) for topic in choice.select(counts) for number in range(counts[topic])]
-        starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
+        starts = {place: low for place, (low, _) in inspector.log_ends(mirrored, _deadline()).items()}
     stands = _stands(settings, asked)
-    group = Adoption(GroupAdmin("source", settings.source.properties), settings.source.group_id, _say)
+    group = Adoption(GroupAdmin("source", settings.source.connection), settings.source.group_id, _say)
     done = group.run(stands, starts, AdoptionOptions(asked.known_only, asked.replace, asked.dry_run))
     return ExitCode.DONE if done else ExitCode.FOUND
 
 
 def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
     """Return the offsets of the one connector that is meant; raises LegacyMMError."""
-    found = next_offsets(_entries(settings.target.properties, asked.offsets_topic))
+    found = next_offsets(_entries(settings.target.connection, asked.offsets_topic))
     meant = [each for each in found if asked.connector in (None, each.name) and asked.cluster in (None, each.cluster)]
     if len(meant) != 1:
         raise HostError(f"{asked.offsets_topic} holds {_names(meant or found)}: one is needed")
     return found[meant[0]]
 
 
-def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
+def _entries(target: ConnectionSettings, topic: str) -> Iterator[Entry]:
     """Read each partition in its order: a key is always in the same one."""
-    inspector = LibrdkafkaInspector(properties)
-    with at_cluster("target", properties):
-        count = inspector.partitions(_patience()).get(topic)
+    inspector = LibrdkafkaInspector(target)
+    with at_cluster("target", target):
+        count = inspector.partitions(_deadline()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")
-    inspector.settled_ends([TopicPartition(topic, number) for number in range(count)], _patience())
-    for message in read_topic(properties, topic, _patience()):
+    inspector.settled_ends([TopicPartition(topic, number) for number in range(count)], _deadline())
+    for message in read_topic(target, topic, _deadline()):
         yield message.key(), message.value()
 
 
@@ -98,9 +95,12 @@ def _names(connectors: Mapping[Connector, object] | Sequence[Connector]) -> str:
     return f"offsets of {' and '.join(named)}" if named else "no offsets of MirrorMaker 2's source connectors"
 
 
-def _patience() -> Deadline:
+def _deadline() -> Deadline:
     return Deadline.after(_ASK_TIMEOUT)
 
 
 def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
+
+
+BODIES = {"adopt": CommandBody(_add_options, _adopt)}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NoReturn
 
+from legacy_mm.cli.command import CommandBody, CommandCall
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.mirror_maker import begin_logs
@@ -38,6 +39,7 @@ from legacy_mm.options.option_catalogue import OwnOptions
 from legacy_mm.spark.session import SparkHost
 
 _STOPPED_BY_ERROR = 2
+"""A code of MirrorMaker 2's driver, as `driver_line.BAD_WORDS` is."""
 
 
 def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
@@ -51,7 +53,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
         line = driver_line.parse(argv)
         if line.help:
             say(sys.stdout, driver_line.HELP)
-            return 0
+            return ExitCode.DONE
         options = read_own_options(line.own_words, os.environ)
     except UsageError as error:
         say(sys.stderr, f"{error}\n")
@@ -65,8 +67,9 @@ def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
     return run_flows(flows, options, argv, java_words)
 
 
-def connect(argv: Sequence[str]) -> int:
+def _connect(call: CommandCall) -> int:
     """Run `legacy-mm connect WORKER CONNECTOR ...`; return the exit code."""
+    argv = call.options.words
     if argv and argv[0] in ("-h", "--help"):
         say(sys.stdout, f"{connect_line.USAGE}\n")
         return ExitCode.DONE
@@ -164,3 +167,6 @@ def _build(flow: FlowRun, host: Host, circles: Circles) -> Mirror:
     except ConfigurationError as error:  # a name that nobody knows today may be known tomorrow
         raise HostError(str(error)) from error
     return wiring.build_mirror(flow.settings, host, leaves_out=partial(circles.closed_by, flow.pair))
+
+
+BODIES = {"connect": CommandBody(lambda _: None, _connect, as_mirror=True)}

@@ -9,12 +9,11 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.compat import messages, startup
 from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.errors import LegacyMMError
-
-INTERNAL_ERROR = 1
 
 
 def exit_with(run: Callable[[], int]) -> NoReturn:
@@ -28,7 +27,7 @@ def exit_with(run: Callable[[], int]) -> NoReturn:
     except Exception as error:  # noqa: BLE001 - a traceback is for debug logging, a line for everybody
         _tool_logger().error("Internal error: %s: %s", type(error).__name__, error)
         _tool_logger().debug("", exc_info=error)
-        code = INTERNAL_ERROR
+        code = ExitCode.FAILED
     try:
         say(sys.stdout)
         say(sys.stderr)

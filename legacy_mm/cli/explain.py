@@ -38,8 +38,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.driver_text import render_driver
-from legacy_mm.cli.exit_code import BEFORE_THE_LINE
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.output import as_json as json_text
 from legacy_mm.cli.parser import own_values, read_own_options
@@ -47,7 +48,7 @@ from legacy_mm.compat import environment
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.command_line import called, variables_of
 from legacy_mm.dedicated import connect_line, driver_line
-from legacy_mm.errors import HostError, LegacyMMError, UsageError, told
+from legacy_mm.errors import HostError, LegacyMMError, told
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
 from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
@@ -55,7 +56,6 @@ from legacy_mm.explain.source_look import Topics
 from legacy_mm.flow import wiring
 from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.logs import root_logger
-from legacy_mm.options.meant import meant
 from legacy_mm.spark.session import java_when_asked
 
 StartJava = Callable[[str | None], AbstractContextManager[host_look.Java]]
@@ -65,36 +65,27 @@ USAGE = """\
 usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
        legacy-mm explain [--json] -- connect-mirror-maker.sh FILE [--clusters CLUSTER ...]
        legacy-mm explain [--json] -- connect-standalone.sh WORKER CONNECTOR ...
-
-  --json      one JSON document instead of text
-  --offline   do not ask the clusters for topics and offsets
 """
 _NOT_RUN = Topics(why_not="the line would not run")
-_FLAGS = {"--json", "--offline"}
 
 
-def main(words: Sequence[str]) -> int:
-    """Explain the words after `--`; the exit code that they would earn. Raises UsageError for other words."""
-    if words and words[0] in ("--help", "-h"):
-        sys.stdout.write(USAGE)
-        return 0
-    if "--" not in words:
-        raise UsageError(f"{BEFORE_THE_LINE}\n{USAGE}".rstrip())
-    flags = set(words[: words.index("--")])
-    for unknown in sorted(flags - _FLAGS):
-        probably = meant(unknown, _FLAGS)
-        hint = f": {probably} was probably meant" if probably else ""
-        raise UsageError(f"{unknown} is no option of explain{hint}\n{USAGE}".rstrip())
+def _add_options(parser: CommandParser) -> None:
+    parser.usage = USAGE.removeprefix("usage: ").rstrip()
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    parser.add_argument("--offline", action="store_true", help="do not ask the clusters for topics and offsets")
+
+
+def _explain(call: CommandCall) -> int:
+    """Explain the line; the exit code that it would earn."""
+    options, line = call.options, call.line.words
     root_logger.silence()
-    if driver_line.is_driver(line := words[words.index("--") + 1 :]):
-        return _explain_driver(line, as_json="--json" in flags)
+    if driver_line.is_driver(line):
+        return _explain_driver(line, as_json=options.json)
     if connect_line.is_connect(line):
-        return _explain_connect(line, as_json="--json" in flags)
-    explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
-    if "--json" in flags:
-        text = json_text(asdict(explanation) | {"topics": asdict(topics)})
-    else:
-        text = render(explanation, topics)
+        return _explain_connect(line, as_json=options.json)
+    explanation, topics = explain_line(line, os.environ, ask=not options.offline)
+    document = asdict(explanation) | {"topics": asdict(topics)}
+    text = json_text(document) if options.json else render(explanation, topics)
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     return explanation.exit_code
@@ -122,7 +113,7 @@ def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
         clients = ClientTranslation(environment.read(variables), read_own_options(parsed.own_words, variables))
     except LegacyMMError as error:
         sys.stderr.write(f"{told(error)}\n")
-        return 1
+        return ExitCode.FAILED
     return _print(explain_connect(parsed, clients), as_json=as_json)
 
 
@@ -130,7 +121,7 @@ def _print(explanation: DriverExplanation, *, as_json: bool) -> int:
     document = {"exit": explanation.exit_code, **asdict(explanation)}
     del document["exit_code"]
     sys.stdout.write(json_text(document) if as_json else render_driver(explanation))
-    return explanation.exit_code if explanation.runs_here else 2
+    return explanation.exit_code if explanation.runs_here else ExitCode.FOUND
 
 
 def explain_line(
@@ -172,3 +163,6 @@ def _ask_clusters(explained: Explained, java: host_look.Java, *, ask: bool) -> t
         return explanation, source_look.look(flows, java)
     except HostError as error:
         return explanation, Topics(why_not=veil.over_known(str(error)))
+
+
+BODIES = {"explain": CommandBody(_add_options, _explain, as_mirror=True)}

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
-from legacy_mm.cli.exit_code import CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import print_json
 from legacy_mm.features.feature import Feature
 from legacy_mm.features.rows import FEATURES, WITHOUT_EFFECT
 
 
-def main(words: Sequence[str]) -> int:
-    """Print the ladder, then the flags that shape its steps; always 0."""
-    parser = CommandParser(
-        prog="legacy-mm features", allow_abbrev=False, description="The feature flags. All of them are off by default."
-    )
+def _add_options(parser: CommandParser) -> None:
+    parser.description = "The feature flags. All of them are off by default."
     parser.add_argument("--json", action="store_true", help="one JSON list instead")
-    if parser.parse_args(list(words)).json:
+
+
+def _features(call: CommandCall) -> int:
+    """Print the ladder, then the flags that shape its steps."""
+    if call.options.json:
         print_json([_as_json(row) for row in FEATURES], indent=1)
-        return 0
+        return ExitCode.DONE
     ladder = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
     sys.stdout.write(
         "The ladder: each step can be taken alone, and back; legacy-mm plan shows beforehand what it changes.\n\n"
@@ -32,7 +33,7 @@ def main(words: Sequence[str]) -> int:
             default = f" [{row.option.default}]" if row.option.default else ""
             sys.stdout.write(f"  {row.name}{default}{_also(row)}\n      {row.option.help}\n")
     sys.stdout.write("\nAccepted, without effect: " + ", ".join(WITHOUT_EFFECT) + "\n")
-    return 0
+    return ExitCode.DONE
 
 
 def _tell_step(row: Feature) -> None:
@@ -60,3 +61,6 @@ def _as_json(row: Feature) -> dict[str, object]:
         "changes": row.changes,
         "help": row.option.help,
     }
+
+
+BODIES = {"features": CommandBody(_add_options, _features)}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from legacy_mm.cli.mirror_line import only_flow
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
-from legacy_mm.clients.librdkafka.client import admin_properties
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.native.groups import GroupAdmin
@@ -39,7 +38,7 @@ class FlowGroups:
 
 
 @contextmanager
-def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
+def groups_of(line: MirrorLine) -> Iterator[FlowGroups]:
     """Yield the groups of the mirror with this command line, while Java runs; raises LegacyMMError."""
     root_logger.silence()
     settings = _settings(line)
@@ -49,8 +48,8 @@ def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
         yield flow_groups(key_stores.with_stores(settings, lambda: jvm), names)
 
 
-def _settings(line: Sequence[str]) -> Settings:
-    settings = only_flow(line)
+def _settings(line: MirrorLine) -> Settings:
+    settings = line.only_flow()
     if settings.features.offset_syncs is None:
         raise UsageError("the mirror writes no offsets down: its command line needs emit.offset-syncs.enabled=true")
     return settings
@@ -58,7 +57,7 @@ def _settings(line: Sequence[str]) -> Settings:
 
 def flow_groups(settings: Settings, names: Names) -> FlowGroups:
     """Return the groups of a flow with offset syncs; the settings are those with what Java key stores hold."""
-    source, target = settings.source_admin_properties, settings.target_admin_properties
+    source, target = settings.source_admin_connection, settings.target_admin_connection
     syncs = settings.features.offset_syncs
     assert syncs is not None
     at = source if syncs.location == "source" else target
@@ -80,7 +79,7 @@ def flow_groups(settings: Settings, names: Names) -> FlowGroups:
     mirrored = Source(
         GroupAdmin("source", source),
         LibrdkafkaInspector(source),
-        admin_properties(settings.source.properties),
+        settings.source.connection,
         settings.source.group_id,
         settings.source.committed_only,
     )

@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_look import FlowGroups, groups_of
-from legacy_mm.cli.mirror_line import split
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import print_json
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.errors import HostError
@@ -30,32 +31,27 @@ _READ_TIMEOUT = 600.0
 _DEFAULT_TIMEOUT = 300.0
 _SPARE_SECONDS = 5.0
 _BEHIND = "-- COMMAND LINE OF THE MIRROR"
-_TRANSLATE_CODES = "exit code 0: all partitions are told; 2: some cannot be translated; 1: an error"
-_CUTOVER_CODES = (
-    "exit code 0: done, or with --dry-run ready; 2: not ready (members, not copied in time, offsets that cannot be "
-    "translated), and nothing was committed; 1: an error, which says what the target has if anything was committed"
-)
 
 
-def translate(words: Sequence[str]) -> int:
-    """Run `legacy-mm translate --group G [--explain] [--json] -- COMMAND LINE`."""
-    usage = f"legacy-mm translate --group G [--from-first] [--explain] [--json] {_BEHIND}"
-    parser = CommandParser(prog="legacy-mm translate", allow_abbrev=False, usage=usage, epilog=_TRANSLATE_CODES)
+def _add_translate_options(parser: CommandParser) -> None:
+    parser.usage = f"legacy-mm translate --group G [--from-first] [--explain] [--json] {_BEHIND}"
+    parser.epilog = "exit code 0: all partitions are told; 2: some cannot be translated; 1: an error"
     parser.add_argument("--group", required=True, metavar="G", help="a consumer group of the source")
     _add_from_first(parser)
     parser.add_argument("--explain", action="store_true", help="how each offset is known, and what is left to read")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text, with the reasons")
-    own, line = split(words)
-    return reported(lambda: _translate(parser.parse_args(own), line))
 
 
-def cutover(words: Sequence[str]) -> int:
-    """Run `legacy-mm cutover --group G ... -- COMMAND LINE`, or `--undo RECEIPT`."""
-    usage = (
+def _add_cutover_options(parser: CommandParser) -> None:
+    parser.usage = (
         "legacy-mm cutover --group G [--timeout SECONDS] [--receipt FILE] [--partial] [--from-first] [--dry-run] "
         f"{_BEHIND}\n       legacy-mm cutover --undo RECEIPT {_BEHIND}"
     )
-    parser = CommandParser(prog="legacy-mm cutover", allow_abbrev=False, usage=usage, epilog=_CUTOVER_CODES)
+    parser.epilog = (
+        "exit code 0: done, or with --dry-run ready; 2: not ready (members, not copied in time, offsets that cannot "
+        "be translated), and nothing was committed; 1: an error, which says what the target has if anything was "
+        "committed"
+    )
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument("--group", metavar="G", help="the consumer group; its consumers are stopped")
     asked.add_argument("--undo", type=Path, metavar="RECEIPT", help="give the group what it had at the target before")
@@ -66,16 +62,9 @@ def cutover(words: Sequence[str]) -> int:
     parser.add_argument("--partial", action="store_true", help="leave out partitions that cannot be translated")
     _add_from_first(parser)
     parser.add_argument("--dry-run", action="store_true", help="look once, tell everything, commit nothing")
-    own, line = split(words)
-
-    def run() -> int:
-        options = parser.parse_args(own)
-        return _cut_over(options, line) if options.undo is None else _undo(options.undo, line)
-
-    return reported(run)
 
 
-def _add_from_first(parser: argparse.ArgumentParser) -> None:
+def _add_from_first(parser: CommandParser) -> None:
     parser.add_argument(
         "--from-first",
         action="store_true",
@@ -83,8 +72,9 @@ def _add_from_first(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
-    with groups_of(line) as flow:
+def _translate(call: CommandCall) -> int:
+    options = call.options
+    with groups_of(call.line) as flow:
         positions = _informed(flow).positions(
             options.group, Deadline.after(_ASK_TIMEOUT), from_first=options.from_first
         )
@@ -122,7 +112,12 @@ def _lines(positions: Sequence[Position], *, explain: bool) -> Iterator[str]:
         yield f"{each.source} at {each.committed.offset} -> {there}{why}{left}"
 
 
-def _cut_over(options: argparse.Namespace, line: Sequence[str]) -> int:
+def _cutover(call: CommandCall) -> int:
+    undone = call.options.undo
+    return _cut_over(call.options, call.line) if undone is None else _undo(undone, call.line)
+
+
+def _cut_over(options: argparse.Namespace, line: MirrorLine) -> int:
     file = options.receipt or _receipt_name(options.group)
     if file.exists():
         raise HostError(f"{file} is there already: a receipt is a new file")
@@ -145,7 +140,7 @@ def _cut_over(options: argparse.Namespace, line: Sequence[str]) -> int:
     return ExitCode.DONE if done else ExitCode.FOUND
 
 
-def _undo(file: Path, line: Sequence[str]) -> int:
+def _undo(file: Path, line: MirrorLine) -> int:
     receipt = cutover_receipt.load(file)
     with groups_of(line) as flow:
         done = undo(receipt, flow.target, flow.target_cluster, _say)
@@ -166,3 +161,9 @@ def _receipt_name(group: str) -> Path:
 
 def _say(text: str) -> None:
     print(text, flush=True)
+
+
+BODIES = {
+    "translate": CommandBody(_add_translate_options, _translate),
+    "cutover": CommandBody(_add_cutover_options, _cutover),
+}

@@ -6,15 +6,15 @@ reads without joining the group and writes nothing.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.cli.exit_code import CommandParser, reported
-from legacy_mm.cli.mirror_line import flow_with_stores, split, with_instead
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.cluster_errors import named
 from legacy_mm.clients.librdkafka.reader import PartitionReader
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError, UsageError
 from legacy_mm.flow.flow_settings import Settings
@@ -34,9 +34,8 @@ _READ_TIMEOUT = 1.0
 _FIRST_READ_TIMEOUT = 30.0
 
 
-def handler(words: Sequence[str]) -> int:
-    """Run `legacy-mm handler test [HANDLER] --topic T [--partition P] [--from N] [--records M] -- COMMAND LINE`."""
-    parser = CommandParser(prog="legacy-mm handler")
+def _add_options(parser: CommandParser) -> None:
+    parser.allow_abbrev = True
     parser.add_argument("what", choices=["test"])
     parser.add_argument(
         "handler", nargs="?", help="a script, module:Class, dotted name or Java class, instead of the line's"
@@ -45,21 +44,20 @@ def handler(words: Sequence[str]) -> int:
     parser.add_argument("--partition", type=int, default=0)
     parser.add_argument("--from", dest="begin", type=int, default=EARLIEST, metavar="N", help="the first offset")
     parser.add_argument("--records", type=int, default=10)
-    own, line = split(words)
-    return reported(lambda: _test(parser.parse_args(own), line), failed=None)
 
 
-def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
+def _test(call: CommandCall) -> int:
+    asked, line = call.options, call.line
     if asked.handler is not None:
-        line = with_instead(line, ["--message.handler", asked.handler], "message.handler", "handler.step")
+        line = line.replacing(["--message.handler", asked.handler], "message.handler", "handler.step")
     place = TopicPartition(asked.topic, asked.partition)
-    with flow_with_stores(line) as (settings, java):
+    with line.flow_with_stores() as (settings, java):
         made = handler_of(settings, java)
         for record in _records(settings, place, asked.begin, asked.records):
             print(f"{place} at {record.offset}: {record}")
             for target in handled(made, Columns.from_rows([record])).targets:
                 print(f"  -> {TargetRecord(*target)}")
-    return 0
+    return ExitCode.DONE
 
 
 class _Stepped:
@@ -111,9 +109,9 @@ def handled(made: BatchHandler, batch: Columns, wish: Callable[[TopicPartition],
 
 
 def _records(settings: Settings, place: TopicPartition, begin: int, count: int) -> Iterator[Record]:
-    properties = {**settings.source.properties, "client.id": "legacy-mm-handler-test"}
-    reader = PartitionReader(properties, settings.source.api_timeout, ignore)
-    _start(reader, place, begin, properties)
+    client = settings.source.client.named("legacy-mm-handler-test")
+    reader = PartitionReader(client, settings.source.api_timeout, ignore)
+    _start(reader, place, begin, client.connection)
     timeout = _FIRST_READ_TIMEOUT
     while count > 0 and (found := reader.read(timeout)):
         timeout = _READ_TIMEOUT
@@ -124,10 +122,10 @@ def _records(settings: Settings, place: TopicPartition, begin: int, count: int) 
         raise UsageError(f"{place} holds offsets {gaps[0].low} to {gaps[0].high - 1}, not {gaps[0].wanted}")
 
 
-def _start(reader: PartitionReader, place: TopicPartition, begin: int, properties: Mapping[str, str]) -> None:
+def _start(reader: PartitionReader, place: TopicPartition, begin: int, source: ConnectionSettings) -> None:
     count = reader.partitions(place.topic)
     if count is None:
-        raise HostError(named("source", properties, "it does not answer"))
+        raise HostError(named("source", source, "it does not answer"))
     if not 0 <= place.partition < count:
         raise UsageError(f"the source has no {place}")
     if place not in reader.start({place: begin}).offsets:
@@ -136,3 +134,6 @@ def _start(reader: PartitionReader, place: TopicPartition, begin: int, propertie
 
 def ignore(_: Any) -> None:
     """Ignore statistics and zero timestamps."""
+
+
+BODIES = {"handler": CommandBody(_add_options, _test, as_mirror=True)}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from legacy_mm.cli.exit_code import CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.compat import start_scripts
 from legacy_mm.errors import LegacyMMError, told
 
 
-def install(words: Sequence[str]) -> int:
-    """Put our scripts in place; return 0, or 1 if that is not possible."""
-    parser = _parser("install", "Put kafka-mirror-maker.sh of legacy_mm in place of Kafka's, which is kept beside it.")
+def _add_install_options(parser: CommandParser) -> None:
+    parser.description = "Put kafka-mirror-maker.sh of legacy_mm in place of Kafka's, which is kept beside it."
     parser.add_argument(
         "--run-class",
         action="store_true",
@@ -23,23 +22,28 @@ def install(words: Sequence[str]) -> int:
     parser.add_argument(
         "--mirror-maker-2", action="store_true", help="also connect-mirror-maker.sh, which runs MirrorMaker 2's file"
     )
-    options = parser.parse_args(words)
-    home, more, driver = options.kafka_home, options.run_class, options.mirror_maker_2
+    _add_home(parser)
+
+
+def _install(call: CommandCall) -> int:
+    home, more, driver = call.options.kafka_home, call.options.run_class, call.options.mirror_maker_2
     return _tell(lambda: start_scripts.install(home, start_scripts.shipped(), run_class=more, driver=driver))
 
 
-def uninstall(words: Sequence[str]) -> int:
-    """Put Kafka's scripts back; return 0, or 1 if that is not possible."""
-    options = _parser("uninstall", "Put Kafka's own scripts back.").parse_args(words)
-    return _tell(lambda: start_scripts.uninstall(options.kafka_home), nothing="nothing of legacy_mm is there")
+def _add_uninstall_options(parser: CommandParser) -> None:
+    parser.description = "Put Kafka's own scripts back."
+    _add_home(parser)
 
 
-def _parser(name: str, description: str) -> argparse.ArgumentParser:
-    parser = CommandParser(prog=f"legacy-mm {name}", description=description)
+def _uninstall(call: CommandCall) -> int:
+    return _tell(lambda: start_scripts.uninstall(call.options.kafka_home), nothing="nothing of legacy_mm is there")
+
+
+def _add_home(parser: CommandParser) -> None:
+    parser.allow_abbrev = True
     parser.add_argument(
         "--kafka-home", type=lambda text: Path(text).absolute(), required=True, metavar="DIR", help="Kafka's folder"
     )
-    return parser
 
 
 def _tell(steps: Callable[[], Iterable[str]], nothing: str = "") -> int:
@@ -50,7 +54,13 @@ def _tell(steps: Callable[[], Iterable[str]], nothing: str = "") -> int:
             done += 1
     except LegacyMMError as error:
         sys.stderr.write(f"{told(error)}\n")
-        return error.exit_code
+        return ExitCode.FAILED
     if not done:
         sys.stdout.write(f"{nothing}\n")
-    return 0
+    return ExitCode.DONE
+
+
+BODIES = {
+    "install": CommandBody(_add_install_options, _install),
+    "uninstall": CommandBody(_add_uninstall_options, _uninstall),
+}

@@ -12,37 +12,23 @@ from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import KINDS, Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
-from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
-from legacy_mm.cli.mirror_line import parts_of, split
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.cluster_errors import at_cluster, named
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.logs import root_logger
 
 _ASK_TIMEOUT = 30.0
 
 
-def main(words: Sequence[str]) -> int:
-    """Return 0 if nothing is missing or wrong, 2 if something is, 1 if that is unknown."""
-    own, line = split(words)
-    return reported(lambda: _run(*_read(own, line)))
-
-
-def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
-    """Read the options, and the cluster that they or the mirror's command line name."""
-    parser = _parser()
-    options = parser.parse_args(own)
-    parts = parts_of(line) if line else None
-    named = (parts.consumer if options.run is _produce else parts.producer) if parts else None
-    if (config := options.config or named) is None:
-        parser.error("name --config FILE, or the mirror's command line behind --")
-    return options, client_connection.read(config, parts.java if parts else None)
-
-
-def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
+def _run(call: CommandCall) -> int:
+    options, connection = call.options, _connection(call)
     root_logger.silence()
     try:
         return int(options.run(options, connection))
@@ -53,20 +39,30 @@ def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
         raise HostError(str(error)) from error
 
 
-def _require_answer(options: argparse.Namespace, connection: dict[str, str]) -> None:
+def _connection(call: CommandCall) -> ConnectionSettings:
+    """Read how to reach the cluster that the options or the mirror's command line name."""
+    options = call.options
+    parts = call.line.parts() if call.line.words else None
+    named = (parts.consumer if options.run is _produce else parts.producer) if parts else None
+    if (config := options.config or named) is None:
+        call.refuse("name --config FILE, or the mirror's command line behind --")
+    return client_connection.read(config, parts.java if parts else None)
+
+
+def _require_answer(options: argparse.Namespace, connection: ConnectionSettings) -> None:
     """Raise HostError for a cluster that is away: a client of the ledger would try for minutes."""
     with at_cluster(options.side, connection):
         LibrdkafkaInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
 
 
-def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
+def _produce(options: argparse.Namespace, connection: ConnectionSettings) -> int:
     _require_answer(options, connection)
     ledger = Ledger(options.topic, options.file)
     work = Workload(options.records, options.size, options.rate, not options.no_headers)
     before = ledger.acknowledged
     try:
         with StopSignals():
-            refused = produce(ledger, connection, work)
+            refused = produce(ledger, property_texts(connection), work)
         end = f"{refused} refused"
         code: int = ExitCode.FAILED if refused else ExitCode.DONE
     except StoppedBySignal as stopped:  # `check` does not count what was under way as missing
@@ -77,10 +73,10 @@ def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
     return code
 
 
-def _check(options: argparse.Namespace, connection: dict[str, str]) -> int:
+def _check(options: argparse.Namespace, connection: ConnectionSettings) -> int:
     ledger = Ledger.load(options.file)
     _require_answer(options, connection)
-    verdict = check(ledger, connection, options.topic)
+    verdict = check(ledger, property_texts(connection), options.topic)
     differences = verdict.differences(allow_duplicates=options.allow_duplicates)
     sys.stdout.write(_as_json(verdict) if options.json else _as_text(verdict, differences))
     return ExitCode.FOUND if differences else ExitCode.DONE
@@ -105,12 +101,8 @@ def _as_json(verdict: Verdict) -> str:
     return as_json(body, indent=None)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(
-        prog="legacy-mm ledger",
-        allow_abbrev=False,
-        description="Behind -- may stand the mirror's command line: its files say how to reach the clusters.",
-    )
+def _add_options(parser: CommandParser) -> None:
+    parser.description = "Behind -- may stand the mirror's command line: its files say how to reach the clusters."
     commands = parser.add_subparsers(required=True, metavar="produce|check")
     writing = commands.add_parser("produce", help="write records to a topic of the source and note them in a file")
     writing.add_argument("--topic", required=True)
@@ -128,4 +120,6 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--config", help=f"a Java client's properties file for the {side}, else that of the line")
         command.add_argument("--file", required=True, type=Path, help="the ledger")
         command.set_defaults(side=side)
-    return parser
+
+
+BODIES = {"ledger": CommandBody(_add_options, _run)}

@@ -1,107 +1,20 @@
-"""`legacy-mm`: our own command beside `kafka-mirror-maker.sh`. One table makes its help and its dispatch."""
+"""`legacy-mm`: our own command beside `kafka-mirror-maker.sh`."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
+from itertools import groupby
 
 from legacy_mm import __version__
-from legacy_mm.cli.exit_code import ExitCode, reported
+from legacy_mm.cli.argument_tree import PROGRAM, run_command
+from legacy_mm.cli.command import unknown_word
+from legacy_mm.cli.commands import COMMANDS
+from legacy_mm.cli.exit_code import ExitCode
 
-
-class Command(NamedTuple):
-    """One row: what a command is for, an example, and the function that runs it."""
-
-    help: str
-    example: str
-    where: str
-    """`module:function` below `legacy_mm`. The function takes the further words and returns an exit code."""
-
-
-GROUPS: Mapping[str, Mapping[str, Command]] = {
-    "Look, and change nothing": {
-        "explain": Command(
-            "how a command line is understood, without running it", "explain -- COMMAND LINE", "cli.explain:main"
-        ),
-        "features": Command("the feature flags: changes, needs, rights", "features", "cli.features:main"),
-        "plan": Command(
-            "what feature flags would change at the target",
-            "plan --topic.creation true -- COMMAND LINE",
-            "cli.plan:plan",
-        ),
-        "options": Command("the options that the legacy tool does not have", "options", "cli.lists:options"),
-        "quirks": Command("the known differences from the legacy tool", "quirks", "cli.lists:quirks"),
-        "translate": Command(
-            "where a consumer group resumes at the target",
-            "translate --group G -- COMMAND LINE",
-            "cli.group_offsets:translate",
-        ),
-        "clusters": Command(
-            "the clusters upstream of a cluster, by their heartbeats",
-            "clusters --config FILE",
-            "cli.mirror_topics:clusters",
-        ),
-        "checkpoints": Command(
-            "where groups of a source cluster resume here",
-            "checkpoints --config FILE --source ALIAS",
-            "cli.mirror_topics:checkpoints",
-        ),
-        "heartbeats": Command(
-            "the last heartbeat of each flow", "heartbeats --config FILE --table", "cli.mirror_topics:heartbeats"
-        ),
-    },
-    "Change something": {
-        "apply": Command(
-            "carry out a saved plan", "apply plan.json --topic.creation true -- COMMAND LINE", "cli.plan:apply_plan"
-        ),
-        "cutover": Command(
-            "move a consumer group to the target, and back",
-            "cutover --group G --receipt FILE -- COMMAND LINE",
-            "cli.group_offsets:cutover",
-        ),
-        "adopt": Command(
-            "let the mirror resume where MirrorMaker 2 stopped",
-            "adopt --offsets-topic TOPIC -- COMMAND LINE",
-            "cli.adopt:adopt",
-        ),
-        "redrive": Command("send quarantined records", "redrive FILE -- COMMAND LINE", "cli.redrive:redrive"),
-        "install": Command(
-            "put our start script in the place of Kafka's", "install --kafka-home DIR", "cli.install:install"
-        ),
-        "uninstall": Command("put Kafka's own back", "uninstall --kafka-home DIR", "cli.install:uninstall"),
-    },
-    "Run": {
-        "connect": Command(
-            "run connectors of MirrorMaker 2, as connect-standalone.sh would",
-            "connect worker.properties source.properties",
-            "cli.connect_mirror_maker:connect",
-        ),
-    },
-    "Check a copy": {
-        "verify": Command("compare both clusters record by record", "verify -- COMMAND LINE", "cli.verify:main"),
-        "ledger": Command(
-            "write records with a ledger, or judge a target by one",
-            "ledger produce --topic T --file F -- COMMAND LINE",
-            "cli.ledger:main",
-        ),
-        "selftest": Command(
-            "stop, kill and freeze mirrors of scratch topics, and count",
-            "selftest -- COMMAND LINE",
-            "cli.selftest:main",
-        ),
-        "handler": Command(
-            "what a message handler makes of real records",
-            "handler test FILE --topic T -- COMMAND LINE",
-            "cli.handler:handler",
-        ),
-    },
-}
-COMMANDS: Mapping[str, Command] = {name: row for rows in GROUPS.values() for name, row in rows.items()}
 _VERSION = "--version"
 HELP = ("--help", "-h", "help")
 _NEAR = 0.7
@@ -131,9 +44,7 @@ def _run(words: Sequence[str]) -> int:
 
         sys.stdout.write(f"legacy_mm {__version__} (commit {commit()})\n")
     elif name in COMMANDS:
-        module, _, function = COMMANDS[name].where.partition(":")
-        command = getattr(importlib.import_module(f"legacy_mm.{module}"), function)
-        return reported(lambda: int(command(words[1:])), failed=None)
+        return run_command(name, words[1:])
     else:
         sys.stderr.write(_unknown(name) if name else usage())
         return ExitCode.FAILED
@@ -142,17 +53,17 @@ def _run(words: Sequence[str]) -> int:
 
 def _unknown(name: str) -> str:
     near = get_close_matches(name, [*COMMANDS, *HELP, _VERSION], 1, _NEAR)
-    hint = f": {near[0]} was probably meant" if near else ""
-    return f"legacy-mm: {name} is no command{hint}\nlegacy-mm --help lists the commands.\n"
+    said = unknown_word(name, "command", near[0] if near else "")
+    return f"{PROGRAM}: {said}\n{PROGRAM} --help lists the commands.\n"
 
 
 def usage() -> str:
     """Return the help: the commands by group, with an example for each."""
-    lines = ["usage: legacy-mm COMMAND ...", ""]
-    for title, rows in GROUPS.items():
-        lines.append(f"{title}:")
-        for name, row in rows.items():
-            lines += [f"  {name:<12} {row.help}", f"  {'':<12}   legacy-mm {row.example}"]
+    lines = [f"usage: {PROGRAM} COMMAND ...", ""]
+    for group, rows in groupby(COMMANDS.values(), lambda row: row.group):
+        lines.append(f"{group}:")
+        for row in rows:
+            lines += [f"  {row.name:<12} {row.help}", f"  {'':<12}   {PROGRAM} {row.example}"]
         lines.append("")
     lines += [
         "COMMAND LINE is that of your mirror: kafka-mirror-maker.sh and its arguments, or the arguments alone.",

@@ -1,4 +1,4 @@
-"""Commands of ours that take the mirror's own command line behind `--`."""
+"""The command line of a mirror, as commands of ours take it behind `--`."""
 
 from __future__ import annotations
 
@@ -23,21 +23,6 @@ from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.spark.session import java_when_asked
 
 
-def split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Split words at `--`: the command's own, and the mirror's command line."""
-    end = words.index("--") if "--" in words else len(words)
-    return words[:end], words[end + 1 :]
-
-
-def with_instead(line: Sequence[str], words: Sequence[str], *options: str) -> list[str]:
-    """Replace these options of a mirror's command line by these words; raises ConfigurationError."""
-    launcher, argv = command_line.called(line)
-    seen: list[command_line.Word] = []
-    variables = command_line.variables_of(launcher, os.environ)
-    command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
-    return [*launcher, *words, *(word.text for word in seen if word.option not in options)]
-
-
 @dataclass(frozen=True, slots=True)
 class LineParts:
     """The words of a mirror's command line, for commands that only need what it names."""
@@ -56,82 +41,101 @@ class LineParts:
     java: JvmSettings = field(repr=False)
 
 
-def parts_of(line: Sequence[str]) -> LineParts:
-    """Return what a command line names; raises UsageError for a line without files, or with several sources."""
-    if driver_line.is_driver(line) or connect_line.is_connect(line):
-        raise UsageError(
-            "this command takes the command line of kafka-mirror-maker.sh only, or its own words for files"
-        )
-    launcher, argv = command_line.called(line)
-    variables = command_line.variables_of(launcher, os.environ)
-    seen: list[command_line.Word] = []
-    parsed = command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
-    consumers, producers = distinct(parsed.values("consumer.config")), parsed.values("producer.config")
-    if len(consumers) != 1 or not producers:
-        raise UsageError(
-            "behind -- comes the command line of a mirror, with one --consumer.config and --producer.config"
-        )
-    topics = next((texts[0] for name in ("include", "whitelist") if (texts := parsed.values(name))), "")
-    named = {"consumer.config", "producer.config", "include", "whitelist", "blacklist"}
-    others = [word.text for word in seen if word.option not in named]
-    java = environment.read(variables, launcher).jvm
-    return LineParts(consumers[0], producers[0], topics, parsed.own_words, others, variables, java)
+class MirrorLine:
+    """A command line of `kafka-mirror-maker.sh`, or of MirrorMaker 2, with or without the command itself.
 
-
-def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
-    """Return what the mirror would run with, a flow each; raises LegacyMMError if it would not run.
-
-    The line may be MirrorMaker 2's: `connect-mirror-maker.sh FILE`.
+    Nothing is read before it is asked for. Methods raise LegacyMMError for a line that would not run.
     """
-    if driver_line.is_driver(line) or connect_line.is_connect(line):
-        return tuple(each.settings for each in _driver_run(line).flows)
-    launcher, argv = command_line.called(line)
-    variables = command_line.variables_of(launcher, os.environ)
-    grammar = command_line.grammar_asked_for(argv, variables)
-    java = environment.read(variables, launcher)
-    outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, environment=java)
-    if not isinstance(outcome, MirrorRun):
-        raise UsageError("behind -- comes the command line of a mirror that runs")
-    return outcome.flows
 
+    def __init__(self, words: Sequence[str] = ()) -> None:
+        """Take the words."""
+        self.words = tuple(words)
 
-def _driver_run(line: Sequence[str]) -> DriverRun:
-    if connect_line.is_connect(line):
-        launcher, argv = connect_line.called(line)
+    @property
+    def is_mirror_maker_2(self) -> bool:
+        """True for a line with a file of MirrorMaker 2, or files of its connectors."""
+        return driver_line.is_driver(self.words) or connect_line.is_connect(self.words)
+
+    def replacing(self, words: Sequence[str], *options: str) -> MirrorLine:
+        """Return the line with these words in the place of these options; raises ConfigurationError."""
+        launcher, argv, variables = self._called()
+        seen: list[command_line.Word] = []
+        command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
+        return MirrorLine([*launcher, *words, *(word.text for word in seen if word.option not in options)])
+
+    def parts(self) -> LineParts:
+        """Return what the line names; raises UsageError for a line without files, or with several sources."""
+        if self.is_mirror_maker_2:
+            raise UsageError(
+                "this command takes the command line of kafka-mirror-maker.sh only, or its own words for files"
+            )
+        launcher, argv, variables = self._called()
+        seen: list[command_line.Word] = []
+        parsed = command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
+        consumers, producers = distinct(parsed.values("consumer.config")), parsed.values("producer.config")
+        if len(consumers) != 1 or not producers:
+            raise UsageError(
+                "behind -- comes the command line of a mirror, with one --consumer.config and --producer.config"
+            )
+        topics = next((texts[0] for name in ("include", "whitelist") if (texts := parsed.values(name))), "")
+        named = {"consumer.config", "producer.config", "include", "whitelist", "blacklist"}
+        others = [word.text for word in seen if word.option not in named]
+        java = environment.read(variables, launcher).jvm
+        return LineParts(consumers[0], producers[0], topics, parsed.own_words, others, variables, java)
+
+    def flows(self) -> tuple[Settings, ...]:
+        """Return what the mirror would run with, a flow each."""
+        if self.is_mirror_maker_2:
+            return tuple(each.settings for each in self._driver_run().flows)
+        launcher, argv, variables = self._called()
+        grammar = command_line.grammar_asked_for(argv, variables)
+        java = environment.read(variables, launcher)
+        outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, environment=java)
+        if not isinstance(outcome, MirrorRun):
+            raise UsageError("behind -- comes the command line of a mirror that runs")
+        return outcome.flows
+
+    def flows_by_librdkafka(self) -> tuple[Settings, ...]:
+        """Return `flows` for commands that use librdkafka only; raises ConfigurationError for other logins."""
+        flows = self.flows()
+        for settings in flows:
+            for side in (settings.source, settings.target):
+                if login := beyond_librdkafka(side.connection):
+                    raise ConfigurationError(f"this command has no login by {login}")
+        return flows
+
+    def only_flow(self) -> Settings:
+        """Return the one of `flows_by_librdkafka` that copies; raises UsageError if the line has several."""
+        flows = [each for each in self.flows_by_librdkafka() if each.streams]
+        if len(flows) != 1 and driver_line.is_driver(self.words):
+            raise UsageError(f"the file has {len(flows)} flows that copy: name the target of one by --clusters")
+        if len(flows) > 1:
+            raise UsageError("the command line has several sources: name one --consumer.config")
+        return flows[0]
+
+    @contextmanager
+    def flow_with_stores(self) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
+        """Yield the first of `flows_by_librdkafka` with the contents of its key stores, and Java on request."""
+        settings = self.flows_by_librdkafka()[0]
+        with java_when_asked(settings.spark.jvm.java_home) as java:
+            yield with_stores(settings, java), java
+
+    def _called(self) -> tuple[Sequence[str], Sequence[str], Mapping[str, str]]:
+        """Return the command with the words before it, its arguments, and the variables that it sees."""
+        launcher, argv = command_line.called(self.words)
+        return launcher, argv, command_line.variables_of(launcher, os.environ)
+
+    def _driver_run(self) -> DriverRun:
+        if connect_line.is_connect(self.words):
+            launcher, argv = connect_line.called(self.words)
+            variables = command_line.variables_of(launcher, os.environ)
+            files = connect_line.parse(argv)
+            clients = ClientTranslation(environment.read(variables), read_own_options(files.own_words, variables))
+            return driver.translate_flows(connect_files.load_flows(files), clients)
+        launcher, argv = driver_line.called(self.words)
         variables = command_line.variables_of(launcher, os.environ)
-        files = connect_line.parse(argv)
-        clients = ClientTranslation(environment.read(variables), read_own_options(files.own_words, variables))
-        return driver.translate_flows(connect_files.load_flows(files), clients)
-    launcher, argv = driver_line.called(line)
-    variables = command_line.variables_of(launcher, os.environ)
-    parsed = driver_line.parse(argv)
-    clients = ClientTranslation(environment.read(variables, launcher), read_own_options(parsed.own_words, variables))
-    return driver.translate_driver(driver.load(parsed), clients)
-
-
-def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
-    """Return `flows_of` for commands that use librdkafka only; raises ConfigurationError for other logins."""
-    flows = flows_of(line)
-    for settings in flows:
-        for side in (settings.source, settings.target):
-            if login := beyond_librdkafka(side.properties):
-                raise ConfigurationError(f"this command has no login by {login}")
-    return flows
-
-
-def only_flow(line: Sequence[str]) -> Settings:
-    """Return the one flow of `flows_by_librdkafka` that copies; raises UsageError if the line has several."""
-    flows = [each for each in flows_by_librdkafka(line) if each.streams]
-    if len(flows) != 1 and driver_line.is_driver(line):
-        raise UsageError(f"the file has {len(flows)} flows that copy: name the target of one by --clusters")
-    if len(flows) > 1:
-        raise UsageError("the command line has several sources: name one --consumer.config")
-    return flows[0]
-
-
-@contextmanager
-def flow_with_stores(line: Sequence[str]) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
-    """Yield the first of `flows_by_librdkafka` with the contents of its key stores, and Java on request."""
-    settings = flows_by_librdkafka(line)[0]
-    with java_when_asked(settings.spark.jvm.java_home) as java:
-        yield with_stores(settings, java), java
+        parsed = driver_line.parse(argv)
+        own = read_own_options(parsed.own_words, variables)
+        return driver.translate_driver(
+            driver.load(parsed), ClientTranslation(environment.read(variables, launcher), own)
+        )

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import NoReturn
 
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.clock import Deadline
@@ -68,11 +69,11 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         return outcome.exit_code
     if isinstance(outcome, Version):
         say(sys.stdout, f"{outcome.text}\n")
-        return 0
+        return ExitCode.DONE
     _print(notes)
     if isinstance(outcome, NothingToDo):
         startup.report_nothing_to_do()
-        return 0
+        return ExitCode.DONE
     signals.shutdown_timeout = outcome.flows[0].shutdown_timeout
     with java_process.listed(argv, outcome.flows[0].spark.jvm.options):
         return (mirror or partial(_mirror, java=java))(outcome, signals)

@@ -6,14 +6,14 @@ that of `--config`, or the target of the mirror whose command line stands behind
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from legacy_mm.cli.exit_code import CommandParser, reported
-from legacy_mm.cli.mirror_line import only_flow, parts_of, split
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import columns, print_lines
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
 from legacy_mm.clients.cluster_errors import at_cluster
@@ -27,33 +27,31 @@ _UNHEARD = "never"
 _SOURCE_ALIAS = "source.cluster.alias"
 
 
-def clusters(words: Sequence[str]) -> int:
-    """Print upstream clusters with distance and last heartbeat; return 0, or 1 if the cluster was not read."""
-    parser = _parser("clusters", "Clusters upstream of this one, by the heartbeats that have come from them.")
-    return reported(lambda: _clusters(_read(parser, words)))
+def _add_clusters_options(parser: CommandParser) -> None:
+    parser.description = "Clusters upstream of this one, by the heartbeats that have come from them."
+    _add_cluster(parser)
 
 
-def heartbeats(words: Sequence[str]) -> int:
-    """Print the last heartbeat of each flow, in each topic that holds heartbeats, or in one."""
-    parser = _parser("heartbeats", "The last heartbeat of each flow.")
+def _add_heartbeats_options(parser: CommandParser) -> None:
+    parser.description = "The last heartbeat of each flow."
+    _add_cluster(parser)
     parser.add_argument("--topic", help="of this topic only; default: all heartbeats topics, copies too")
-    _take_table(parser)
-    return reported(lambda: _heartbeats(_read(parser, words)))
+    _add_table(parser)
 
 
-def checkpoints(words: Sequence[str]) -> int:
-    """Print the last checkpoint of each group and partition."""
-    parser = _parser("checkpoints", "The last checkpoint of each consumer group and partition of a source cluster.")
+def _add_checkpoints_options(parser: CommandParser) -> None:
+    parser.description = "The last checkpoint of each consumer group and partition of a source cluster."
+    _add_cluster(parser)
     parser.add_argument("--source", metavar="ALIAS", help="the source cluster's alias; default: the mirror's")
     parser.add_argument("--group", help="of this group only, by its whole id")
-    _take_table(parser)
-    return reported(lambda: _checkpoints(_read(parser, words)))
+    _add_table(parser)
 
 
-def _clusters(options: argparse.Namespace) -> int:
-    with _client(options) as client:
+def _clusters(call: CommandCall) -> int:
+    """Print upstream clusters with distance and last heartbeat."""
+    with _client(call, _properties(call)) as client:
         policy, topics = client.replication_policy(), client.heartbeat_topics()
-        deadline = Deadline.after(options.timeout)
+        deadline = Deadline.after(call.options.timeout)
         heard = {topic: client.heartbeats(topic, deadline.remaining()) for topic in topics}
     rows = []
     for alias in sorted(upstream_clusters(policy, topics)):
@@ -62,11 +60,13 @@ def _clusters(options: argparse.Namespace) -> int:
         rows.append((alias, str(hops), topic, _last(heard[topic])))
     print_lines(columns(("CLUSTER", "HOPS", "HEARTBEATS", "LAST"), rows))
     _note_nothing(rows, "no heartbeats have come here from another cluster")
-    return 0
+    return ExitCode.DONE
 
 
-def _heartbeats(options: argparse.Namespace) -> int:
-    with _client(options) as client:
+def _heartbeats(call: CommandCall) -> int:
+    """Print the last heartbeat of each flow, in each topic that holds heartbeats, or in one."""
+    options = call.options
+    with _client(call, _properties(call)) as client:
         topics = [options.topic] if options.topic else sorted(client.heartbeat_topics())
         deadline = Deadline.after(options.timeout)
         found = [(topic, each) for topic in topics for each in client.heartbeats(topic, deadline.remaining())]
@@ -76,14 +76,16 @@ def _heartbeats(options: argparse.Namespace) -> int:
     else:
         print_lines(heartbeat_line(each) for _, each in found)
     _note_nothing(found, "there are no heartbeats")
-    return 0
+    return ExitCode.DONE
 
 
-def _checkpoints(options: argparse.Namespace) -> int:
-    source = options.source or options.properties.get(_SOURCE_ALIAS, "")
+def _checkpoints(call: CommandCall) -> int:
+    """Print the last checkpoint of each group and partition."""
+    options, properties = call.options, _properties(call)
+    source = options.source or properties.get(_SOURCE_ALIAS, "")
     if not source:
         raise UsageError("--source ALIAS says of which source cluster")
-    with _client(options) as client:
+    with _client(call, properties) as client:
         found = client.checkpoints(source, options.timeout)
     wanted = sorted(each for each in found if options.group in (None, each.group))
     if options.table:
@@ -92,30 +94,29 @@ def _checkpoints(options: argparse.Namespace) -> int:
     else:
         print_lines(map(checkpoint_line, wanted))
     _note_nothing(wanted, f"there are no such checkpoints of {source}")
-    return 0
+    return ExitCode.DONE
 
 
-def _read(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-    """Read options; `properties` are those of a client for the cluster. Raises LegacyMMError."""
-    own, line = split(words)
-    options = parser.parse_args(list(own))
-    if options.config is None and not line:
+def _properties(call: CommandCall) -> Mapping[str, str]:
+    """Return the properties of a client for the cluster; raises LegacyMMError."""
+    if call.options.config is not None:
+        return properties_file.load(call.options.config).properties
+    if not call.line.words:
         raise UsageError("--config FILE, or -- and the command line of a mirror, says which cluster")
-    options.properties = _of_line(line) if options.config is None else properties_file.load(options.config).properties
-    return options
+    return _of_line(call.line)
 
 
-def _of_line(line: Sequence[str]) -> dict[str, str]:
+def _of_line(line: MirrorLine) -> dict[str, str]:
     """Return properties for the mirror's target, and for the names of its topics there."""
-    naming = only_flow(line).features.naming
-    file = properties_file.load(parts_of(line).producer).properties
+    naming = line.only_flow().features.naming
+    file = properties_file.load(line.parts().producer).properties
     return {**file, **naming.properties, "replication.policy.class": naming.policy, _SOURCE_ALIAS: naming.source_alias}
 
 
 @contextmanager
-def _client(options: argparse.Namespace) -> Iterator[MirrorClient]:
-    whose = "target" if options.config is None else "cluster"
-    with at_cluster(whose, options.properties), MirrorClient(options.properties) as client:
+def _client(call: CommandCall, properties: Mapping[str, str]) -> Iterator[MirrorClient]:
+    whose = "target" if call.options.config is None else "cluster"
+    with MirrorClient(properties) as client, at_cluster(whose, client.connection):
         yield client
 
 
@@ -137,8 +138,7 @@ def _note_nothing(found: Sequence[object], note: str) -> None:
         sys.stderr.write(f"legacy-mm: {note}\n")
 
 
-def _parser(name: str, about: str) -> argparse.ArgumentParser:
-    parser = CommandParser(prog=f"legacy-mm {name}", allow_abbrev=False, description=about)
+def _add_cluster(parser: CommandParser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE",
@@ -146,8 +146,14 @@ def _parser(name: str, about: str) -> argparse.ArgumentParser:
         "replication.policy.class; or -- and the mirror's command line",
     )
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds for reading records (30)")
-    return parser
 
 
-def _take_table(parser: argparse.ArgumentParser) -> None:
+def _add_table(parser: CommandParser) -> None:
     parser.add_argument("--table", action="store_true", help="columns, instead of MirrorMaker 2's lines")
+
+
+BODIES = {
+    "clusters": CommandBody(_add_clusters_options, _clusters),
+    "checkpoints": CommandBody(_add_checkpoints_options, _checkpoints),
+    "heartbeats": CommandBody(_add_heartbeats_options, _heartbeats),
+}

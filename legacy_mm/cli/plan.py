@@ -12,7 +12,6 @@ the old value and the new one.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
-from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
-from legacy_mm.cli.mirror_line import flows_of, split
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import as_json
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.flow import wiring
@@ -39,32 +39,22 @@ Key = tuple[str, str, str]
 """Flow, duty, and the change as JSON: what two plans are compared by."""
 
 
-def plan(words: Sequence[str]) -> int:
-    """Run `legacy-mm plan [--json] [--output FILE] [FLAGS] -- COMMAND LINE`. 0: no changes; 2: some; 1: error."""
-    parser = CommandParser(
-        prog="legacy-mm plan", allow_abbrev=False, usage=_USAGE.format("plan [--json] [--output FILE]")
-    )
+def _add_plan_options(parser: CommandParser) -> None:
+    parser.usage = _USAGE.format("plan [--json] [--output FILE]")
+    parser.epilog = "exit code 0: no changes; 2: some; 1: an error"
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="save the plan, for legacy-mm apply")
-    return reported(lambda: _plan(*_read(parser, words)))
 
 
-def apply_plan(words: Sequence[str]) -> int:
-    """Run `legacy-mm apply PLAN [FLAGS] -- COMMAND LINE`. 0: everything is done; 1: refused, or something failed."""
-    parser = CommandParser(prog="legacy-mm apply", allow_abbrev=False, usage=_USAGE.format("apply PLAN"))
+def _add_apply_options(parser: CommandParser) -> None:
+    parser.usage = _USAGE.format("apply PLAN")
+    parser.epilog = "exit code 0: everything is done; 1: refused, or something failed"
     parser.add_argument("plan", type=Path, help="what legacy-mm plan --output saved")
-    return reported(lambda: _apply(*_read(parser, words)))
 
 
-def _read(parser: CommandParser, words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Read the command's options, and the mirror's words with the flags to try out."""
-    own, line = split(words)
-    options, flags = parser.parse_known_args(list(own))
-    return options, [*line, *flags]
-
-
-def _plan(options: argparse.Namespace, line: Sequence[str]) -> int:
-    with _flows(line) as flows:
+def _plan(call: CommandCall) -> int:
+    options = call.options
+    with _flows(call.line) as flows:
         plans = [flow.look() for flow in flows]
     document = as_json(_document(plans))
     if options.output is not None:
@@ -75,9 +65,9 @@ def _plan(options: argparse.Namespace, line: Sequence[str]) -> int:
     return ExitCode.FOUND if _keys(plans) or any(each.moves for each in plans) else ExitCode.DONE
 
 
-def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
-    saved = _saved(options.plan)
-    with _flows(line) as flows:
+def _apply(call: CommandCall) -> int:
+    saved = _saved(call.options.plan)
+    with _flows(call.line) as flows:
         plans = [flow.look() for flow in flows]
         _refuse_difference(saved, _keys(plans))
         failed = 0
@@ -89,10 +79,10 @@ def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
 
 
 @contextmanager
-def _flows(line: Sequence[str]) -> Iterator[list[FlowClusters]]:
+def _flows(line: MirrorLine) -> Iterator[list[FlowClusters]]:
     """Yield the flows of a command line, while Java runs for them."""
     root_logger.silence()
-    settings = flows_of(line)
+    settings = line.flows()
     for each in settings:
         wiring.check_addresses(each)
         wiring.check_logins(each)
@@ -194,3 +184,6 @@ def _line(outcome: ChangeOutcome) -> str:
     if outcome.error:
         return f"failed: {outcome.change.text}: {outcome.error}"
     return f"{'already so' if outcome.already else 'done'}: {outcome.change.text}"
+
+
+BODIES = {"plan": CommandBody(_add_plan_options, _plan), "apply": CommandBody(_add_apply_options, _apply)}

@@ -11,19 +11,19 @@ the quarantine, though the others are at the target.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from legacy_mm.cli.exit_code import CommandParser, reported
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.handler import handled, handler_of, ignore
-from legacy_mm.cli.mirror_line import flow_with_stores, split
 from legacy_mm.clients.librdkafka.backlog import Backlog
 from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.dataplane.send_failure import IdempotenceRefused
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
-from legacy_mm.flow.copy_jobs import without_idempotence
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.api import Record
@@ -36,42 +36,40 @@ from legacy_mm.model import Columns, Outgoing
 
 _SEND_TIMEOUT = 30.0
 _LOOK_INTERVAL = 0.05
-_PORTION = 100
+_AT_ONCE = 100
 """Few enough that none waits in the queue until its time is over."""
 
 
-def redrive(words: Sequence[str]) -> int:
-    """Run `legacy-mm redrive [FILE] -- COMMAND LINE`."""
-    parser = CommandParser(prog="legacy-mm redrive")
+def _add_options(parser: CommandParser) -> None:
+    parser.allow_abbrev = True
     parser.add_argument("file", type=Path, nargs="?", help="else the --quarantine.topic of the command line")
-    own, line = split(words)
-    return reported(lambda: _redrive(parser.parse_args(own).file, line), failed=None)
 
 
-def _redrive(file: Path | None, line: Sequence[str]) -> int:
-    with flow_with_stores(line) as (settings, java):
+def _redrive(call: CommandCall) -> int:
+    file: Path | None = call.options.file
+    with call.line.flow_with_stores() as (settings, java):
         names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
         made = _handler(settings, names, java)
-        for portion in _of_topic(settings) if file is None else _of_file(file):
+        for found in _of_topic(settings) if file is None else _of_file(file):
             try:
-                targets = _targets(made, names, portion.records)
+                targets = _targets(made, names, found.records)
                 _send(settings, targets)
             except LegacyMMError as error:
-                raise type(error)(f"{error}; {portion.kept}") from error
-            print(f"{len(portion.records)} records redriven, {len(targets)} sent")
-    return 0
+                raise type(error)(f"{error}; {found.kept}") from error
+            print(f"{len(found.records)} records redriven, {len(targets)} sent")
+    return ExitCode.DONE
 
 
 @dataclass(frozen=True, slots=True)
-class _Portion:
-    """Records that are out of the quarantine when the next portion is asked for."""
+class _Quarantined:
+    """Records that are out of the quarantine when the next ones are asked for."""
 
     records: list[Record]
     kept: str
     """The place of the records until then."""
 
 
-def _of_file(path: Path) -> Iterator[_Portion]:
+def _of_file(path: Path) -> Iterator[_Quarantined]:
     """Yield what an earlier redrive has left, and what the file holds now."""
     left = was_taken(path)
     try:
@@ -84,25 +82,25 @@ def _of_file(path: Path) -> Iterator[_Portion]:
         raise HostError(f"{path} cannot be taken: {error.strerror}") from error
 
 
-def _taken_from(path: Path) -> Iterator[_Portion]:
+def _taken_from(path: Path) -> Iterator[_Quarantined]:
     with take(path) as taken:
         kept = f"the records are in {taken.path}, which the next redrive takes first"
         records, torn = read_file(taken.path)
-        yield _Portion(records, kept)
+        yield _Quarantined(records, kept)
         now = taken.done()
     print(f"the file is now {now}")
     if torn:
         raise ConfigurationError(f"{now} has torn lines, which were not sent: {', '.join(map(str, torn))}")
 
 
-def _of_topic(settings: Settings) -> Iterator[_Portion]:
+def _of_topic(settings: Settings) -> Iterator[_Quarantined]:
     topic = settings.quarantine.topic
     if topic is None:
         raise UsageError("name a file, or --quarantine.topic in the command line")
     group = f"{settings.source.group_id}-redrive"
-    backlog = Backlog(settings.target.properties, topic, group, _SEND_TIMEOUT)
+    backlog = Backlog(settings.target.connection, topic, group, _SEND_TIMEOUT)
     records = [released(Record(*row)) for batch in backlog.read() for row in batch.rows()]
-    yield _Portion(records, f"{topic} stays as it is")
+    yield _Quarantined(records, f"{topic} stays as it is")
     backlog.done()
     print(f"group {group} has had all of {topic}")
 
@@ -126,27 +124,28 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
 
 def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
     """Send them; raises SendFailure with the first record that the target refuses, after the others, and HostError."""
-    properties = settings.target.properties
+    client = settings.target.client
     try:
-        _send_with(properties, targets)
+        _send_with(client, targets)
     except IdempotenceRefused as error:
         if settings.target.idempotence_required:
             raise SendFailure(f"the target refuses an idempotent producer: {error}") from error
         events.emit(events.IDEMPOTENCE_REFUSED, reason=error)
-        _send_with(without_idempotence(properties), targets)
+        _send_with(client.without_idempotence(), targets)
 
 
-def _send_with(properties: Mapping[str, str], targets: Sequence[Outgoing]) -> None:
+def _send_with(client: ProducerSettings, targets: Sequence[Outgoing]) -> None:
     failed: list[FailedSend] = []
     # with a record the target refuses its batch: here each has its own
-    sender = RecordSender({**properties, "batch.num.messages": "1"}, {}, failed.append, ignore, ignore)
-    for begin in range(0, len(targets), _PORTION):
-        _send_portion(sender, targets[begin : begin + _PORTION])
+    alone = replace(client, produce=replace(client.produce, batch_records=1))
+    sender = RecordSender(alone, {}, failed.append, ignore, ignore)
+    for begin in range(0, len(targets), _AT_ONCE):
+        _send_some(sender, targets[begin : begin + _AT_ONCE])
     if failed:
         raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}")
 
 
-def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
+def _send_some(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
     """Wait until all are acknowledged or have failed.
 
     Raises SendFailure for what is no record, and HostError when it does not go on any more.
@@ -167,3 +166,6 @@ def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
             deadline = Deadline.after(_SEND_TIMEOUT)
         elif deadline.expired():
             raise HostError(f"the target has acknowledged nothing for {_SEND_TIMEOUT:g} s")
+
+
+BODIES = {"redrive": CommandBody(_add_options, _redrive, as_mirror=True)}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from legacy_mm import client
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.config.option import Option
@@ -33,7 +34,7 @@ def main(words: Sequence[str]) -> int:
     folder = Path(words[0])
     for name, page in PAGES.items():
         (folder / name).write_text(page(), encoding="utf-8")
-    return 0
+    return ExitCode.DONE
 
 
 def _page(title: str, introduction: str, lines: Iterator[str]) -> str:

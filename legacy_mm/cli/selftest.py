@@ -13,37 +13,16 @@ from legacy_mm.audit.cluster_access import ClientError
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
-from legacy_mm.cli.mirror_line import parts_of, split
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
 
 
-def main(words: Sequence[str]) -> int:
-    """Return 0 if every scenario went as expected, 2 if one did not, 1 if that is unknown, 128 + n after signal n."""
-    own, line = split(words)
-    return reported(lambda: _run(*_read(own, line)))
-
-
-def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, Sequence[str]]:
-    """Read the options with both files, and the words for the mirrors.
-
-    Without files among the options the mirror's command line behind `--` names them.
-    """
-    parser = _parser()
-    options = parser.parse_args(own)
-    named = [file for file in (options.source, options.target) if file is not None]
-    if len(named) == 1 or not (named or line):
-        parser.error("name both --source and --target, or neither and the mirror's command line behind --")
-    if named:
-        return options, line
-    parts = parts_of(line)
-    options.source, options.target = parts.consumer, parts.producer
-    return options, parts.others
-
-
-def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
+def _run(call: CommandCall) -> int:
+    options, more = _read(call)
     try:
         return _play(options, more)
     except (OSError, ClientError) as error:
@@ -51,6 +30,22 @@ def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
     except StoppedBySignal as stopped:
         sys.stderr.write("Stopped.\n")
         return stopped.exit_code
+
+
+def _read(call: CommandCall) -> tuple[argparse.Namespace, Sequence[str]]:
+    """Return the options with both files, and the words for the mirrors.
+
+    Without files among the options the mirror's command line behind `--` names them.
+    """
+    options, line = call.options, call.line
+    named = [file for file in (options.source, options.target) if file is not None]
+    if len(named) == 1 or not (named or line.words):
+        call.refuse("name both --source and --target, or neither and the mirror's command line behind --")
+    if named:
+        return options, line.words
+    parts = line.parts()
+    options.source, options.target = parts.consumer, parts.producer
+    return options, parts.others
 
 
 def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
@@ -67,8 +62,8 @@ def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
             return ToolProcess(command, at, working_folder=Path.cwd())  # files may be named from here
 
         clusters = selftest.Clusters(
-            client_connection.read(options.source),
-            client_connection.read(options.target),
+            property_texts(client_connection.read(options.source)),
+            property_texts(client_connection.read(options.target)),
             start,
             options.records,
             options.patience,
@@ -109,12 +104,10 @@ def _scenarios(text: str) -> list[str]:
     return chosen
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(
-        prog="legacy-mm selftest",
-        allow_abbrev=False,
-        description="Mirrors scratch topics while mirrors are stopped, killed and frozen, and counts what arrives. "
-        "Behind -- stands the mirror's command line; with --source and --target, words for the mirrors.",
+def _add_options(parser: CommandParser) -> None:
+    parser.description = (
+        "Mirrors scratch topics while mirrors are stopped, killed and frozen, and counts what arrives. "
+        "Behind -- stands the mirror's command line; with --source and --target, words for the mirrors."
     )
     parser.add_argument("--source", help="a Java consumer's properties file, else that of the line")
     parser.add_argument("--target", help="a Java producer's properties file, else that of the line")
@@ -125,4 +118,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--records", type=int, default=20_000, help="for each scenario (20000)")
     parser.add_argument("--patience", type=float, default=120.0, help="seconds until all must have arrived (120)")
     parser.add_argument("--json", action="store_true", help="one JSON list instead of a line each")
-    return parser
+
+
+BODIES = {"selftest": CommandBody(_add_options, _run)}

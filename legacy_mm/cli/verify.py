@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
-from legacy_mm.cli.mirror_line import LineParts, parts_of, split
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.exit_code import ExitCode
+from legacy_mm.cli.mirror_line import LineParts
 from legacy_mm.cli.output import ProgressBar
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.clock import Deadline
@@ -49,24 +50,21 @@ _AS_THE_MIRROR = (
 """Options that mean what they mean to the mirror, given as words, variables or a file."""
 
 
-def main(words: Sequence[str]) -> int:
-    """Return 0 if equal, 2 if different, 1 if that is unknown."""
-    own, line = split(words)
-    return reported(lambda: _verify(*_read(own, line)))
+def _run(call: CommandCall) -> int:
+    return _verify(*_read(call))
 
 
-def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, LineParts | None]:
-    """Read the options, with what the mirror's command line has of them."""
-    parser = _parser()
-    options = parser.parse_args(own)
-    parts = parts_of(line) if line else None
+def _read(call: CommandCall) -> tuple[argparse.Namespace, LineParts | None]:
+    """Return the options, with what the mirror's command line has of them."""
+    options = call.options
+    parts = call.line.parts() if call.line.words else None
     if parts is not None:
         options.source_config = options.source_config or parts.consumer
         options.target_config = options.target_config or parts.producer
         options.topics = options.topics or parts.topics
     for name in ("source-config", "target-config", "topics"):
         if not vars(options)[name.replace("-", "_")]:
-            parser.error(f"name --{name}, or a mirror's command line behind -- that has it")
+            call.refuse(f"name --{name}, or a mirror's command line behind -- that has it")
     return options, parts
 
 
@@ -172,12 +170,8 @@ def _hour(hours: int) -> str:
         return f"about {hours * _HOUR_SECONDS} s since 1970"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(
-        prog="legacy-mm verify",
-        allow_abbrev=False,
-        description="Behind -- may stand the mirror's command line, which has files, topics and flags.",
-    )
+def _add_options(parser: CommandParser) -> None:
+    parser.description = "Behind -- may stand the mirror's command line, which has files, topics and flags."
     parser.add_argument("--source-config", help="the mirror's consumer file; isolation.level counts")
     parser.add_argument("--target-config", help="a Java client's file for the target")
     parser.add_argument("--topics", help="a Java regular expression, as --include")
@@ -189,4 +183,6 @@ def _parser() -> argparse.ArgumentParser:
         assert row is not None
         action = "append" if row.repeated else "store"
         shared.add_argument(f"--{name}", dest=name, action=action, metavar=f"<{row.argument}>", help=row.help)
-    return parser
+
+
+BODIES = {"verify": CommandBody(_add_options, _run)}

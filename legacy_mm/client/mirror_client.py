@@ -11,6 +11,7 @@ from legacy_mm.client import properties as client_properties
 from legacy_mm.clients.librdkafka.client import LibrdkafkaTopicLister
 from legacy_mm.clients.librdkafka.compacted import read_to_end
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import CorruptRecords, HostError
 from legacy_mm.flow.plugins import policy_of
 from legacy_mm.logs import events
@@ -60,6 +61,11 @@ class MirrorClient:
         self._admin, self._consumer = settings.admin, settings.consumer
         self._lister: LibrdkafkaTopicLister | None = None
         self._closed = False
+
+    @property
+    def connection(self) -> ConnectionSettings:
+        """The way to the cluster, as questions about names take it."""
+        return self._admin
 
     def replication_policy(self) -> ReplicationPolicy:
         """Return the replication policy, which gives names their meaning."""

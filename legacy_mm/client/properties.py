@@ -9,10 +9,10 @@ Everything else is for a replication policy of the user's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from legacy_mm.compat import client_connection
-from legacy_mm.config.settings import ClientProperties
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.naming.flags import NamingSettings, client_naming
 from legacy_mm.jvm import keystore
 from legacy_mm.spark.session import java_when_asked
@@ -23,10 +23,10 @@ _KINDS = ("admin.", "consumer.", "producer.")
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """librdkafka's properties of both connections, and the naming of topics."""
+    """Both connections, and the naming of topics."""
 
-    admin: ClientProperties = field(repr=False)
-    consumer: ClientProperties = field(repr=False)
+    admin: ConnectionSettings
+    consumer: ConnectionSettings
     naming: NamingSettings
 
 
@@ -37,9 +37,9 @@ def read(properties: Mapping[str, str]) -> ClientSettings:
     """
     with java_when_asked(None) as java:
 
-        def connection(kind: str) -> ClientProperties:
+        def connection(kind: str) -> ConnectionSettings:
             found = client_connection.translated(_for_kind(kind, properties))
-            return {**keystore.read(found.stores, java), **found.properties}
+            return keystore.with_contents(found.connection, found.stores, java)
 
         admin, consumer = connection("admin."), connection("consumer.")
     names = {

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Protocol
 
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.changes import (
     AddPartitions,
@@ -125,8 +126,8 @@ class Admin(Protocol):
     """Name of the cluster in errors."""
 
     @property
-    def connection(self) -> Mapping[str, str]:
-        """Return the properties with which any other client reaches the cluster."""
+    def connection(self) -> ConnectionSettings:
+        """Return the way on which any other client reaches the cluster."""
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
         """Return topic -> number of partitions, for all topics the principal may see."""

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 
-_ADDRESSES, _NONE = "bootstrap.servers", "without an address"
+_NONE = "without an address"
 
 
-def named(cluster: str, properties: Mapping[str, str], what: str) -> str:
+def named(cluster: str, settings: ConnectionSettings, what: str) -> str:
     """Return the text of an error with the cluster's name and addresses."""
-    return f"the {cluster} ({properties.get(_ADDRESSES, _NONE)}): {what}"
+    return f"the {cluster} ({','.join(settings.bootstrap_servers) or _NONE}): {what}"
 
 
 @contextmanager
-def at_cluster(cluster: str, properties: Mapping[str, str]) -> Iterator[None]:
+def at_cluster(cluster: str, settings: ConnectionSettings) -> Iterator[None]:
     """Name the cluster in a HostError of the questions inside; `cluster` is a name such as source."""
     try:
         yield
     except HostError as error:
-        raise HostError(named(cluster, properties, str(error))) from error
+        raise HostError(named(cluster, settings, str(error))) from error

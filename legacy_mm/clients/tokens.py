@@ -1,6 +1,6 @@
 """Tokens for SASL/OAUTHBEARER that librdkafka cannot fetch itself.
 
-A client's properties ask for them by properties of ours, which `client_properties` exchanges for the callback.
+A client's settings ask for them, and librdkafka gets them by a callback.
 """
 
 from __future__ import annotations
@@ -10,28 +10,14 @@ import importlib
 import json
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener, urlopen
 
 from legacy_mm.clock import wall
+from legacy_mm.config.kafka_clients import SaslSettings
 
-MSK_IAM = "sasl.legacy_mm.msk.iam"
-"""Property of ours: log in to Amazon MSK by IAM. Its value is JSON: `region`, and `profile` or `role` and `session`."""
-GIVEN = "sasl.legacy_mm.token"
-"""Property of ours: a token that was fetched elsewhere."""
-METADATA_SERVICE = "sasl.legacy_mm.metadata.service.token.urls"
-"""Property of ours: addresses of Confluent's metadata service, which gives a token to `sasl.username`."""
-LOGIN_CLASS = "sasl.legacy_mm.token.class"
-"""Property of ours: a Java class of the user's that gives tokens.
-
-Its value is JSON: `class`, `class_path`, `module`, `options` (of the login module), `configs` (of the client). `KEEPER`
-replaces it before a client is made.
-"""
-KEEPER = "sasl.legacy_mm.token.keeper"
-"""Property of ours: the address on loopback where the tokens of such a class are given."""
-PROPERTIES = (MSK_IAM, GIVEN, METADATA_SERVICE, LOGIN_CLASS, KEEPER)
 MSK_SIGNER = "aws_msk_iam_sasl_signer"
 Fetch = Callable[[Any], tuple[str, float]]
 """librdkafka's `oauth_cb`: returns a token, and its end in seconds since 1970."""
@@ -55,18 +41,21 @@ def refuses_the_client(answer: str) -> bool:
     return _CLIENT_REFUSED.search(answer) is not None
 
 
-def source(properties: Mapping[str, str]) -> Fetch | None:
+def source(sasl: SaslSettings) -> Fetch | None:
     """Return the function that fetches tokens; None if librdkafka fetches them or none are needed."""
-    if asked := properties.get(MSK_IAM):
-        return msk_iam(asked)
-    if given := properties.get(GIVEN):
+    oauth = sasl.oauth
+    if oauth.msk_iam:
+        return msk_iam(oauth.msk_iam)
+    if oauth.token:
+        given = oauth.token.reveal()
         return lambda _: (given, end_of(given))
-    if addresses := properties.get(METADATA_SERVICE):
-        user, password = properties.get("sasl.username", ""), properties.get("sasl.password", "")
-        trusted = properties.get("https.ca.pem"), properties.get("https.ca.location")
-        return lambda _: _of_metadata_service(addresses.split(","), f"{user}:{password}", trusted)
-    if address := properties.get(KEEPER):
-        return lambda _: _of_keeper(address)
+    if oauth.metadata_service_urls:
+        addresses = oauth.metadata_service_urls.split(",")
+        user_and_password = f"{sasl.username or ''}:{sasl.password.reveal() if sasl.password else ''}"
+        return lambda _: _of_metadata_service(addresses, user_and_password, (oauth.ca_pem, oauth.ca_location))
+    if oauth.keeper:
+        keeper = oauth.keeper.reveal()
+        return lambda _: _of_keeper(keeper)
     return None
 
 

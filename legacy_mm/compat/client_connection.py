@@ -6,31 +6,32 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from legacy_mm.clients.librdkafka.client import admin_properties
 from legacy_mm.compat import environment, jaas, properties_file
 from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.system_properties import system_properties
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import JavaStores, JvmSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import beyond_librdkafka
 
 
 class ClientConnection(NamedTuple):
-    """librdkafka's properties for address and security, none else, and what Java has to read for them."""
+    """The way to a cluster, and what Java has to read for it."""
 
-    properties: dict[str, str]
+    connection: ConnectionSettings
     stores: JavaStores
 
 
-def read(path: str, java: JvmSettings | None = None) -> dict[str, str]:
-    """Return the properties for a command that starts no Java; raises ConfigurationError."""
-    connection = translated(java_properties(path, java))
-    if connection.stores != JavaStores():
+def read(path: str, java: JvmSettings | None = None) -> ConnectionSettings:
+    """Return the connection for a command that starts no Java; raises ConfigurationError."""
+    found = translated(java_properties(path, java))
+    if found.stores != JavaStores():
         raise ConfigurationError(
             f"{path}: this command starts no Java and cannot read its key stores; give the keys as PEM "
             "(ssl.truststore.type=PEM, ssl.keystore.type=PEM)"
         )
-    return connection.properties
+    return found.connection
 
 
 def java_properties(path: str, java: JvmSettings | None = None) -> dict[str, str]:
@@ -46,6 +47,7 @@ def java_properties(path: str, java: JvmSettings | None = None) -> dict[str, str
 def translated(properties: Mapping[str, str]) -> ClientConnection:
     """Return the connection that these Java properties describe; raises ConfigurationError."""
     read = apply("consumer", properties)
-    if login := beyond_librdkafka(read.properties):
+    connection = property_names.read_connection(read.properties)
+    if login := beyond_librdkafka(connection):
         raise ConfigurationError(f"this command has no login by {login}")
-    return ClientConnection(admin_properties(read.properties), read.stores)
+    return ClientConnection(connection, read.stores)

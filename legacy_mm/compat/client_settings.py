@@ -9,6 +9,7 @@ from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, PropertyReading
 from legacy_mm.compat.messages import OWN
+from legacy_mm.config import property_names
 from legacy_mm.config.settings import AdminSettings, OffsetReset, SourceSettings, TargetSettings
 from legacy_mm.options.option_catalogue import OwnOptions
 
@@ -29,7 +30,7 @@ def source_settings(read: Translated, name: str, options: OwnOptions) -> SourceS
     age_ms = max(_LEAST_METADATA_AGE_MS, min(age_ms, _MOST_METADATA_AGE_MS))
     instance = reading.text("group.instance.id")
     return SourceSettings(
-        properties=read.properties,
+        client=property_names.read_consumer(read.properties),
         group_id=reading.text("group.id"),
         offset_reset=reset,
         new_from_earliest=reset == "latest" and options.new_topics_from == "earliest",
@@ -46,7 +47,7 @@ def source_settings(read: Translated, name: str, options: OwnOptions) -> SourceS
 def target_settings(written: Translated, *, abort: bool, synchronous: bool) -> TargetSettings:
     """Return the settings of the target; `abort`: a record that cannot be sent ends the mirror."""
     return TargetSettings(
-        properties=written.properties,
+        client=property_names.read_producer(written.properties),
         # in the legacy tool a failed send of a synchronous producer ended the thread, flag or not
         abort_on_send_failure=abort or synchronous,
         synchronous=synchronous,
@@ -75,4 +76,6 @@ def commit_interval(reading: PropertyReading, interval_ms: int, notes: list[Note
 
 def admin_settings(side: Translated | None) -> AdminSettings | None:
     """Return the settings of a feature's own clients; None: as the mirror's own."""
-    return None if side is None else AdminSettings(side.properties, side.stores, side.pem)
+    return (
+        None if side is None else AdminSettings(property_names.read_connection(side.properties), side.stores, side.pem)
+    )

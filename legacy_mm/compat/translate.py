@@ -151,7 +151,7 @@ def _translate_run(start: Start) -> Translation:
     features = [flags.settings(*sources) for sources in _flags(start)]
     for remark in dict.fromkeys(remark for each in features for remark in each.remarks):
         start.note(logging.WARNING, f"{remark}.", OWN)
-    if target.properties.get("acks") == "0" and any(each.offset_syncs is not None for each in features):
+    if target.client.produce.acks == 0 and any(each.offset_syncs is not None for each in features):
         raise ConfigurationError(
             "emit.offset-syncs.enabled=true and acks=0 exclude each other, because the target does not tell where "
             "records are"

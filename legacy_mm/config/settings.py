@@ -6,11 +6,10 @@ Nothing below knows a word of the legacy tool. Times are seconds, sizes are byte
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-ClientProperties = Mapping[str, str]
-"""librdkafka property -> value, translated and checked. May hold secrets: never printed, never given to Spark."""
+from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings, ProducerSettings
 
 OffsetReset = Literal["earliest", "latest", "none"]
 LEAST_HEAP = 512 * 1024 * 1024
@@ -30,7 +29,7 @@ class KeyStore:
 
 @dataclass(frozen=True, slots=True)
 class JavaStores:
-    """The stores that Java must read before a client can connect; their contents go into its properties."""
+    """The stores that Java must read before a client can connect; their contents go into its settings."""
 
     trusted: KeyStore | None = None
     keys: KeyStore | None = None
@@ -42,7 +41,7 @@ class JavaStores:
 
 @dataclass(frozen=True, slots=True)
 class PemFiles:
-    """Stores that are PEM. What they held is in the client's properties; it is read again when they change."""
+    """Stores that are PEM. What they held is in the client's settings; it is read again when they change."""
 
     trusted: str | None = None
     keys: str | None = None
@@ -52,8 +51,8 @@ class PemFiles:
 class SourceSettings:
     """Settings for reading the source cluster, as a member of the group."""
 
-    properties: ClientProperties = field(repr=False)
-    """librdkafka consumer properties without `client.id` and `auto.offset.reset`, which streams set themselves."""
+    client: ConsumerSettings = field(repr=False)
+    """The consumer's, without its name, which streams set themselves."""
     group_id: str
     offset_reset: OffsetReset
     metadata_max_age: float
@@ -72,15 +71,24 @@ class SourceSettings:
     @property
     def committed_only(self) -> bool:
         """Records of transactions that were aborted, or are open, are not copied."""
-        return self.properties["isolation.level"] == "read_committed"
+        return self.client.fetch.committed_only
+
+    @property
+    def connection(self) -> ConnectionSettings:
+        """The way to the cluster."""
+        return self.client.connection
+
+    def reached_by(self, connection: ConnectionSettings) -> SourceSettings:
+        """Return these settings with this way to the cluster."""
+        return replace(self, client=replace(self.client, connection=connection))
 
 
 @dataclass(frozen=True, slots=True)
 class TargetSettings:
     """Settings for writing to the target cluster."""
 
-    properties: ClientProperties = field(repr=False)
-    """librdkafka producer properties for *one stream* (`buffer.memory` is already divided)."""
+    client: ProducerSettings = field(repr=False)
+    """The producer's of *one stream* (`buffer.memory` is already divided)."""
     abort_on_send_failure: bool
     name: str = "target"
     """Tells it from the other targets of this process."""
@@ -90,6 +98,15 @@ class TargetSettings:
     """The user asked for idempotence by name: a target that refuses it is an error, not a reason to go on without."""
     stores: JavaStores = JavaStores()
     pem: PemFiles = PemFiles()
+
+    @property
+    def connection(self) -> ConnectionSettings:
+        """The way to the cluster."""
+        return self.client.connection
+
+    def reached_by(self, connection: ConnectionSettings) -> TargetSettings:
+        """Return these settings with this way to the cluster."""
+        return replace(self, client=replace(self.client, connection=connection))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +126,13 @@ class TopicSettings:
 class AdminSettings:
     """Settings for a feature's own clients of a cluster."""
 
-    properties: ClientProperties = field(repr=False)
+    connection: ConnectionSettings = field(repr=False)
     stores: JavaStores = JavaStores()
     pem: PemFiles = PemFiles()
+
+    def reached_by(self, connection: ConnectionSettings) -> AdminSettings:
+        """Return these settings with this way to the cluster."""
+        return replace(self, connection=connection)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,20 @@
 """Messages between driver and copy task: the ticket, the plan and the frames of the control channel.
 
 Wire format of one frame: 4 bytes length (big endian), then UTF-8 JSON: `{"frame": NAME, "flow": .., "stream": ..,
-"generation": .., ...fields}`. `Hello` also carries the version of the format. Offsets travel as lists of `[topic,
-partition, offset]`. There is no pickle: a peer can send wrong values, never code.
+"generation": .., ...fields}`, each by its type (`json_fields`). `Hello` also carries the version of the format.
+Offsets travel as lists of `[topic, partition, offset]`. There is no pickle: a peer can send wrong values, never code.
 """
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from enum import Enum
-from functools import cache
-from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
+from legacy_mm.config.kafka_clients import ConsumerSettings, ProducerSettings
+from legacy_mm.control_channel import json_fields
 from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.model import Offsets, TopicPartition
 
@@ -88,8 +88,8 @@ class Plan(Frame):
     """Start offsets. The task resolves EARLIEST and LATEST, and answers the actual offsets."""
     names: Mapping[str, str]
     """Source topic -> target topic; the records of a topic that is missing here are dropped on purpose."""
-    source: Mapping[str, str] = field(repr=False)
-    target: Mapping[str, str] = field(repr=False)
+    source: ConsumerSettings = field(repr=False)
+    target: ProducerSettings = field(repr=False)
     barrier_interval: float
     api_timeout: float
     abort_on_send_failure: bool
@@ -347,7 +347,7 @@ def encode(frame: Frame, ticket: Ticket | None = None) -> bytes:
     body: dict[str, Any] = {"frame": type(frame).__name__}
     if ticket is not None:
         body |= {"flow": ticket.flow, "stream": ticket.stream, "generation": ticket.generation}
-    body |= {name: kind.write(getattr(frame, name)) for name, kind in _field_kinds(type(frame)).items()}  # type: ignore[arg-type]
+    body |= json_fields.written(frame)
     text = json.dumps(body, separators=(",", ":")).encode()
     return LENGTH.pack(len(text)) + text
 
@@ -359,46 +359,9 @@ def decode(text: bytes, ticket: Ticket | None = None) -> Frame:
         if ticket is not None and _address(body) != (ticket.flow, ticket.stream, ticket.generation):
             raise ChannelError(f"frame for {_address(body)} on the channel of stream {ticket.stream}")
         frame = Frame.by_name[body["frame"]]
-        return frame(**{name: kind.read(body[name]) for name, kind in _field_kinds(frame).items()})  # type: ignore[arg-type]
+        return frame(**json_fields.read(frame, body))
     except (ValueError, KeyError, TypeError) as error:
         raise ChannelError(f"not a frame: {type(error).__name__}") from None
-
-
-class _FieldKind(NamedTuple):
-    """The way in which a field of a frame travels as JSON."""
-
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
-
-
-@cache
-def _field_kinds(frame: type[Frame]) -> Mapping[str, _FieldKind]:
-    hints = get_type_hints(frame)
-    return {spec.name: _field_kind(hints[spec.name]) for spec in fields(frame)}  # type: ignore[arg-type]
-
-
-def _field_kind(hint: Any) -> _FieldKind:
-    """Return the kind of a field by its type: offsets, a list of named tuples, an enum, or what JSON has itself."""
-    if hint == Offsets:
-        return _FieldKind(_written_offsets, _read_offsets)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return _FieldKind(lambda member: member.value, hint)
-    rows = next((each for each in get_args(hint) if isinstance(each, type) and issubclass(each, tuple)), None)
-    if rows is not None and get_origin(hint) is Sequence:
-        return _FieldKind(_as_it_is, lambda found: [rows(*row) for row in found])
-    return _FieldKind(_as_it_is, _as_it_is)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-def _written_offsets(offsets: Offsets) -> list[list[Any]]:
-    return [[partition.topic, partition.partition, offset] for partition, offset in offsets.items()]
-
-
-def _read_offsets(rows: Any) -> Offsets:
-    return {TopicPartition(topic, number): offset for topic, number, offset in rows}
 
 
 def _address(body: Mapping[str, Any]) -> tuple[Any, Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from legacy_mm.clients.librdkafka.client import ErrorLines
 from legacy_mm.clients.native import fetch_options
@@ -10,6 +10,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_set import Arrived, CommittedOnly, DataBatches
 
@@ -22,19 +23,19 @@ class BatchSource:
 
     def __init__(
         self,
-        properties: Mapping[str, str],
+        settings: ConsumerSettings,
         decompress: Decompressor,
         *,
         keeps_append_time: bool = False,
         joins_all: bool = False,
     ) -> None:
         """Create the source; `keeps_append_time` and `joins_all` as in `DataBatches`."""
-        self.cluster = cluster_of(properties)
-        self.traffic = Traffic("consumer", tells(properties))
-        backlog = int(properties.get("queued.max.messages.kbytes", 32 << 10)) << 10
-        self._options = fetch_options.options_from(properties, backlog)
-        self.fetcher = Fetcher(self.cluster, self._options, backlog, self.traffic)
-        self.check_crcs = properties.get("check.crcs") == "true"
+        fetch = settings.fetch
+        self.cluster = cluster_of(settings.connection, committed_only=fetch.committed_only)
+        self.traffic = Traffic("consumer", tells(settings.connection))
+        self._options = fetch_options.options_from(fetch)
+        self.fetcher = Fetcher(self.cluster, self._options, fetch.backlog_bytes, self.traffic)
+        self.check_crcs = fetch.check_crcs
         self._decompress = decompress
         self._batches = DataBatches(
             decompress, check_crcs=self.check_crcs, keeps_append_time=keeps_append_time, joins_all=joins_all
@@ -46,11 +47,11 @@ class BatchSource:
         return self._batches.of(fetched.record_set, committed, most_bytes, opens=opens)
 
 
-def cluster_of(properties: Mapping[str, str]) -> Cluster:
+def cluster_of(settings: ConnectionSettings, *, committed_only: bool = False) -> Cluster:
     """Return the cluster of one side of a copy job."""
-    return Cluster(properties, _CALL_SECONDS, _CONNECT_SECONDS)
+    return Cluster(settings, _CALL_SECONDS, _CONNECT_SECONDS, committed_only=committed_only)
 
 
-def tells(properties: Mapping[str, str]) -> Callable[[str], None]:
+def tells(settings: ConnectionSettings) -> Callable[[str], None]:
     """Return the function that reports a client's troubles."""
-    return ErrorLines(properties.get("client.id", "client")).tell
+    return ErrorLines(settings.client_id).tell

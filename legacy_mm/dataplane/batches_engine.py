@@ -33,7 +33,7 @@ from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
-from legacy_mm.dataplane.plain_stage import PlainStage, Stage
+from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
@@ -58,17 +58,17 @@ class BatchesEngine:
         self._keeps_partition = frozenset(plan.keeps_partition)
         self._failures = SendFailures(abort=plan.abort_on_send_failure)
         source, target = plan.source, plan.target
-        self._target = cluster_of(target)
-        self._written = Traffic("producer", tells(target))
+        self._target = cluster_of(target.connection)
+        self._written = Traffic("producer", tells(target.connection))
         aside = QuarantineSettings(**plan.quarantine)
         options = append_options.options_from(target, sets_aside=aside.refused)
         self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes
-        self._router = Router(RouteOptions.from_properties(target, limit, measure=plan.pairs))
+        self._router = Router(RouteOptions.of(target.produce, measure=plan.pairs))
         handled = plan.handler is not None
         self._batches = BatchSource(source, self._router.decompress, keeps_append_time=handled, joins_all=handled)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
-        self._join_limits = JoinLimits(min(limit, options.batch_bytes))
+        self._join_limits = JoinLimits(min(limit, options.batch_bytes), spread=handled)
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
@@ -95,7 +95,7 @@ class BatchesEngine:
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
         self._exit: HandlerExit | None = None
         ways = (plan, self._router, self._at_source, self._partitions, self._held, self._fail)
-        self._stage: Stage = PlainStage(*ways)
+        self._stage: BatchStage = PlainStage(*ways)
         if plan.handler is not None:
             from legacy_mm.dataplane.handler_stage import HandlerStage
 
@@ -230,7 +230,7 @@ class BatchesEngine:
                 self._refused.add(Part(piece, offsets, None), large, broker_error(ErrorCode.MESSAGE_TOO_LARGE)[0])
 
     def _append(self, topic: str, route: Route, piece: Piece, times: Sequence[Times | None]) -> bool:
-        """Append the batches of a route; return False if a stop came before there was room for them."""
+        """Give the batches of a route to the appender; return False if a stop came before there was room for them."""
         source, names = piece.partition, self._plan.names
         for (number, made, offsets), each in zip(route.batches, times, strict=True):
             if not self._wait_for_room():

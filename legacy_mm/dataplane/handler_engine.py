@@ -16,7 +16,7 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.control_channel.frames import UNKNOWN, Frame, Plan, Progress
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.handler_stage import make_handler, tame_collector
-from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_seconds
+from legacy_mm.dataplane.partition_counts import Move, NamedPartitions
 from legacy_mm.dataplane.records_engine import READ_TIMEOUT, RecordsEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
@@ -44,7 +44,7 @@ class HandlerEngine(RecordsEngine):
         self._ends: list[int] = []
         self._done = 0
         self._left_open: set[Move] = set()
-        self._named = NamedPartitions(self._sender.partitions, missing_seconds(plan.target))
+        self._named = NamedPartitions(self._sender.partitions, plan.target.produce.missing_topic_timeout)
 
     def run(self) -> Offsets:
         """Copy until stopped, as without a handler; a handler that ends the program has its code reported first."""

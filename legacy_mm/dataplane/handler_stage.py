@@ -40,7 +40,7 @@ _YOUNG_OBJECTS = 100_000
 
 
 class Made(NamedTuple):
-    """What became of a source batch from an offset on."""
+    """The records that a source batch became, from an offset on."""
 
     records: list[MadeRecords]
     """In the order in which they are sent."""
@@ -53,7 +53,7 @@ class Made(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """What was made of the records from one offset to before another one."""
+    """The outcome of the records from one offset to before another one."""
 
     begin: int
     next_offset: int

@@ -6,13 +6,14 @@ record, and with it the copying takes half as much CPU again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from legacy_mm.clients.librdkafka.reader import not_text, unreadable
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.inspector import count_partitions
+from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane.batch_source import BatchSource
 from legacy_mm.dataplane.keep_alive import RetryLoop
@@ -39,7 +40,7 @@ class NativeReader:
 
     def __init__(
         self,
-        properties: Mapping[str, str],
+        settings: ConsumerSettings,
         timeout: float,
         on_statistics: Callable[[Statistics], None],
         retries: RetryLoop,
@@ -49,7 +50,7 @@ class NativeReader:
         self._on_statistics = on_statistics
         self._retries = retries
         self._decompress = Decompressor()
-        self._source = BatchSource(properties, self._decompress, keeps_append_time=True)
+        self._source = BatchSource(settings, self._decompress, keeps_append_time=True)
         self._parts: Iterator[_Part] = iter(())
         self._in_hand: TopicPartition | None = None
         self._gaps: list[Gap] = []

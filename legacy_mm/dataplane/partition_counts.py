@@ -5,16 +5,13 @@ The `batches` engine checks with the metadata of both clusters; the `records` en
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import StreamFailure
 
 GROWTH_SECONDS = 10.0
 """The time a target topic may take to get its missing partitions."""
-_FOR_EVER_MS = 2_147_483
-"""The most that librdkafka takes; a file that says so, or more, means to wait for ever, as the legacy tool does."""
 Move = tuple[str, int, str]
 """Source topic, partition, target topic."""
 
@@ -25,12 +22,6 @@ def too_few(topic: str, count: int, wanted: int) -> StreamFailure:
         f"preserve.partitions: {topic} has {count} partitions at the target and {wanted} at the source; "
         f"give it {wanted}, or leave preserve.partitions off"
     )
-
-
-def missing_seconds(target: Mapping[str, str]) -> float:
-    """Return the seconds to wait for a missing topic or partition at the target (`max.block.ms`)."""
-    milliseconds = int(target.get("topic.metadata.propagation.max.ms", 30_000))
-    return milliseconds / 1000 if milliseconds < _FOR_EVER_MS else math.inf
 
 
 class NamedPartitions:

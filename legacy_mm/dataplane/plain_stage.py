@@ -17,7 +17,7 @@ from legacy_mm.protocol.records import Contents
 
 
 class Outbound(NamedTuple):
-    """What is to be sent of a source batch; nothing where it was dropped on purpose, or its topic cannot be had."""
+    """The records of a source batch that are to be sent; none if they were dropped on purpose, or have no topic."""
 
     routes: Sequence[tuple[str, Route]]
     """By target topic; a topic may come several times."""
@@ -31,7 +31,7 @@ class Outbound(NamedTuple):
     """Ends the mirror after these records."""
 
 
-class Stage(Protocol):
+class BatchStage(Protocol):
     """Makes routes of source batches."""
 
     def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
@@ -80,7 +80,7 @@ class PlainStage:
         self._filtered = 0
 
     def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
-        """Return what is to be sent of a batch, as `Stage` says."""
+        """Return what is to be sent of a batch, as `BatchStage` says."""
         batch, codec = arrived
         if source.topic not in self._names:
             self._filtered += batch.header.records

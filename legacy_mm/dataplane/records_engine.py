@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.clients.librdkafka.sender import RecordSender, Refused
 from legacy_mm.clients.librdkafka.senders import Senders
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
@@ -33,7 +34,7 @@ from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
-from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
+from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
@@ -85,7 +86,7 @@ class RecordsEngine:
         )
         self._gate = TargetGate(plan, self._reader, self._sender.topic_problem, self._unmade)
         self._counts = (
-            PartitionCounts(self._reader.partitions, self._at_target, missing_seconds(plan.target))
+            PartitionCounts(self._reader.partitions, self._at_target, plan.target.produce.missing_topic_timeout)
             if self._keeps_partition
             else None
         )
@@ -108,17 +109,17 @@ class RecordsEngine:
             from legacy_mm.clients.native.connection_security import unsupported
             from legacy_mm.dataplane.native_reader import NativeReader
 
-            if unsupported(plan.source) is None:
+            if unsupported(plan.source.connection) is None:
                 retries = RetryLoop(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))
                 return NativeReader(plan.source, plan.api_timeout, self._report, retries)
         return PartitionReader(plan.source, plan.api_timeout, self._report)
 
     def _make_senders(
-        self, properties: Mapping[str, str], on_refused: Refused | None = None, among: Collection[TopicPartition] = ()
+        self, settings: ProducerSettings, on_refused: Refused | None = None, among: Collection[TopicPartition] = ()
     ) -> Senders:
-        def make(properties: Mapping[str, str], on_statistics: Callable[[Statistics], None]) -> RecordSender:
+        def make(settings: ProducerSettings, on_statistics: Callable[[Statistics], None]) -> RecordSender:
             return RecordSender(
-                properties,
+                settings,
                 self._names,
                 self._failures,
                 self._zero_timestamp,
@@ -128,7 +129,7 @@ class RecordsEngine:
                 on_refused,
             )
 
-        return Senders(properties, make, among, self._report)
+        return Senders(settings, make, among, self._report)
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).

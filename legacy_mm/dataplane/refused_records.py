@@ -5,24 +5,26 @@ what that topic does not take, whatever the reason, goes to the file. Invariant 
 topic has acknowledged it, or when the file is on the disk.
 
 With a record the target refuses the whole batch, and librdkafka goes on with the next one. So the records engine sends
-a portion that makes one batch for each partition, and waits for it; what was refused is sent again in halves until the
+as many as make one batch for each partition, and waits for it; what was refused is sent again in halves until the
 record stands alone. Nothing overtakes what is sent again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from legacy_mm.clients.librdkafka.sender import FailedSend, Refused, queue_kbytes, record_bytes
+from legacy_mm.clients.librdkafka.sender import FailedSend, Refused
 from legacy_mm.clients.librdkafka.senders import Senders
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
 from legacy_mm.logs import events
 from legacy_mm.model import Columns, Outgoing, TopicPartition
 
-_LINGER_MS = 60_000
+_LINGER_SECONDS = 60.0
 """Nobody waits for it: all that is sent is flushed."""
 _RECORD_BYTES = 128
 """More than a record and each of its headers have beside their contents."""
@@ -83,17 +85,17 @@ class RefusedRecords:
     def __init__(
         self,
         settings: QuarantineSettings,
-        target: Mapping[str, str],
+        target: ProducerSettings,
         names: Mapping[str, str],
-        make_sender: Callable[[Mapping[str, str], Refused], Senders],
+        make_sender: Callable[[ProducerSettings, Refused], Senders],
         pause: Callable[[], bool],
         flushed: Callable[[], bool],
     ) -> None:
         """Create the sender; `pause` waits a moment, `flushed` until all is acknowledged or failed; False: no time
         left.
         """
-        self.sender = make_sender({**target, **_in_one_batch(target)}, self._admit)
-        self._most_bytes = min(record_bytes(target), queue_kbytes(target) << 10) // 2
+        self.sender = make_sender(_in_one_batch(target), self._admit)
+        self._most_bytes = min(target.produce.max_request_bytes, target.produce.buffer_bytes) // 2
         self._pause = pause
         self._flushed = flushed
         self._aside = SetAside(settings)
@@ -129,11 +131,11 @@ class RefusedRecords:
 
     def _copy(self, records: list[_Sent], way: _Way) -> int:
         """Copy the records and return the number sent."""
-        portion = records[: self._portion(records, way)]
-        self.settled = self._settle(portion, way)
-        return len(portion)
+        count = self._one_batch(records, way)
+        self.settled = self._settle(records[:count], way)
+        return count
 
-    def _portion(self, records: Sequence[_Sent], way: _Way) -> int:
+    def _one_batch(self, records: Sequence[_Sent], way: _Way) -> int:
         """Return the number of records that make one batch for each partition; one while the partitions are unknown."""
         for topic in {way.topic(each.record) for each in records} - self._known:
             if not self.sender.partitions(topic):
@@ -186,13 +188,13 @@ class RefusedRecords:
         return True
 
 
-def _in_one_batch(target: Mapping[str, str]) -> dict[str, str]:
-    """Return properties with which librdkafka's producer sends nothing before a flush; its linger must be below the
+def _in_one_batch(target: ProducerSettings) -> ProducerSettings:
+    """Return settings with which librdkafka's producer sends nothing before a flush; its linger must be below the
     timeout.
     """
-    timeout = int(target.get("message.timeout.ms", 0)) or 2 * _LINGER_MS
-    linger = min(_LINGER_MS, timeout // 2)
-    return {"linger.ms": str(linger), "batch.size": str((1 << 31) - 1), "batch.num.messages": "1000000"}
+    linger = min(_LINGER_SECONDS, target.produce.delivery_timeout / 2)
+    produce = replace(target.produce, linger=linger, batch_bytes=(1 << 31) - 1, batch_records=1_000_000)
+    return replace(target, produce=produce)
 
 
 def _bytes(key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]) -> int:

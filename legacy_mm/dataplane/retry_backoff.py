@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from legacy_mm.clock import monotonic
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.logs import events
 
 _MOST_SECONDS = 1.0
@@ -14,11 +15,11 @@ _MOST_SECONDS = 1.0
 class RetryBackoff:
     """When to ask again: soon, then less and less often, at last each second."""
 
-    def __init__(self, target: Mapping[str, str]) -> None:
-        """Create the pace; `target` holds librdkafka's producer properties."""
-        self._first = int(target.get("retry.backoff.ms", 100)) / 1000
+    def __init__(self, target: ConnectionSettings) -> None:
+        """Create the pace."""
+        self._first = target.retry_backoff
         self._most = max(self._first, _MOST_SECONDS)
-        self._client = target.get("client.id", "client")
+        self._client = target.client_id or "client"
         self._pause = self._first
         self._due = 0.0
         self._told = 0

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.clock import epoch_ms
+from legacy_mm.config.kafka_clients import ProduceSettings
 from legacy_mm.handlers.batches import MadeRecords
 from legacy_mm.protocol import error_codes, records
 from legacy_mm.protocol.compression import Codec, Decompressor
@@ -46,11 +47,10 @@ class RouteOptions:
     """True if the contents of a batch that must be opened are measured."""
 
     @classmethod
-    def from_properties(cls, properties: Mapping[str, str], limit: int, *, measure: bool) -> RouteOptions:
-        """Return the options from librdkafka's properties."""
-        codec, level = properties.get("compression.type"), properties.get("compression.level")
-        known = None if codec is None else Codec[codec.upper()]
-        return cls(known, None if level is None else int(level), limit, measure)
+    def of(cls, produce: ProduceSettings, *, measure: bool) -> RouteOptions:
+        """Return the options that a producer's settings say."""
+        codec = None if produce.compression is None else Codec[produce.compression.upper()]
+        return cls(codec, produce.compression_level, produce.max_request_bytes, measure)
 
 
 class Route(NamedTuple):

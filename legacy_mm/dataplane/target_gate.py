@@ -12,7 +12,6 @@ from typing import Protocol
 
 from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import Plan
-from legacy_mm.dataplane.partition_counts import missing_seconds
 from legacy_mm.dataplane.retry_backoff import RetryBackoff, is_error_name
 from legacy_mm.dataplane.send_failure import ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -46,8 +45,8 @@ class TargetGate:
         self._reader = reader
         self._problem = problem
         self._unmade = unmade
-        self._pace = RetryBackoff(plan.target)
-        self._missing_seconds = missing_seconds(plan.target)
+        self._pace = RetryBackoff(plan.target.connection)
+        self._missing_seconds = plan.target.produce.missing_topic_timeout
         self._missing: dict[str, Deadline] = {}
         self._open: set[str] = set()
         self._shut: set[str] = set()

@@ -15,7 +15,7 @@ from legacy_mm.clients.native.inspector import missing_topics
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Plan
 from legacy_mm.dataplane.keep_alive import RetryLoop
-from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
+from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
 from legacy_mm.dataplane.retry_backoff import RetryBackoff
 from legacy_mm.dataplane.send_failure import Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -46,8 +46,8 @@ class TargetTopics:
         self._target = target
         self._stopping = stopping
         self._wait = wait
-        self._pace = RetryBackoff(plan.target)
-        self._missing_seconds = missing_seconds(plan.target)
+        self._pace = RetryBackoff(plan.target.connection)
+        self._missing_seconds = plan.target.produce.missing_topic_timeout
         self._unmade = UnmadeTopics(plan, lambda topics: retries.ask(lambda: missing_topics(target, topics)))
         self._waits: dict[str, _Wait] = {}
 

@@ -88,6 +88,9 @@ class FlowRun:
     notes: tuple[Note, ...]
     connectors: tuple[str, ...]
     """The connectors whose work the flow does, by MirrorMaker 2's names."""
+    consumer: Translated = field(repr=False)
+    """The translation of the consumer's properties, which `explain` shows."""
+    producer: Translated = field(repr=False)
     filters: bool = False
     """True if transforms decide which records go to the topics that the policy names."""
 
@@ -132,7 +135,7 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     )
     secrets = (*consumer.secrets, *producer.secrets)
     filters = transform_properties.filters(reading.transforms)
-    return FlowRun(reading.pair, settings, secrets, tuple(notes), _running(reading), filters)
+    return FlowRun(reading.pair, settings, secrets, tuple(notes), _running(reading), consumer, producer, filters)
 
 
 def _running(reading: FlowReading) -> tuple[str, ...]:

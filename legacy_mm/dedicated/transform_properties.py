@@ -41,12 +41,12 @@ _BYTES, _TEXT = "ByteArrayConverter", ("SimpleHeaderConverter", "StringConverter
 _PACKAGE = "org.apache.kafka.connect.storage."
 
 
-class Refused(Exception):  # noqa: N818 - the connector is, as by Connect
+class ConnectorRefused(Exception):  # noqa: N818 - the connector is, as by Connect
     """Why Connect refuses a connector."""
 
 
 def read(properties: Mapping[str, str]) -> tuple[Transform, ...]:
-    """Return the transforms of a connector in their order; raise Refused where Connect does not start it.
+    """Return the transforms of a connector in their order; raise ConnectorRefused where Connect does not start it.
 
     A class that is not of these keeps its whole name as its type.
     """
@@ -58,7 +58,7 @@ def refusal(properties: Mapping[str, str]) -> str:
     """Return why Connect refuses the connector for its transforms; empty if it does not."""
     try:
         read(properties)
-    except Refused as error:
+    except ConnectorRefused as error:
         return str(error)
     return ""
 
@@ -100,7 +100,7 @@ def _aliases(properties: Mapping[str, str], family: str) -> list[str]:
     text = properties.get(family, "").strip()
     found = [name.strip() for name in text.split(",")] if text else []
     if len(found) > len(set(found)):
-        raise Refused(f"{family}={text} has an alias twice")
+        raise ConnectorRefused(f"{family}={text} has an alias twice")
     return found
 
 
@@ -109,11 +109,11 @@ def _transform(properties: Mapping[str, str], name: str, predicates: Mapping[str
     prefix = f"transforms.{name}."
     asked, negate = properties.get(f"{prefix}predicate"), properties.get(f"{prefix}negate")
     if negate is not None and asked is None:
-        raise Refused(f"{prefix}negate is there without {prefix}predicate")
+        raise ConnectorRefused(f"{prefix}negate is there without {prefix}predicate")
     if negate is not None and negate.strip().lower() not in ("true", "false"):
-        raise Refused(f"{prefix}negate={negate!r} not a boolean")
+        raise ConnectorRefused(f"{prefix}negate={negate!r} not a boolean")
     if asked is not None and asked not in predicates:
-        raise Refused(f"{prefix}predicate={asked!r} is not in predicates")
+        raise ConnectorRefused(f"{prefix}predicate={asked!r} is not in predicates")
     predicate = None if asked is None else predicates[asked]
     settings = _given(properties, "transforms", name, kind)
     return Transform(name, kind, settings, predicate, java_boolean(negate))
@@ -128,7 +128,7 @@ def _type(properties: Mapping[str, str], family: str, name: str) -> str:
     key = f"{family}.{name}.type"
     asked = properties.get(key, "").strip()
     if not asked:
-        raise Refused(f"{key} is missing")
+        raise ConnectorRefused(f"{key} is missing")
     kind = asked.removeprefix(_PACKAGES[family])
     return kind if kind in _KEYS[family] else asked
 
@@ -140,12 +140,12 @@ def _given(properties: Mapping[str, str], family: str, name: str, kind: str) -> 
         whole = f"{family}.{name}.{key}"
         text = properties.get(whole, default)
         if text is None:
-            raise Refused(f"{whole} is missing")
+            raise ConnectorRefused(f"{whole} is missing")
         found[key] = text.strip()
         if key == "headers":
             found[key] = [each.strip() for each in text.split(",")]
         if (key in _MAY_NOT_BE_EMPTY and not found[key]) or found[key] == [""]:
-            raise Refused(f"{whole} is empty")
+            raise ConnectorRefused(f"{whole} is empty")
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from legacy_mm.compat import jaas, properties_file
 from legacy_mm.compat.client_properties.apply import RULES, Translated
-from legacy_mm.compat.client_properties.rule import Rule, Secret, Side
+from legacy_mm.compat.client_properties.rule import Rule, SecretText, Side
 from legacy_mm.compat.properties_file import PropertyEntry
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.compat.steps import distinct
@@ -48,7 +48,7 @@ class ClientFile:
     def is_secret(self, name: str) -> bool:
         """Return True for a property whose value no line may show."""
         row = self.row(name)
-        return isinstance(row.type, Secret) if row else looks_secret(name) or is_secret_property(name)
+        return isinstance(row.type, SecretText) if row else looks_secret(name) or is_secret_property(name)
 
     def secrets(self) -> set[str]:
         """Return texts that no line may show."""

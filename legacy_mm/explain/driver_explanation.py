@@ -136,8 +136,8 @@ def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str
     try:
         run = translate_flow(reading, clients, 0)
         made["clients"] = {
-            "consumer": _visible(run.settings.source.properties),
-            "producer": _visible(run.settings.target.properties),
+            "consumer": _visible(run.consumer.properties),
+            "producer": _visible(run.producer.properties),
         }
         made["rights"] = permissions(run.settings)
         made["group"] = run.settings.source.group_id if reading.copies else ""

@@ -38,7 +38,7 @@ def permissions(settings: Settings) -> list[Permission]:
     renamed = naming.policy not in (LEGACY, IDENTITY) or settings.handler is not None
     copies = f"Topic: each copy of one that matches {named}" if renamed else topics
     group = f"Group: {settings.source.group_id}"
-    idempotent = settings.target.properties.get("enable.idempotence") == "true"
+    idempotent = settings.target.client.produce.idempotent
     return [
         Permission(source, topics, "Describe", "a topic without this right is not seen"),
         Permission(source, topics, "Read", "records"),

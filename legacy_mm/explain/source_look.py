@@ -89,7 +89,7 @@ def _impossible(settings: Settings, topics: Collection[str], java: Java) -> Mapp
     if not topics:
         return {}
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
-    target = choose.admin("target", key_stores.with_stores(settings, java).target_admin_properties)
+    target = choose.admin("target", key_stores.with_stores(settings, java).target_admin_connection)
     return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT))
 
 
@@ -104,9 +104,9 @@ def _attention(settings: Settings, java: Java) -> str:
 
 def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = key_stores.with_store(settings.source, java)
-    survey = choose.survey(source.properties)
-    with at_cluster(source.name, source.properties):
-        counts = survey.partitions(Deadline.after(_ASK_TIMEOUT))
+    inspector = choose.survey(source.connection)
+    with at_cluster(source.name, source.connection):
+        counts = inspector.partitions(Deadline.after(_ASK_TIMEOUT))
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     topics = sorted(_matching(names, counts))
     names.scope.look(topics)
@@ -115,8 +115,8 @@ def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCop
     partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
     if not partitions:
         return copies, []
-    with at_cluster(source.name, source.properties):
-        views = survey.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
+    with at_cluster(source.name, source.connection):
+        views = inspector.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
     first = all(view.committed is None for view in views.values())
     starts = [_start(each, views[each], source, first=first) for each in partitions]
     if whose:

@@ -16,7 +16,7 @@ _ASK_TIMEOUT = 10.0
 
 def both_ends(settings: Settings) -> tuple[Admin, Admin]:
     """Return clients of the source and the target, as the features reach them."""
-    return admin("source", settings.source_admin_properties), admin("target", settings.target_admin_properties)
+    return admin("source", settings.source_admin_connection), admin("target", settings.target_admin_connection)
 
 
 def warning(settings: Settings, source: Admin, target: Admin, deadline: Deadline) -> str:

@@ -5,13 +5,14 @@ Imported only if MirrorMaker 2's file asks for the flow (invariant E).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clients.librdkafka.whole_topic import read_topic
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.connect_start import MARK, ConnectStart, Stored
 from legacy_mm.features.connect_offsets.recorder import ConnectOffsetRecorder
@@ -23,7 +24,7 @@ def recorder(settings: Settings, asked: ConnectOffsetSettings) -> ConnectOffsetR
     """Return the writer of what the flow commits."""
     outcomes = partial(_report, asked.topic)
     return ConnectOffsetRecorder(
-        asked, lambda: InternalTopicWriter(settings.target_admin_properties, asked.topic, outcomes)
+        asked, lambda: InternalTopicWriter(settings.target_admin_connection, asked.topic, outcomes)
     )
 
 
@@ -33,15 +34,15 @@ def connect_start(settings: Settings, asked: ConnectOffsetSettings) -> ConnectSt
     return ConnectStart(
         asked,
         source.group_id,
-        GroupAdmin("source", source.properties),
-        partial(_records, settings.target_admin_properties, asked.topic),
+        GroupAdmin("source", source.connection),
+        partial(_records, settings.target_admin_connection, asked.topic),
         source.api_timeout,
     )
 
 
-def _records(properties: Mapping[str, str], topic: str, deadline: Deadline) -> Iterator[Stored]:
+def _records(target: ConnectionSettings, topic: str, deadline: Deadline) -> Iterator[Stored]:
     """Read the topic, each partition in its order: a key is always in the same one; nothing of a missing topic."""
-    for message in read_topic(properties, topic, deadline):
+    for message in read_topic(target, topic, deadline):
         names = [header[0] for header in message.headers() or ()]
         yield Stored(message.key(), message.value(), MARK in names)
 

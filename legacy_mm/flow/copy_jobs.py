@@ -30,11 +30,11 @@ def choose_engine(settings: Settings) -> EngineChoice:
     def insecurity() -> str | None:
         from legacy_mm.clients.native.connection_security import unsupported
 
-        return unsupported(settings.source.properties) or unsupported(settings.target.properties)
+        return unsupported(settings.source.connection) or unsupported(settings.target.connection)
 
     return engine_choice.choose(
         settings.engine,
-        settings.target.properties,
+        settings.target.client.produce,
         needs_records=_needs_records(settings),
         partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
         insecurity=insecurity,
@@ -44,7 +44,7 @@ def choose_engine(settings: Settings) -> EngineChoice:
 
 def only_batches(settings: Settings) -> str | None:
     """Return the name of the login that only the `batches` engine has, if a side asks for one."""
-    return beyond_librdkafka(settings.source.properties) or beyond_librdkafka(settings.target.properties)
+    return beyond_librdkafka(settings.source.connection) or beyond_librdkafka(settings.target.connection)
 
 
 def _needs_records(settings: Settings) -> str | None:
@@ -86,7 +86,7 @@ class Copies:
         self._pairs = pairs
         self._on_exit = on_exit
         self._steps = steps
-        self._target: Mapping[str, str] = settings.target.properties
+        self._target = settings.target.client
         self._wire_source = True
         self._engine, reason = choose_engine(settings)
         if settings.engine == "auto" and self._engine == "records":
@@ -114,7 +114,7 @@ class Copies:
         plan = Plan(
             offsets=offsets,
             names=names,
-            source={**settings.source.properties, "client.id": client_id(settings, stream)},
+            source=settings.source.client.named(client_id(settings, stream)),
             target=self._target,
             barrier_interval=max(0.1, settings.commit_interval),
             api_timeout=settings.source.api_timeout,
@@ -206,9 +206,9 @@ class Copies:
         if self._settings.target.idempotence_required:
             return False
         with self._lock:
-            if self._target.get("enable.idempotence") == "true":
+            if self._target.produce.idempotent:
                 events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
-                self._target = without_idempotence(self._target)
+                self._target = self._target.without_idempotence()
         return True
 
     def _with_smaller_batches(self, refused: int) -> bool:
@@ -217,15 +217,10 @@ class Copies:
         """
         smaller = refused // 16
         with self._lock:
-            if int(self._target.get("batch.size", refused)) >= refused:
+            if self._target.produce.batch_bytes >= refused:
                 events.emit(events.BATCH_REFUSED, size=refused, smaller=smaller)
-                self._target = {**self._target, "batch.size": str(smaller)}
+                self._target = replace(self._target, produce=replace(self._target.produce, batch_bytes=smaller))
         return True
-
-
-def without_idempotence(target: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the properties of a producer that keeps the order without a producer id."""
-    return {**target, "enable.idempotence": "false", "max.in.flight.requests.per.connection": "1"}
 
 
 def client_id(settings: Settings, stream: int) -> str:

@@ -5,10 +5,10 @@ Times are seconds, sizes are bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import (
     AdminSettings,
     HandlerSettings,
@@ -56,11 +56,11 @@ class Settings:
         return f"{self.source.name}->{self.target.name}"
 
     @property
-    def source_admin_properties(self) -> Mapping[str, str]:
-        """Properties for the features' clients of the source."""
-        return (self.source_admin or self.source).properties
+    def source_admin_connection(self) -> ConnectionSettings:
+        """The way to the source for the features' clients."""
+        return (self.source_admin or self.source).connection
 
     @property
-    def target_admin_properties(self) -> Mapping[str, str]:
-        """Properties for the features' clients of the target."""
-        return (self.target_admin or self.target).properties
+    def target_admin_connection(self) -> ConnectionSettings:
+        """The way to the target for the features' clients."""
+        return (self.target_admin or self.target).connection

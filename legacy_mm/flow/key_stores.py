@@ -1,4 +1,4 @@
-"""Key and trust stores of a flow's clients: their content becomes client properties, at the start and after a change.
+"""Key and trust stores of a flow's clients: their content becomes settings, at the start and after a change.
 
 librdkafka reads a key once, when a client is made. So changed stores come into use by new clients: a successor that has
 read them replaces the mirror (`lifecycle`), once the clusters have accepted a login with them.
@@ -6,13 +6,15 @@ read them replaces the mirror (`lifecycle`), once the clusters have accepted a l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from legacy_mm.clients import choose, tokens
+from legacy_mm.clients import choose
 from legacy_mm.clients.native import tls_context
+from legacy_mm.config.kafka_clients import ConnectionSettings, TlsSettings
+from legacy_mm.config.secret import Secret
 from legacy_mm.config.settings import AdminSettings, PemFiles, SourceSettings, TargetSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
@@ -20,11 +22,6 @@ from legacy_mm.jvm import keystore
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies import pem
 
-_NATIVE = (
-    *("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "ssl.crl.location"),
-    "https.ca.location",
-)
-"""Properties of librdkafka that name files."""
 _TRY_TIMEOUT = 15.0
 _INVALID = "org.apache.kafka.common.errors.InvalidConfigurationException: "
 SideSettings = TypeVar("SideSettings", SourceSettings, TargetSettings, AdminSettings)
@@ -44,17 +41,20 @@ def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
 
 def with_store(side: SideSettings, java: Callable[[], Jvm]) -> SideSettings:
     """Return one side with the content of its stores."""
-    return replace(side, properties={**keystore.read(side.stores, java), **_logins(side, java), **_pem(side.pem)})
+    connection = _with_keeper(keystore.with_contents(side.connection, side.stores, java), java)
+    return side.reached_by(replace(connection, tls=_with_pem(connection.tls, side.pem)))
 
 
-def _logins(side: AnySide, java: Callable[[], Jvm]) -> Mapping[str, str]:
-    """Return the properties with the address of the token keeper in place of the user's class that gives tokens."""
-    properties = dict(side.properties)
-    if (asked := properties.pop(tokens.LOGIN_CLASS, None)) is None:
-        return properties
+def _with_keeper(connection: ConnectionSettings, java: Callable[[], Jvm]) -> ConnectionSettings:
+    """Return the connection with the address of the token keeper in place of the user's class that gives tokens."""
+    oauth = connection.sasl.oauth
+    if oauth.login_class is None:
+        return connection
     from legacy_mm.jvm.login_classes import keeper
 
-    return {**properties, tokens.KEEPER: keeper().address(asked, java)}
+    address = Secret(keeper().address(oauth.login_class.reveal(), java))
+    oauth = replace(oauth, login_class=None, keeper=address)
+    return replace(connection, sasl=replace(connection.sasl, oauth=oauth))
 
 
 def check_pem(settings: Settings) -> None:
@@ -67,7 +67,7 @@ def check_pem(settings: Settings) -> None:
         if side is None:
             continue
         try:
-            tls_context.check_pem(side.properties)
+            tls_context.check_pem(side.connection.tls)
         except ConfigurationError as error:
             files = ", ".join(filter(None, (side.pem.trusted, side.pem.keys))) or "in the properties"
             raise ConfigurationError(f"{_INVALID}Failed to load PEM SSL keystore {files}: {error}") from None
@@ -78,16 +78,16 @@ def files(settings: Settings) -> frozenset[str]:
     return frozenset(name for side in _sides(settings) for name in _files(side))
 
 
-def contents(settings: Settings) -> list[tuple[Mapping[str, str], list[bytes]]]:
+def contents(settings: Settings) -> list[tuple[ConnectionSettings, list[bytes]]]:
     """Return all sources of the clients' keys and trust, for comparison; raises ConfigurationError."""
-    return [(side.properties, list(map(_bytes, sorted(_native_files(side))))) for side in _sides(settings)]
+    return [(side.connection, list(map(_bytes, sorted(_native_files(side))))) for side in _sides(settings)]
 
 
 def try_out(settings: Settings) -> None:
     """Raise HostError if a cluster refuses new clients."""
     for side in _sides(settings):
         seconds = min(_TRY_TIMEOUT, settings.source.api_timeout)
-        choose.topic_lister(side.properties, seconds).topics()
+        choose.topic_lister(side.connection, seconds).topics()
 
 
 def _sides(settings: Settings) -> Iterator[AnySide]:
@@ -102,17 +102,22 @@ def _files(side: AnySide) -> set[str]:
 
 
 def _native_files(side: AnySide) -> set[str]:
-    return {path for name in _NATIVE if (path := side.properties.get(name)) and Path(path).is_file()}
+    tls, oauth = side.connection.tls, side.connection.sasl.oauth
+    named = (
+        *(tls.ca_location, tls.certificate_location, tls.key_location, tls.keystore_location, tls.crl_location),
+        oauth.ca_location,
+    )
+    return {path for path in named if path and Path(path).is_file()}
 
 
-def _pem(found: PemFiles) -> dict[str, str]:
-    read: dict[str, str] = {}
+def _with_pem(tls: TlsSettings, found: PemFiles) -> TlsSettings:
     if found.trusted is not None:
-        read |= pem.trust("ssl.truststore.location", _text(found.trusted))
+        tls = replace(tls, ca_pem=pem.certificates("ssl.truststore.location", _text(found.trusted)))
     if found.keys is not None:
         name, text = "ssl.keystore.location", _text(found.keys)
-        read |= pem.identity(name, text, name, text)
-    return read
+        key = Secret(pem.private_key(name, text))
+        tls = replace(tls, key_pem=key, certificate_pem=pem.certificates(name, text))
+    return tls
 
 
 def _text(path: str) -> str:

@@ -6,7 +6,7 @@ Imported only if a feature asks for it (invariant E).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
@@ -15,6 +15,7 @@ from legacy_mm.clients.native.connection_security import unsupported
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import ends
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.checkpoints.flags import CheckpointSettings
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
@@ -40,7 +41,7 @@ class FlowOffsets:
 
     def __init__(self, settings: Settings, names: Names, syncs: OffsetSyncSettings, registry: Registry) -> None:
         """Take settings that contain what Java key stores hold."""
-        source, target = settings.source_admin_properties, settings.target_admin_properties
+        source, target = settings.source_admin_connection, settings.target_admin_connection
         at = source if syncs.location == "source" else target
         topic, exact_topic = names.offset_syncs_topic(syncs.location), names.exact_offsets_topic(syncs.location)
         self._exact = ExactOffsets(
@@ -76,8 +77,8 @@ class FlowOffsets:
         asked: CheckpointSettings,
         settings: Settings,
         names: Names,
-        source: Mapping[str, str],
-        target: Mapping[str, str],
+        source: ConnectionSettings,
+        target: ConnectionSettings,
         translation: Translation,
     ) -> Checkpoints:
         topic = names.checkpoints_topic()
@@ -88,12 +89,12 @@ class FlowOffsets:
             Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic), self._metrics),
             None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
             names.remote,
-            self.pairs.held,
+            self.pairs.assigned,
             _ends_of(target),
         )
 
 
-def _ends_of(target: Mapping[str, str]) -> Callable[[Collection[TopicPartition], Deadline], Offsets]:
+def _ends_of(target: ConnectionSettings) -> Callable[[Collection[TopicPartition], Deadline], Offsets]:
     """Return a function for the log ends at the target.
 
     Where only librdkafka can log in, it returns no ends, and checkpoints are trusted as MirrorMaker 2 does.

@@ -99,7 +99,7 @@ class FlowDuties:
         """Do nothing: no work is left."""
 
     def _make_heartbeats(self, settings: Settings, names: Names, interval: float) -> Heartbeats:
-        naming, target = settings.features.naming, settings.target_admin_properties
+        naming, target = settings.features.naming, settings.target_admin_connection
         return Heartbeats(
             naming.source_alias,
             naming.target_alias,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from legacy_mm.clients import choose
 from legacy_mm.clients.api import AssignmentListener
 from legacy_mm.clients.librdkafka.client import client_version, require_resolvable
 from legacy_mm.clock import wall
+from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, ConsumerSettings
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
@@ -27,7 +28,7 @@ from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.logs import events, root_logger
 from legacy_mm.metrics.registry import MirrorNames, Registry
-from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
+from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle
 from legacy_mm.policies.same_cluster import same_addresses
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ _BEFORE_MAX_POLL_SECONDS = 5.0
 
 def check_addresses(settings: Settings) -> None:
     """Raise ConfigurationError if a bootstrap list resolves to nothing, before a JVM is started."""
-    require_resolvable("producer", settings.target.properties["bootstrap.servers"])
-    require_resolvable("consumer", settings.source.properties["bootstrap.servers"])
+    require_resolvable("producer", settings.target.connection.bootstrap_servers)
+    require_resolvable("consumer", settings.source.connection.bootstrap_servers)
 
 
 def check_logins(settings: Settings) -> None:
@@ -56,25 +57,25 @@ def check_logins(settings: Settings) -> None:
         choose_engine(settings)
         if KERBEROS in login and not settings.spark.embedded:
             raise ConfigurationError(f"{login} is not possible with --spark.master: its tickets are on this host")
-    source = settings.source.properties
-    if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):
+    source = settings.source.client
+    if (login := beyond_librdkafka(source.connection)) and (wanted := membership_obstacle(source.membership)):
         raise ConfigurationError(f"{login} is not possible with {wanted}; use range or roundrobin")
-    if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source)):
+    if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source.connection)):
         raise ConfigurationError(f"--new.topics.from earliest is not possible: {reason}")
-    admins = (settings.source_admin_properties, settings.target_admin_properties)
+    admins = (settings.source_admin_connection, settings.target_admin_connection)
     features = settings.features
-    for properties in admins if features.heartbeats is not None or features.offset_syncs is not None else ():
-        if login := beyond_librdkafka(properties):
+    for connection in admins if features.heartbeats is not None or features.offset_syncs is not None else ():
+        if login := beyond_librdkafka(connection):
             raise ConfigurationError(
                 f"{login} is not possible with heartbeats, offset syncs and the features that need them: give these "
                 "another login by source.admin.* and target.admin.*, or leave these out"
             )
 
 
-def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
+def _beyond_our_sockets(connection: ConnectionSettings) -> str | None:
     from legacy_mm.clients.native.connection_security import unsupported
 
-    return unsupported(properties)
+    return unsupported(connection)
 
 
 def build_mirror(
@@ -95,14 +96,14 @@ def build_mirror(
         names = Names(first.topics, first.features, host.spark.jvm.topic_matcher, leaves_out)
         identity = _identity(first)
         names.try_expressions()
-    producer_id = first.target.properties.get("client.id", "")
+    producer_id = first.target.connection.client_id
     registry = Registry(first.flow, producer_id, _facts(), mirror_names=_mirror_names(first, names))
     host.registries.append(registry)
 
     def make_mirror(settings: Settings, used: Stamps) -> Mirror:
         watch = _store_watch(written, settings, host, used)
         renewal = None if watch is None else Renewal(watch, lambda: make_mirror(watch.renewed or settings, watch.used))
-        return _mirror(settings, host, names, registry, identity, listener, renewal, is_first=settings is first)
+        return _mirror(settings, host, names, registry, identity, listener, renewal, settings is first)
 
     with host.closed_on_error():
         return make_mirror(first, used)
@@ -135,7 +136,6 @@ def _mirror(
     identity: IdentityCheck | None,
     listener: AssignmentListener | None,
     renewal: Renewal | None,
-    *,
     is_first: bool,
 ) -> Mirror:
     """Put the objects of one flow together."""
@@ -174,7 +174,7 @@ def _mirror(
     def make_watch(on_failure: OnFailure) -> TopicWatch:
         source = settings.source
         return TopicWatch(
-            lister=lambda: choose.topic_lister(source.properties, source.api_timeout),
+            lister=lambda: choose.topic_lister(source.connection, source.api_timeout),
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
@@ -218,8 +218,8 @@ def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffset
 def _identity(settings: Settings) -> IdentityCheck | None:
     """Return the identity check; None if no feature needs it (invariant E). Raises ConfigurationError."""
     if not settings.features.concern_both_ends:
-        ends = settings.source.properties, settings.target.properties
-        if text := same_addresses(*(each["bootstrap.servers"] for each in ends)):
+        ends = settings.source.connection, settings.target.connection
+        if text := same_addresses(*(each.bootstrap_servers for each in ends)):
             events.emit(events.ONE_CLUSTER, what=text)
         return None
     from legacy_mm.flow.cluster_identity import IdentityCheck
@@ -272,9 +272,8 @@ def _group_start(source: SourceSettings, guard: GapGuard) -> Callable[[frozenset
     from legacy_mm.clients.native.inspector import log_ends
     from legacy_mm.controlplane.group_start import GroupStart
 
-    properties = source.properties
-    ends = partial(log_ends, properties)
-    return GroupStart(source.group_id, GroupAdmin("source", properties), ends, guard, source.api_timeout).keep
+    ends = partial(log_ends, source.client)
+    return GroupStart(source.group_id, GroupAdmin("source", source.connection), ends, guard, source.api_timeout).keep
 
 
 def _stream(
@@ -290,13 +289,13 @@ def _stream(
     recorder: ConnectOffsetRecorder | None,
 ) -> Stream:
     source = settings.source
-    properties = member_properties(settings, index)
+    client = member_settings(settings, index)
     name = client_id(settings, index)
     metrics = registry.stream(index, name)
     return Stream(
         index,
         pattern=settings.topics.pattern,
-        member=lambda listener: choose.member(properties, name, listener, metrics.statistics, source.api_timeout),
+        member=lambda listener: choose.member(client, name, listener, metrics.statistics, source.api_timeout),
         commits=lambda send: Commits(
             index,
             settings.commit_interval,
@@ -330,10 +329,10 @@ def _facts() -> dict[str, str | int]:
     }
 
 
-def member_properties(settings: Settings, stream: int) -> dict[str, str]:
-    """Return librdkafka's properties of one membership; several streams need a `group.instance.id` each."""
-    properties = dict(settings.source.properties)
-    instance = settings.source.group_instance_id
-    if instance is not None:
-        properties["group.instance.id"] = f"{instance}-{stream}" if settings.streams > 1 else instance
-    return properties
+def member_settings(settings: Settings, stream: int) -> ConsumerSettings:
+    """Return the settings of one membership; several streams need a `group.instance.id` each."""
+    client, instance = settings.source.client, settings.source.group_instance_id
+    if instance is None:
+        return client
+    own = f"{instance}-{stream}" if settings.streams > 1 else instance
+    return replace(client, membership=replace(client.membership, instance_id=own))

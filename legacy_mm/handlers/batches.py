@@ -94,7 +94,7 @@ class Handled(NamedTuple):
     records: int
     """The handled source records."""
     dropped: int
-    """Those of which nothing was made."""
+    """Source records of which nothing was made."""
     next_offset: int
     """The offset of the first record that is not handled."""
     error: str | None = None

@@ -21,7 +21,7 @@ from importlib.resources import files
 
 CLASS = "legacy_mm.HandlerBridge"
 THROWN, ILLEGAL_TOPIC = 1, 2
-"""What failed: the handler, or a topic's name, which is the text."""
+"""The kind of a failure: by the handler, or of a topic's name, which is the text."""
 _TIMESTAMP_TYPE = "import org.apache.kafka.common.record.TimestampType;\n"
 _KIND = """
   private static final TimestampType[] KINDS = new TimestampType[] {

@@ -89,7 +89,7 @@ def read_file(path: Path) -> FileContents:
     for number, line in enumerate(lines, 1):
         try:
             found.records.append(_record(line))
-        except (ValueError, KeyError, TypeError, ConfigurationError):
+        except (ValueError, KeyError, TypeError, RecursionError, ConfigurationError):
             found.torn.append(number)
     if found.torn and not found.records:
         raise ConfigurationError(f"{path} holds no quarantined record")

@@ -25,7 +25,7 @@ def by_key(partition: TopicPartition) -> int:
 
 @dataclass(slots=True)
 class Answers:
-    """What a handler made of some records, up to the first one on which it failed."""
+    """The targets that a handler made of some records, up to the first one on which it failed."""
 
     targets: list[Outgoing] = field(default_factory=list)
     """By source record; of one record's targets those for the same topic keep their order."""

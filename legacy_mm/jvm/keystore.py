@@ -10,10 +10,13 @@ import base64
 import textwrap
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JJavaError
 
+from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.config.secret import Secret
 from legacy_mm.config.settings import JavaStores, KeyStore
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.jvm.gateway import Jvm
@@ -25,21 +28,43 @@ _KEY_TYPES = ("EC", "EdDSA", "RSASSA-PSS", "RSA", "DSA")
 _KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException: "
 
 
-def read(stores: JavaStores, java: Callable[[], Jvm]) -> dict[str, str]:
-    """Read the stores and return librdkafka properties with their contents; raise ConfigurationError in Java's
-    words.
-    """
+class StoreContents(NamedTuple):
+    """Certificates and keys of stores, as PEM; empty: none."""
+
+    trusted: str = ""
+    trusted_services: str = ""
+    """Certificates of token services."""
+    key: Secret = Secret("")
+    chain: str = ""
+
+
+def read(stores: JavaStores, java: Callable[[], Jvm]) -> StoreContents:
+    """Read the stores; raise ConfigurationError in Java's words."""
     if stores == JavaStores():
-        return {}
+        return StoreContents()
     security = _Java(java().connect())
-    made = {}
+    found = StoreContents()
     if stores.trusted or stores.java_trust:
-        made["ssl.ca.pem"] = security.trusted(stores.trusted)
+        found = found._replace(trusted=security.trusted(stores.trusted))
     if stores.token_service:
-        made["https.ca.pem"] = security.trusted(None)
+        found = found._replace(trusted_services=security.trusted(None))
     if stores.keys:
-        made |= security.identity(stores.keys)
-    return {name: text for name, text in made.items() if text}
+        key, chain = security.identity(stores.keys)
+        found = found._replace(key=Secret(key), chain=chain)
+    return found
+
+
+def with_contents(connection: ConnectionSettings, stores: JavaStores, java: Callable[[], Jvm]) -> ConnectionSettings:
+    """Return the connection with what the stores hold, where it says nothing itself. Raise as `read` does."""
+    found, tls, sasl = read(stores, java), connection.tls, connection.sasl
+    tls = replace(
+        tls,
+        ca_pem=tls.ca_pem or found.trusted or None,
+        key_pem=tls.key_pem or found.key or None,
+        certificate_pem=tls.certificate_pem or found.chain or None,
+    )
+    oauth = replace(sasl.oauth, ca_pem=sasl.oauth.ca_pem or found.trusted_services or None)
+    return replace(connection, tls=tls, sasl=replace(sasl, oauth=oauth))
 
 
 class _Java:
@@ -75,8 +100,8 @@ class _Java:
                 name = each.getSubjectX500Principal().getName()
                 events.emit(events.TRUST_WITHOUT_ROOT, store=store.location, name=name)
 
-    def identity(self, store: KeyStore) -> dict[str, str]:
-        """Return the key that Java would show, and its chain; nothing when the store holds none."""
+    def identity(self, store: KeyStore) -> tuple[str, str]:
+        """Return the key that Java would show, and its chain; empty texts when the store holds none."""
         opened = self._open(store)
         factory = self._jvm.javax.net.ssl.KeyManagerFactory
         factory = factory.getInstance(factory.getDefaultAlgorithm())
@@ -87,15 +112,12 @@ class _Java:
         manager = factory.getKeyManagers()[0]
         alias = manager.chooseClientAlias(self._array("java.lang.String", *_KEY_TYPES), None, None)
         if alias is None:
-            return {}
+            return "", ""
         keys = [each for each in self._jvm.java.util.Collections.list(opened.aliases()) if opened.isKeyEntry(each)]
         if len(keys) > 1:
             events.emit(events.SEVERAL_KEYS, store=store.location, count=len(keys), alias=alias)
         key = self._invoke("java.security.Key", "getEncoded", manager.getPrivateKey(alias))
-        return {
-            "ssl.key.pem": _pem("PRIVATE KEY", key),
-            "ssl.certificate.pem": _certificates(manager.getCertificateChain(alias)),
-        }
+        return _pem("PRIVATE KEY", key), _certificates(manager.getCertificateChain(alias))
 
     def _open(self, store: KeyStore) -> Any:
         files, path = self._jvm.java.nio.file.Files, self._jvm.java.nio.file.Path

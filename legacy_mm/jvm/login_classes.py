@@ -87,7 +87,7 @@ class TokenKeeper(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, name="tokens", daemon=True).start()
 
     def address(self, asked: str, java: Callable[[], Jvm]) -> str:
-        """Return where clients get the tokens of this login; `asked` as `tokens.LOGIN_CLASS` has it.
+        """Return where clients get the tokens of this login; `asked` as `OAuthSettings.login_class` has it.
 
         Raises ConfigurationError when the class cannot be made, or gives no token at the start.
         """

@@ -14,13 +14,13 @@ Item = TypeVar("Item")
 
 def chunks(items: Sequence[Item], size: Callable[[Item], int] = lambda item: 1) -> Iterator[Sequence[Item]]:
     """Yield chunks that fit into one request; `size`: the metadata records that one item makes."""
-    portion: list[Item] = []
+    chunk: list[Item] = []
     records = 0
     for item in items:
         records += size(item)
-        if portion and (len(portion) == _AT_ONCE or records > _RECORDS_AT_ONCE):
-            yield portion
-            portion, records = [], size(item)
-        portion.append(item)
-    if portion:
-        yield portion
+        if chunk and (len(chunk) == _AT_ONCE or records > _RECORDS_AT_ONCE):
+            yield chunk
+            chunk, records = [], size(item)
+        chunk.append(item)
+    if chunk:
+        yield chunk

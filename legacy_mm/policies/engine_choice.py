@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from legacy_mm.config.kafka_clients import ProduceSettings
 from legacy_mm.errors import ConfigurationError
 
 Asked = Literal["auto", "batches", "records"]
@@ -22,14 +23,14 @@ class EngineChoice(NamedTuple):
 
 def choose(
     asked: Asked,
-    target: Mapping[str, str],
+    target: ProduceSettings,
     *,
     needs_records: str | None,
     partitions_by_key: bool,
     insecurity: Callable[[], str | None],
     only_batches: str | None = None,
 ) -> EngineChoice:
-    """Choose the engine for these properties of the producer.
+    """Choose the engine for these settings of the producer.
 
     `needs_records` names features that must see each record, `partitions_by_key` is True if the producer's partitioner
     is used, `insecurity` names security that `batches` lacks, `only_batches` names a login that `records` lacks. Raise
@@ -49,9 +50,9 @@ def choose(
     return EngineChoice("records", obstacle)
 
 
-def _obstacle(target: Mapping[str, str], *, partitions_by_key: bool) -> str | None:
-    if target.get("acks") == "0":
+def _obstacle(target: ProduceSettings, *, partitions_by_key: bool) -> str | None:
+    if target.acks == 0:
         return "acks=0 has no acknowledgements"
-    if partitions_by_key and (partitioner := target.get("partitioner", _OWN_PARTITIONER)) != _OWN_PARTITIONER:
-        return f"the partitioner is {partitioner}"
+    if partitions_by_key and target.partitioner != _OWN_PARTITIONER:
+        return f"the partitioner is {target.partitioner}"
     return None

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, MembershipSettings, SaslSettings
 
-TOKEN_AUTH = "sasl.scram.token.auth"
-"""Ours, beside librdkafka's names: `true` says that `sasl.username` is the id of a delegation token."""
-KERBEROS = "GSSAPI"
-_TRIMMED = ("sasl.username", "sasl.password", "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret")
-"""Secrets that Java takes as they are. librdkafka cuts blanks off their beginning, and takes no empty password."""
 _EAGER = {"range", "roundrobin"}
 
 
-def beyond_librdkafka(properties: Mapping[str, str]) -> str | None:
+def beyond_librdkafka(settings: ConnectionSettings) -> str | None:
     """Return the name of this login, where librdkafka lacks it."""
-    if not properties.get("security.protocol", "").startswith("sasl_"):
+    sasl = settings.sasl
+    if not settings.protocol.logs_in:
         return None
-    if properties.get("sasl.mechanism", KERBEROS) == KERBEROS:
+    if sasl.mechanism == KERBEROS:
         return f"sasl.mechanism={KERBEROS}"
-    if properties.get(TOKEN_AUTH) == "true":
+    if sasl.delegation_token:
         return "a delegation token"
-    if any(name in properties and properties[name][:1].strip() == "" for name in _TRIMMED):
+    if any(text[:1].strip() == "" for text in _trimmed(sasl)):
         return "a user name or password that begins with a blank or is empty"
     return None
 
 
-def membership_obstacle(properties: Mapping[str, str]) -> str | None:
+def membership_obstacle(settings: MembershipSettings) -> str | None:
     """Return the group setting of this consumer that only librdkafka supports."""
-    if properties.get("group.protocol", "classic") != "classic":
-        return f"group.protocol={properties['group.protocol']}"
-    assignors = properties.get("partition.assignment.strategy", "range")
-    return None if set(assignors.split(",")) <= _EAGER else f"the assignor {assignors}"
+    if settings.protocol != "classic":
+        return f"group.protocol={settings.protocol}"
+    return None if set(settings.assignors) <= _EAGER else f"the assignor {','.join(settings.assignors)}"
+
+
+def _trimmed(sasl: SaslSettings) -> list[str]:
+    """Return words that Java takes as they are. librdkafka cuts blanks off their beginning, and takes no empty one."""
+    names = (sasl.username, sasl.oauth.client_id)
+    secrets = (sasl.password, sasl.oauth.client_secret)
+    return [name for name in names if name is not None] + [word.reveal() for word in secrets if word is not None]

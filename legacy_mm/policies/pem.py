@@ -1,4 +1,4 @@
-"""PEM texts as a client's properties: what is trusted, what is shown."""
+"""PEM texts as clients take them: what is trusted, what is shown."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ _BLOCK = re.compile(r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----(?P<body>.*?)-----END 
 _COLUMNS = 64
 
 
-def trust(name: str, text: str) -> dict[str, str]:
-    """Return librdkafka's properties that trust these certificates; the error names `name` if there are none."""
+def certificates(name: str, text: str) -> str:
+    """Return the certificates of a text; the error names `name` if there are none."""
     with blamed(name):
-        return {"ssl.ca.pem": _blocks(name, text, "CERTIFICATE")}
+        return _blocks(name, text, "CERTIFICATE")
 
 
-def identity(key_name: str, key: str, chain_name: str, chain: str) -> dict[str, str]:
-    """Return librdkafka's properties that show this key and its chain."""
-    with blamed(key_name):
-        shown = {"ssl.key.pem": _blocks(key_name, key, "PRIVATE KEY")}
-    with blamed(chain_name):
-        return {**shown, "ssl.certificate.pem": _blocks(chain_name, chain, "CERTIFICATE")}
+def private_key(name: str, text: str) -> str:
+    """Return the private key of a text; the error names `name` if there is none."""
+    with blamed(name):
+        return _blocks(name, text, "PRIVATE KEY")
 
 
 def _blocks(name: str, text: str, kind: str) -> str:

@@ -10,9 +10,9 @@ _CIRCLE = "records are copied into the topics that they were read from, again an
 _LOOK = "look at bootstrap.servers of both files, and at advertised.listeners of the brokers that they name"
 
 
-def same_addresses(source: str, target: str) -> str:
+def same_addresses(source: tuple[str, ...], target: tuple[str, ...]) -> str:
     """Return a warning if two bootstrap lists name the same broker; else an empty text."""
-    both = {each.strip() for each in source.split(",")} & {each.strip() for each in target.split(",")}
+    both = set(source) & set(target)
     if not both:
         return ""
     return f"both files name {min(both)}, so source and target are one cluster: where names are kept, {_CIRCLE}"

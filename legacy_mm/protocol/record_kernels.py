@@ -481,9 +481,8 @@ def place_records(
 ) -> int:
     """Place each record in a new batch, the first half of a regrouping; return the number of batches or an error.
 
-    Keyed records are placed by murmur2, null keys (with `partitions` 0: all) from `null_start` on by `null_step`. A
-    batch that would exceed `size_limit` is followed by another one. `wishes`, unless it is empty, names the partition
-    of each record, or -1; one that is not below `partitions` counts as `partitions`.
+    Keyed records are placed by murmur2, null keys (with `partitions` 0: all) from `null_start` on by `null_step`; at
+    `size_limit` a new batch begins. `wishes` (or none): each record's partition, or -1; at most `partitions` counts.
     """
     data, end = start_of(records.data), len(records.data)
     open_batches = int64_array(max(partitions, null_start) + 1)

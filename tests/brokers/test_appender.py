@@ -18,6 +18,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, ProducerForgotten
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -37,9 +38,11 @@ def of_size(size: int) -> RecordBatch:
 @pytest.fixture(params=["true", "false"], ids=["idempotent", "plain"])
 def appender(request: pytest.FixtureRequest, target: Any, name: str) -> Iterator[BatchAppender]:
     properties = {"bootstrap.servers": target.bootstrap, "enable.idempotence": request.param}
-    cluster = Cluster(properties, SECONDS)
+    cluster = Cluster(property_names.read_connection(properties), SECONDS)
     cluster.watch([name])
-    appender = BatchAppender(cluster, options_from(properties), Traffic("producer", print))
+    appender = BatchAppender(
+        cluster, options_from(property_names.read_producer(properties)), Traffic("producer", print)
+    )
 
     def started() -> bool:
         with suppress(ConnectionLost):  # a new broker may still be loading what it knows of producers

@@ -32,7 +32,7 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.cli.mirror_line import flows_of
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.features.rows import is_flag
 from legacy_mm.jvm.java_home import find_java
 from tests.fixtures.doc_blocks import NOT_RUN, NOT_SHOWN, OUTPUT, PAGES, PROPERTIES, PYTHON, SHELL, Block, blocks
@@ -189,7 +189,7 @@ class Walk:
 
     def _mirror(self, words: list[str], *, start: bool) -> None:
         with contextlib.chdir(self._folder):
-            assert len(flows_of(words)) == 1
+            assert len(MirrorLine(words).flows()) == 1
         if not (start and self._slow):
             return
         ports = Ports()

@@ -22,6 +22,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import epoch_ms
+from legacy_mm.config import property_names
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
@@ -80,8 +81,10 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Losses:
 @pytest.fixture
 def appender(forgetful: Any) -> Iterator[BatchAppender]:
     properties = {"bootstrap.servers": forgetful.bootstrap, "enable.idempotence": "true"}
-    cluster = Cluster(properties, 5.0)
-    appender = BatchAppender(cluster, options_from(properties), Traffic("producer", print))
+    cluster = Cluster(property_names.read_connection(properties), 5.0)
+    appender = BatchAppender(
+        cluster, options_from(property_names.read_producer(properties)), Traffic("producer", print)
+    )
 
     def started() -> bool:
         with suppress(ConnectionLost, ClusterUnreachable):

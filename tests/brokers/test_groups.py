@@ -19,6 +19,7 @@ from legacy_mm.clients.native import login
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin
 from legacy_mm.clients.native.inspector import log_ends
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError
@@ -39,7 +40,7 @@ def admin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, sourc
             return {api: (low, min(high, OLD.get(api, high))) for api, (low, high) in asked(call).items()}
 
         monkeypatch.setattr(login, "ask_versions", versions)
-    return GroupAdmin("source", {"bootstrap.servers": source.bootstrap})
+    return GroupAdmin("source", property_names.read_connection({"bootstrap.servers": source.bootstrap}))
 
 
 @pytest.fixture
@@ -108,8 +109,10 @@ def test_a_first_start_is_kept_once(
     load(source.bootstrap, name, 90, 20, partitions=3)
     counted: list[int] = []
     guard = GapGuard("latest", counted.append, counted.append, fail=False, group="mirror")
-    properties = {"bootstrap.servers": source.bootstrap}
-    first, other = (GroupStart(each, admin, partial(log_ends, properties), guard, SECONDS) for each in (group, member))
+    client = property_names.read_consumer(
+        {"bootstrap.servers": source.bootstrap, "isolation.level": "read_uncommitted"}
+    )
+    first, other = (GroupStart(each, admin, partial(log_ends, client), guard, SECONDS) for each in (group, member))
     first.keep([name])
     ends = {model.TopicPartition(name, number): end for number, end in end_offsets(source.bootstrap, name).items()}
     kept = {place: CommittedOffset(end) for place, end in ends.items()}
@@ -123,20 +126,20 @@ def test_a_first_start_is_kept_once(
 
 
 def test_a_group_with_a_member_is_seen(source: Cluster, member: str) -> None:
-    admin = GroupAdmin("source", {"bootstrap.servers": source.bootstrap})
+    admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": source.bootstrap}))
     assert member in admin.groups(deadline())
     assert admin.states([member], deadline()) == ({member: "Stable"}, {})
 
 
 def test_many_groups_are_asked_in_portions(source: Cluster, name: str, group: str) -> None:
-    admin = GroupAdmin("source", {"bootstrap.servers": source.bootstrap})
+    admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": source.bootstrap}))
     offsets = {f"{group}-{number}": {model.TopicPartition(name, 0): CommittedOffset(number)} for number in range(1100)}
     assert admin.commit(offsets, deadline()) == {}
     assert admin.offsets(list(offsets), deadline()) == (offsets, {})
 
 
 def test_nobody_answers() -> None:
-    nobody = GroupAdmin("target", {"bootstrap.servers": "127.0.0.1:1"})
+    nobody = GroupAdmin("target", property_names.read_connection({"bootstrap.servers": "127.0.0.1:1"}))
     with pytest.raises(HostError, match=r"no broker answered in 0\.[0-9]+ s"):
         nobody.groups(Deadline.after(0.5))
     with pytest.raises(HostError):

@@ -14,6 +14,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
@@ -25,7 +26,9 @@ def test_records_keep_order_and_timestamp_in_partition_0(target: Cluster, topic:
     create_topic(target.bootstrap, name, 3)
     # what only a consumer understands is not for this client
     properties = {"bootstrap.servers": target.bootstrap, "group.id": "g", "auto.offset.reset": "earliest"}
-    with closing(InternalTopicWriter(properties, name, lambda *told: results.append(told))) as writer:
+    with closing(
+        InternalTopicWriter(property_names.read_connection(properties), name, lambda *told: results.append(told))
+    ) as writer:
         for number in range(300):
             assert writer.send(b"k%d" % (number % 2), b"%d" % number, 1_712_564_822_000 + number)
         assert writer.flush(Deadline.after(SECONDS))
@@ -41,7 +44,9 @@ def test_a_topic_that_is_missing_is_not_made_in_the_brokers_way(target: Cluster,
     name, results = topic(), Results()
     properties = {"bootstrap.servers": target.bootstrap}
     with closing(
-        InternalTopicWriter(properties, name, lambda *told: results.append(told), give_up_seconds=2)
+        InternalTopicWriter(
+            property_names.read_connection(properties), name, lambda *told: results.append(told), give_up_seconds=2
+        )
     ) as writer:
         writer.send(b"k", b"lost")
         assert writer.flush(Deadline.after(SECONDS))
@@ -70,7 +75,9 @@ def nobody() -> Iterator[str]:
 def test_without_a_broker_the_queue_is_bounded_and_the_reason_told(nobody: str) -> None:
     results = Results()
     properties = {"bootstrap.servers": nobody}
-    writer = InternalTopicWriter(properties, "t", lambda *told: results.append(told), give_up_seconds=2)
+    writer = InternalTopicWriter(
+        property_names.read_connection(properties), "t", lambda *told: results.append(told), give_up_seconds=2
+    )
     taken = sum(writer.send(b"k", b"v") for _ in range(20_000))
     assert writer.waiting() == taken == 10_000
     assert writer.flush(Deadline.after(SECONDS))
@@ -85,7 +92,7 @@ def test_a_log_is_read_from_its_start_and_then_only_what_is_new(source: Cluster,
     """Also where the topic is not there yet, and after it has been made again with fewer records."""
     name = topic("log")
     properties = {"bootstrap.servers": source.bootstrap}
-    log = InternalLog(properties, name, "test")
+    log = InternalLog(property_names.read_connection(properties), name, "test")
 
     def read() -> list[tuple[bytes | None, bytes | None]]:
         return list(log.read(Deadline.after(SECONDS)))
@@ -93,7 +100,7 @@ def test_a_log_is_read_from_its_start_and_then_only_what_is_new(source: Cluster,
     assert read() == []
     create_topic(source.bootstrap, name, 1, config={"cleanup.policy": "compact"})
     for numbers in (range(3), range(3, 5)):
-        writer = InternalTopicWriter(properties, name, lambda key, reason: None)
+        writer = InternalTopicWriter(property_names.read_connection(properties), name, lambda key, reason: None)
         for number in numbers:
             assert writer.send(b"%d" % number, b"v")
         assert writer.flush(Deadline.after(SECONDS))

@@ -32,6 +32,7 @@ from legacy_mm.clients.native.connection import Connection, open_connection
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.native.connection_security import Security, unsupported
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.policies.changes import BROKER_DEFAULT, ChangeOutcome, CreateTopic
 from legacy_mm.policies.config_filter import TOPIC
 from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
@@ -233,8 +234,13 @@ def opened(kerberized: Kerberized, **changed: str) -> Connection:
     """A connection to the source."""
     properties = by_ticket(kerberized, **changed)
     host, _, port = properties["bootstrap.servers"].rpartition(":")
-    assert unsupported(properties) is None
-    return open_connection(Security(properties), host, int(port), properties)
+    assert unsupported(property_names.read_connection(properties)) is None
+    return open_connection(
+        Security(property_names.read_connection(properties)),
+        host,
+        int(port),
+        property_names.read_connection(properties),
+    )
 
 
 @pytest.fixture
@@ -253,7 +259,7 @@ def test_a_keytab_opens_the_broker(kerberized: Kerberized) -> None:
 @pytest.mark.usefixtures("realms")
 def test_duties_ask_and_change_with_a_ticket(kerberized: Kerberized, topic: Callable[..., str]) -> None:
     """Everything that they do is in `test_topic_duties.py`."""
-    admin, name = NativeAdmin("source", by_ticket(kerberized)), topic("krb")
+    admin, name = NativeAdmin("source", property_names.read_connection(by_ticket(kerberized))), topic("krb")
     made = CreateTopic(name, 3, BROKER_DEFAULT, {"flush.ms": "7"})
     assert list(admin.create_topics([made], Deadline.after(SECONDS))) == [ChangeOutcome(made)]
     wait_until(lambda: admin.topics(Deadline.after(SECONDS)).get(name) == 3, SECONDS, "the topic")

@@ -17,6 +17,7 @@ from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.config import property_names
 from legacy_mm.features.checkpoints.rounds import Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
@@ -58,9 +59,14 @@ def test_ten_thousand_groups(
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, PARTITIONS)
     create_topic(target.bootstrap, checkpoints, 1)
-    here, there = ({"bootstrap.servers": cluster.bootstrap} for cluster in (source, target))
+    here, there = (
+        property_names.read_connection({"bootstrap.servers": cluster.bootstrap}) for cluster in (source, target)
+    )
     places = [TopicPartition(name, number) for number in range(PARTITIONS)]
-    at_source, at_target = GroupAdmin("source", here), GroupAdmin("target", there)
+    at_source, at_target = (
+        GroupAdmin("source", here),
+        GroupAdmin("target", there),
+    )
     committed = {f"g-{number}": dict.fromkeys(places, CommittedOffset(number)) for number in range(GROUPS)}
     assert at_source.commit(committed, Deadline.after(SECONDS)) == {}
 

@@ -13,6 +13,7 @@ from legacy_mm.audit.cluster_access import end_offsets
 from legacy_mm.audit.load import load_compacted, load_kinds
 from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.config import property_names
 from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.native_reader import NativeReader
 from legacy_mm.model import TopicPartition
@@ -62,8 +63,8 @@ def test_both_readers_hand_over_the_same_records(
     }
     given = {"bootstrap.servers": source.bootstrap, "group.id": "g", "isolation.level": isolation}
     properties = dict(apply("consumer", given, streams=1).properties)
-    wire = rows_of(NativeReader(properties, PATIENCE, lambda _: None, patience), ends)
-    librdkafka = rows_of(PartitionReader(properties, PATIENCE, lambda _: None), ends)
+    wire = rows_of(NativeReader(property_names.read_consumer(properties), PATIENCE, lambda _: None, patience), ends)
+    librdkafka = rows_of(PartitionReader(property_names.read_consumer(properties), PATIENCE, lambda _: None), ends)
     assert sum(map(len, wire.values())) > 10_000
     for place, rows in librdkafka.items():
         assert wire[place] == rows, place

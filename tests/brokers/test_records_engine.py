@@ -16,6 +16,7 @@ from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.config import property_names
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Progress
 from legacy_mm.dataplane.native_reader import NativeReader
@@ -76,9 +77,11 @@ def test_a_header_that_the_client_cannot_read_is_named(
     source: Any, target: Any, name: str, start_copying: Start, handler: Any
 ) -> None:
     create_topic(source.bootstrap, name, partitions=1)
-    cluster = Cluster({"bootstrap.servers": source.bootstrap}, PATIENCE)
+    cluster = Cluster(property_names.read_connection({"bootstrap.servers": source.bootstrap}), PATIENCE)
     cluster.watch([name])
-    appender = BatchAppender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
+    appender = BatchAppender(
+        cluster, options_from(property_names.read_producer({"enable.idempotence": "false"})), Traffic("producer", print)
+    )
     for header in ("plain", Latin("größe")):
         batch = batch_of(SingleRecord(1, b"k", b"v", ((header, b"x"),)), Codec.NONE)
         appender.append(TopicPartition(name, 0), batch, None)

@@ -15,6 +15,7 @@ from legacy_mm.clients.api import Admin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.features.duties import Applier
 from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.schedule import TopicNames, feature_duties
@@ -56,7 +57,8 @@ class Run:
             else FeatureSettings(preserve_partitions=True, grow_partitions=True, creation=CreationSettings(-1, kept))
         )
         there, here = (
-            client(name, {"bootstrap.servers": each.bootstrap}) for name, each in (("s", source), ("t", target))
+            client(name, property_names.read_connection({"bootstrap.servers": each.bootstrap}))
+            for name, each in (("s", source), ("t", target))
         )
         names = TopicNames(lambda name: name, frozenset, listed)
         (self._scheduled,), self._applier = feature_duties(features, there, here, names, 300.0)

@@ -17,7 +17,7 @@ from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.compat.client_properties.apply import PRODUCER_RULES
-from legacy_mm.compat.client_properties.rule import Secret
+from legacy_mm.compat.client_properties.rule import SecretText
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 WORD = "geheim"
@@ -154,7 +154,7 @@ BROKEN: dict[str, dict[str, Any]] = {
     "native": {"librdkafka.sasl.password": f"{WORD}-x", "librdkafka.group.id": f"{WORD}-x"},
     "key that is none": {"security.protocol": "SSL", "ssl.keystore.type": "PEM", "ssl.keystore.key": KEY},
     "every secret": {
-        **{rule.name: f"-----BEGIN {WORD}" for rule in PRODUCER_RULES if isinstance(rule.type, Secret)},
+        **{rule.name: f"-----BEGIN {WORD}" for rule in PRODUCER_RULES if isinstance(rule.type, SecretText)},
         "security.protocol": "SASL_SSL",
         "ssl.keystore.type": "PEM",
         "ssl.truststore.type": "PEM",

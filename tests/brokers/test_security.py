@@ -36,6 +36,7 @@ from legacy_mm.clients.librdkafka.compacted import read_to_end
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.compat import client_connection
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile
@@ -316,7 +317,7 @@ def test_a_topic_without_permission_ends_the_mirror(
     assert_ends(secured, tool(*files, "--whitelist", name, *COMMIT_OFTEN), name, group)
 
 
-QUESTIONS: dict[str, Callable[[Properties], object]] = {
+QUESTIONS: dict[str, Callable[[ConnectionSettings], object]] = {
     "explain": lambda known: LibrdkafkaInspector(known).partitions(Deadline.after(QUESTION_SECONDS)),
     "duties": lambda known: LibrdkafkaAdmin("target", known).topics(Deadline.after(QUESTION_SECONDS)),
     "checkpoints": lambda known: list(read_to_end(known, "t", Deadline.after(QUESTION_SECONDS))),

@@ -6,7 +6,7 @@ One look finds what must change, the applier does it, and a second look finds no
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ from legacy_mm.clients.api import Admin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties, Scheduled
 from legacy_mm.features.feature_settings import FeatureSettings
@@ -66,7 +68,7 @@ class Flow:
 
     source: Any
     target: Any
-    client: Callable[[str, Mapping[str, str]], Admin] = LibrdkafkaAdmin
+    client: Callable[[str, ConnectionSettings], Admin] = LibrdkafkaAdmin
 
     def duties(self, features: FeatureSettings, mirrored: str = ".*") -> tuple[list[Scheduled], Applier]:
         def matching(names: frozenset[str]) -> frozenset[str]:
@@ -76,7 +78,7 @@ class Flow:
         return feature_duties(features, self.admin("source"), self.admin("target"), names, 300.0)
 
     def admin(self, side: str) -> Admin:
-        return self.client(side, {"bootstrap.servers": getattr(self, side).bootstrap})
+        return self.client(side, property_names.read_connection({"bootstrap.servers": getattr(self, side).bootstrap}))
 
     def done(self, features: FeatureSettings, *topics: str, mirrored: str = ".*") -> list[ChangeOutcome]:
         """What the one duty of these features does; then it has nothing more to do."""
@@ -320,7 +322,8 @@ def test_what_may_not_be_seen_is_told(clean: Flow, topic: Callable[..., str]) ->
     user = ("LITERAL", f"User:{USER}", "*")
     add_rules(there, [(name, *user, "READ", "ALLOW"), (name, *user, "DESCRIBE_CONFIGS", "DENY")])
     forbid_rules(there, f"User:{USER}")
-    source = clean.client("source", {"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    known = property_names.read_connection({"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    source = clean.client("source", known)
     names, target = TopicNames(str, frozenset, listed), clean.admin("target")
 
     (creation,), _ = feature_duties(CREATION, source, target, names, 300.0)
@@ -338,7 +341,8 @@ def test_a_right_that_is_missing_is_told_before_anything_is_tried(clean: Flow, t
     create_topic(clean.target.bootstrap, name, 1)
     add_rules(clean.source.bootstrap, [(name, "LITERAL", f"User:{USER}", "*", "CREATE", "DENY")])
     forbid_rules(clean.source.bootstrap, f"User:{USER}", "CREATE")
-    target = clean.client("target", {"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    known = property_names.read_connection({"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    target = clean.client("target", known)
     (creation,), _ = feature_duties(CREATION, clean.admin("target"), target, TopicNames(str, frozenset, listed), 300.0)
     found = creation.duty.look(frozenset({name}), Deadline.after(SECONDS))
     (trouble,) = found.troubles

@@ -11,6 +11,7 @@ from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetch_session import FetchSession
+from legacy_mm.config import property_names
 from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import FetchOptions, FetchResponse, Wanted
@@ -62,7 +63,7 @@ def partitions(source: Kafka, topic: Callable[..., str]) -> list[TopicPartition]
 
 @pytest.fixture
 def reader(source: Kafka, partitions: list[TopicPartition]) -> Iterator[Reader]:
-    cluster = Cluster({"bootstrap.servers": source.bootstrap}, SECONDS)
+    cluster = Cluster(property_names.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
     cluster.offsets(partitions, LATEST)  # waits for leaders
     opened = Reader(cluster, partitions)
     yield opened

@@ -23,6 +23,7 @@ from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicLister, log_ends
 from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.errors import StreamFailure
@@ -120,11 +121,11 @@ def join(bootstrap: str, group: str, name: str) -> Iterator[Join]:
         properties |= {each.replace("_", "."): text for each, text in more.items()}
         if native:
             make: Callable[[MembershipListener], Member] = lambda listener: LibrdkafkaMember(  # noqa: E731
-                properties, "native", listener, lambda _: None
+                property_names.read_consumer(properties), "native", listener, lambda _: None
             )
         else:
             make = lambda listener: NativeMember(  # noqa: E731
-                properties, "wire", listener, lambda _: None, print, SECONDS
+                property_names.read_consumer(properties), "wire", listener, lambda _: None, print, SECONDS
             )
         return stack.enter_context(closing(Membership(make, topics or {name})))
 
@@ -218,7 +219,7 @@ def test_a_static_member_that_somebody_else_pretends_to_be_ends(join: Join) -> N
 def test_a_member_that_the_group_has_dropped_joins_again(join: Join, bootstrap: str, group: str) -> None:
     first = join()
     wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
-    with closing(Cluster({"bootstrap.servers": bootstrap}, SECONDS)) as cluster:
+    with closing(Cluster(property_names.read_connection({"bootstrap.servers": bootstrap}), SECONDS)) as cluster:
         drop = LeaveGroupRequest.MemberIdentity(member_id=member_id(bootstrap, group), group_instance_id=None)
         coordinator = Coordinator(cluster, group)
         coordinator.call(LeaveGroupRequest(group_id=group, members=[drop], min_version=3), SECONDS)
@@ -265,7 +266,8 @@ def test_a_network_that_breaks(module_clusters: Callable[..., Any], topic: Calla
     create_topic(cluster.bootstrap, name, partitions=PARTITIONS)
     properties = {"bootstrap.servers": cluster.bootstrap_of("PROXIED"), "group.id": group}
     properties |= {"heartbeat.interval.ms": "100", "session.timeout.ms": "6000"}
-    make = lambda listener: NativeMember(properties, "wire", listener, lambda _: None, print, SECONDS)  # noqa: E731
+    client = property_names.read_consumer(properties)
+    make = lambda listener: NativeMember(client, "wire", listener, lambda _: None, print, SECONDS)  # noqa: E731
     with closing(proxies[0]) as proxy, closing(Membership(make, {name})) as first:
         wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
         for number in range(1, 6):
@@ -288,8 +290,8 @@ def test_a_first_start_that_is_kept_is_where_members_begin(
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     ends = {TopicPartition(name, number): end for number, end in end_offsets(bootstrap, name).items()}
     guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False, group="mirror")
-    properties = {"bootstrap.servers": bootstrap}
-    admin, log_ends_now = GroupAdmin("source", properties), partial(log_ends, properties)
+    client = property_names.read_consumer({"bootstrap.servers": bootstrap, "isolation.level": "read_uncommitted"})
+    admin, log_ends_now = GroupAdmin("source", client.connection), partial(log_ends, client)
     GroupStart(group, admin, log_ends_now, guard, SECONDS).keep([name])
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     member = join(native=native)
@@ -307,11 +309,11 @@ def test_a_look_without_joining(bootstrap: str, group: str, name: str, join: Joi
     wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
     first.order(lambda member: member.commit({partitions[0]: 5}))
     wait_until(lambda: first.settled, SECONDS, "the outcome")
-    survey = NativeInspector({"bootstrap.servers": bootstrap})
+    survey = NativeInspector(property_names.read_connection({"bootstrap.servers": bootstrap}))
     assert survey.partitions(Deadline.after(SECONDS))[name] == PARTITIONS
     views = survey.views(group, partitions, Deadline.after(SECONDS))
     assert sum(view.high for view in views.values()) == 100
     assert [views[each].committed for each in partitions] == [5, None, None, None]
-    lister = NativeTopicLister({"bootstrap.servers": bootstrap}, SECONDS)
+    lister = NativeTopicLister(property_names.read_connection({"bootstrap.servers": bootstrap}), SECONDS)
     assert name in lister.topics()
     assert lister.topic_ids([name]).keys() == {name}

@@ -28,6 +28,7 @@ from legacy_mm.clients.native.connection_errors import AuthenticationFailed, Con
 from legacy_mm.clients.native.connection_security import Security, unsupported
 from legacy_mm.clock import monotonic
 from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.config import property_names
 
 pytestmark = pytest.mark.brokers
 Properties = dict[str, str]
@@ -45,9 +46,14 @@ class Secured:
         where = self.cluster.bootstrap_of(listener)
         protocol = {"security.protocol": LISTENERS.get(listener, listener), "bootstrap.servers": where}
         properties = dict(apply("consumer", {**protocol, "group.id": "any", **security}).properties)
-        assert unsupported(properties) is None
+        assert unsupported(property_names.read_connection(properties)) is None
         host, _, port = where.rpartition(":")
-        return open_connection(Security(properties), host, int(port), properties)
+        return open_connection(
+            Security(property_names.read_connection(properties)),
+            host,
+            int(port),
+            property_names.read_connection(properties),
+        )
 
     def trust(self) -> Properties:
         """The authority, as PEM: stores of Java are read by Java."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from typing_extensions import override
+
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.model import TopicPartition
 
 
@@ -13,7 +16,7 @@ class FakeGroups(GroupAdmin):
     """Groups with what they have committed; none has members, unless a test says so."""
 
     def __init__(self, name: str = "source", **offsets: Mapping[TopicPartition, int]) -> None:
-        super().__init__(name, {})
+        super().__init__(name, ConnectionSettings())
         self.committed = {group: dict(found) for group, found in offsets.items()}
         self.in_use: set[str] = set()
         self.unlisted: set[str] = set()
@@ -21,18 +24,22 @@ class FakeGroups(GroupAdmin):
         self.refusals: dict[str, str] = {}
         """Group -> why it takes no commit."""
 
+    @override
     def groups(self, deadline: Deadline) -> frozenset[str]:
         return frozenset(self.committed)
 
+    @override
     def states(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
         listed = self.committed.keys() - self.unlisted
         known = {group: EMPTY if group in listed else DEAD for group in groups}
         return known | dict.fromkeys(self.in_use & known.keys(), "Stable"), {}
 
+    @override
     def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
         told = [group for group in groups if group not in self.untold]
         return {group: self._offsets(group) for group in told}, self.untold
 
+    @override
     def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:
         for group, found in offsets.items():
             if group not in self.refusals:

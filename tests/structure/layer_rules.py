@@ -8,17 +8,18 @@ from __future__ import annotations
 import ast
 import graphlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from legacy_mm.config import property_names
 from tests.structure.source_tree import PACKAGE, Module, own_imports
 
 LABORATORY = "compat.laboratory"
 # First name under legacy_mm -> layer. A package imports only packages of layers below its own.
 LAYERS = {
     "": 0,  # legacy_mm/__init__.py: the version
-    "errors": 0, "model": 0, "clock": 0, "redaction": 0,
+    "errors": 0, "model": 0, "clock": 0, "redaction": 0, "config": 0,
     "logs": 1, "protocol": 1, "policies": 1,
-    "config": 2, "control_channel": 2,
+    "control_channel": 2,
     "clients": 3, "jvm": 3, "handlers": 3, "metrics": 3,
     "spark": 4,
     "controlplane": 5, "dataplane": 5, "features": 5,
@@ -29,8 +30,8 @@ LAYERS = {
     "cli": 10, "__main__": 10,
     LABORATORY: 11,
 }  # fmt: skip
-VALUES = {"", "errors", "model", "clock", "redaction"}
-"""Modules of the root: values that everybody may import. They may import each other."""
+VALUES = {"", "errors", "model", "clock", "redaction", "config"}
+"""Modules of the root and typed settings: values that everybody may import. They may import each other."""
 
 # Who alone may import a package, and why.
 IMPORTED_BY: Mapping[str, tuple[set[str], str]] = {
@@ -84,6 +85,27 @@ EXITS = {"sys.exit", "os._exit", "os.abort", "exit", "quit", "SystemExit"}
 
 # Who may ask for the time or sleep; all others are given a Clock or a Deadline.
 MAY_USE_TIME = ("legacy_mm.clock", *ORACLE)
+
+# Who may look up a client's property by its name, and why; all others read fields (`config/kafka_clients.py`).
+MAY_READ_PROPERTIES = {
+    "legacy_mm.compat": "properties of a Java client become librdkafka's there",
+    "legacy_mm.explain": "it shows what each line of a file becomes",
+    "legacy_mm.dedicated": "MirrorMaker 2's file holds properties of clients",
+    "legacy_mm.clients.librdkafka": "librdkafka knows nothing but names",
+    "legacy_mm.cli.verify": "it reads one line of a Java consumer's file as it stands",
+}
+CLIENT_PROPERTIES = {row.name for rows in property_names.ROWS.values() for row in rows.values() if "." in row.name}
+MAKES_SETTINGS = {f"legacy_mm.config.property_names.read_{what}" for what in ("connection", "consumer", "producer")}
+"""What turns properties into fields, in one place: `compat`."""
+
+# Who may ask a secret for its text, and why.
+MAY_REVEAL = {
+    "legacy_mm.config": "the table of names, and the secret itself",
+    "legacy_mm.clients": "a client logs in",
+    "legacy_mm.policies.logins": "librdkafka cuts blanks off passwords",
+    "legacy_mm.control_channel.json_fields": "the plan brings credentials to a task",
+    "legacy_mm.flow.key_stores": "the class of a login is asked for tokens",
+}
 
 NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc"}
 ALLOWED_NAMES = {"legacy_mm.compat.client_properties.common": "rows that all three clients share"}
@@ -217,6 +239,54 @@ def time_violations(tree: Tree) -> list[str]:
         if not under(module.name, MAY_USE_TIME)
         for found in module.imports()
         if found.name.split(".")[0] == "time"
+    ]
+
+
+def property_violations(tree: Tree) -> list[str]:
+    """Look-ups of client properties by their names, and settings that are made outside `compat`."""
+    found = []
+    for module in tree.values():
+        if under(module.name, MAY_READ_PROPERTIES) or under(module.name, ORACLE):
+            continue
+        found += [
+            f"{module.name}:{line} looks up {name}: read the field of the client's settings"
+            for name, line in _looked_up(module)
+            if name in CLIENT_PROPERTIES
+        ]
+        found += [
+            f"{module.name}:{line} uses {what}: compat makes the settings of clients"
+            for what, line in _names_used(module)
+            if what in MAKES_SETTINGS
+        ]
+    return found
+
+
+def _looked_up(module: Module) -> Iterator[tuple[str, int]]:
+    """Yield texts that are keys, as they stand or as a constant of the module: of `[...]`, and of `get` and `pop`."""
+    constants = {
+        node.targets[0].id: node.value
+        for node in module.tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    for node in ast.walk(module.tree):
+        key: ast.expr | None = None
+        if isinstance(node, ast.Subscript):
+            key = node.slice
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
+            key = node.args[0] if node.args else None
+        text = constants.get(key.id) if isinstance(key, ast.Name) else key
+        if key is not None and isinstance(text, ast.Constant) and isinstance(text.value, str):
+            yield text.value, key.lineno
+
+
+def secret_violations(tree: Tree) -> list[str]:
+    """Secrets that are revealed outside the places in MAY_REVEAL."""
+    return [
+        f"{module.name}:{node.lineno} reveals a secret: only {', '.join(MAY_REVEAL)} may"
+        for module in tree.values()
+        if not under(module.name, MAY_REVEAL)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and node.attr == "reveal"
     ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.cli import reference
-from legacy_mm.cli.legacy_mm import COMMANDS
+from legacy_mm.cli.commands import COMMANDS
 from legacy_mm.cli.log_lines import LOG_LINES, LogLine
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.messages import WORDING

@@ -39,6 +39,8 @@ RULES = {
     "inner __init__": rules.init_violations,
     "exits": rules.exit_violations,
     "time": rules.time_violations,
+    "client properties": rules.property_violations,
+    "secrets": rules.secret_violations,
     "names": rules.name_violations,
     "a rule a package": rules.rule_violations,
     "one name, one thing": rules.twice_violations,
@@ -189,6 +191,32 @@ def test_an_exit_outside_the_listed_places_is_found(plant: Plant, text: str) -> 
 def test_time_outside_the_clock_is_found(plant: Plant, text: str) -> None:
     assert len(rules.time_violations(plant({"clients/a.py": text}))) == 1
     assert rules.time_violations(plant({"clients/a.py": "", "clock.py": text})) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = properties.get('socket.timeout.ms', 60_000)",
+        "x = settings['acks.all'] or given['sasl.password']",
+        "def f(target): return target.pop('isolation.level')",
+        "_NAME = 'client.id'\n\ndef f(target): return target[_NAME]",
+    ],
+)
+def test_a_client_property_by_its_name_is_found(plant: Plant, text: str) -> None:
+    assert len(rules.property_violations(plant({"flow/a.py": text}))) == 1
+    assert rules.property_violations(plant({"flow/a.py": "", "compat/a.py": text})) == []
+
+
+def test_settings_that_are_made_elsewhere_are_found(plant: Plant) -> None:
+    text = "from legacy_mm.config import property_names\nx = property_names.read_consumer({})"
+    assert len(rules.property_violations(plant({"flow/a.py": text}))) == 1
+    assert rules.property_violations(plant({"flow/a.py": "", "compat/a.py": text})) == []
+
+
+def test_a_secret_that_is_revealed_is_found(plant: Plant) -> None:
+    text = "def f(login): print(login.password.reveal())"
+    assert len(rules.secret_violations(plant({"cli/a.py": text}))) == 1
+    assert rules.secret_violations(plant({"cli/a.py": "", "clients/a.py": text})) == []
 
 
 def test_a_name_that_says_nothing_is_found(plant: Plant) -> None:

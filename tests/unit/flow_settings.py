@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from legacy_mm.clients.librdkafka.property_texts import property_texts
+from legacy_mm.config import property_names
 from legacy_mm.config.settings import SourceSettings, SparkSettings, TargetSettings, TopicSettings
 from legacy_mm.flow.flow_settings import Settings
 
@@ -13,14 +16,24 @@ SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 
 def source_settings(properties: Mapping[str, str] = SERVERS, **more: Any) -> SourceSettings:
     """The source's, with defaults for what is not named."""
-    return SourceSettings(properties, "g", "latest", 300.0, 60.0, 300.0, **more)
+    return SourceSettings(property_names.read_consumer(properties), "g", "latest", 300.0, 60.0, 300.0, **more)
+
+
+def source_with(side: SourceSettings, properties: Mapping[str, str]) -> SourceSettings:
+    """The source's, with these librdkafka properties over its own."""
+    return replace(side, client=property_names.read_consumer({**property_texts(side.client), **properties}))
+
+
+def target_with(side: TargetSettings, properties: Mapping[str, str]) -> TargetSettings:
+    """The target's, with these librdkafka properties over its own."""
+    return replace(side, client=property_names.read_producer({**property_texts(side.client), **properties}))
 
 
 def flow_settings(source: SourceSettings | None = None) -> Settings:
     """All of them."""
     return Settings(
         source=source or source_settings(),
-        target=TargetSettings(SERVERS, abort_on_send_failure=True),
+        target=TargetSettings(property_names.read_producer(SERVERS), abort_on_send_failure=True),
         topics=TopicSettings("t", "t"),
         spark=SparkSettings(),
         streams=1,

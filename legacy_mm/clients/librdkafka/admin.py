@@ -29,8 +29,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 
 from legacy_mm.clients import cluster_errors
-from legacy_mm.clients.librdkafka.client import ErrorLines, admin_properties, client_properties, seconds
+from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, seconds
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule
@@ -54,12 +55,12 @@ Item = TypeVar("Item")
 class LibrdkafkaAdmin:
     """One cluster, seen by the duties; connects when it is first asked. Any thread may call it."""
 
-    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
-        """Create an admin client; `name` tells the clusters apart in errors, `properties` are any client's of the
+    def __init__(self, name: str, settings: ConnectionSettings) -> None:
+        """Create an admin client; `name` tells the clusters apart in errors, `settings` are any client's of the
         cluster.
         """
         self.name = name
-        self.connection = admin_properties(properties)
+        self.connection = settings
         self._client_id = f"legacy_mm-duties-{name}"
         self._errors = ErrorLines(self._client_id)
         self._lock = threading.Lock()

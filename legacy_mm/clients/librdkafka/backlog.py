@@ -4,14 +4,13 @@ written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
-from legacy_mm.clients.librdkafka.client import ErrorLines, admin_properties, client_properties
+from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties
 from legacy_mm.clients.librdkafka.reader import columns
 from legacy_mm.clients.librdkafka.scan import read_range
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.model import Columns
 
@@ -21,13 +20,13 @@ _CLIENT_ID = "legacy_mm-redrive"
 class Backlog:
     """One topic of a cluster, from where the group is to the end that the topic has at first sight."""
 
-    def __init__(self, properties: Mapping[str, str], topic: str, group: str, timeout: float) -> None:
-        """Look where it begins and ends; `properties` are any client's of the cluster. Raises HostError."""
-        self._properties = admin_properties(properties)
+    def __init__(self, settings: ConnectionSettings, topic: str, group: str, timeout: float) -> None:
+        """Look where it begins and ends; `settings` are any client's of the cluster. Raises HostError."""
+        self._connection = settings
         self._timeout = timeout
         self._topic = topic
         own = {"client.id": _CLIENT_ID, "group.id": group, "enable.auto.commit": False}
-        self._consumer = Consumer(client_properties(self._properties, ErrorLines(_CLIENT_ID), **own))
+        self._consumer = Consumer(client_properties(self._connection, ErrorLines(_CLIENT_ID), **own))
         try:
             self._ranges = {number: self._range(number) for number in self._partitions()}
         except KafkaException as error:
@@ -39,7 +38,7 @@ class Backlog:
             columns(batch)
             for number, (begin, end) in self._ranges.items()
             if begin < end
-            for batch in read_range(self._properties, self._topic, number, begin, end, committed=True)
+            for batch in read_range(self._connection, self._topic, number, begin, end, committed=True)
         ]
 
     def done(self) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from math import inf
@@ -17,7 +17,9 @@ from confluent_kafka.admin import AdminClient
 
 from legacy_mm.clients import tokens
 from legacy_mm.clients.librdkafka.error_meanings import java_name, refusal, refuses_login, refuses_token
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.config.kafka_clients import AnyClient, ConnectionSettings
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_line
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
@@ -30,49 +32,47 @@ QUESTION_TIMEOUT = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
 _ROUND_TRIPS = 3
 _NO_LEADER = -1
-_WAY = {"bootstrap.servers": "", "security.protocol": "PLAINTEXT"}
 _LISTING = "legacy_mm-topics"
+_UNNAMED = "client"
 _NO_TOPIC_ID = str(Uuid(0, 0))
 _native = logging.getLogger("legacy_mm.librdkafka")
 
 
-def client_properties(
-    properties: Mapping[str, str], on_error: Callable[[KafkaError], None], **own: object
-) -> dict[str, Any]:
-    """Return `properties` plus callbacks: errors go to `on_error`, librdkafka's log goes to Python's at debug level."""
-    known = {name: text for name, text in properties.items() if name not in tokens.PROPERTIES}
-    fetch = tokens.source(properties)
+def client_properties(settings: AnyClient, on_error: Callable[[KafkaError], None], **own: object) -> dict[str, Any]:
+    """Return librdkafka's properties plus callbacks: errors go to `on_error`, its log to Python's at debug level."""
+    connection = settings if isinstance(settings, ConnectionSettings) else settings.connection
+    fetch = tokens.source(connection.sasl)
     return {
-        **known,
-        **({"oauth_cb": _telling(fetch, properties)} if fetch is not None else {}),
+        **property_texts(settings),
+        **({"oauth_cb": _telling(fetch, connection.client_id)} if fetch is not None else {}),
         "log_level": 3,
         "logger": _NativeLog(),
-        "error_cb": _with_addresses(on_error, properties),
+        "error_cb": _with_addresses(on_error, connection),
         **own,
     }
 
 
-def _telling(fetch: tokens.Fetch, properties: Mapping[str, str]) -> tokens.Fetch:
+def _telling(fetch: tokens.Fetch, client_id: str) -> tokens.Fetch:
     """Wrap `fetch` and report why no token comes, which librdkafka does not."""
 
     def notified(config: object) -> tuple[str, float]:
         try:
             return fetch(config)
         except Exception as error:
-            name = properties.get("client.id", "")
-            events.emit(events.CLIENT_ERROR, client=name, text=f"no token for OAUTHBEARER: {one_line(error)}")
+            events.emit(events.CLIENT_ERROR, client=client_id, text=f"no token for OAUTHBEARER: {one_line(error)}")
             raise
 
     return notified
 
 
 def _with_addresses(
-    on_error: Callable[[KafkaError], None], properties: Mapping[str, str]
+    on_error: Callable[[KafkaError], None], connection: ConnectionSettings
 ) -> Callable[[KafkaError], None]:
     """Wrap `on_error` to name the brokers that are down: librdkafka reports nothing else of one that hangs up, as at
     a wrong protocol.
     """
-    way = ", ".join(f"{name}={properties.get(name, text)}" for name, text in _WAY.items())
+    addresses = ",".join(connection.bootstrap_servers)
+    way = f"bootstrap.servers={addresses}, security.protocol={connection.protocol.name}"
 
     def notified(error: KafkaError) -> None:
         if error.code() == KafkaError._ALL_BROKERS_DOWN:
@@ -105,7 +105,7 @@ class ErrorLines:
     """One WARN line per text and half minute. Never raises: an exception in a callback would lose records in hand."""
 
     def __init__(self, client: str, *, without_token: bool = False) -> None:
-        self._client = client
+        self._client = client or _UNNAMED
         self.without_token = without_token
         """True until this login succeeds once: a service that gives no token then refuses it."""
         self._said: dict[str, float] = {}
@@ -136,10 +136,10 @@ class ErrorLines:
                 events.emit(events.CLIENT_ERROR, client=self._client, text=text)
 
 
-def require_resolvable(client: str, bootstrap_servers: str) -> None:
+def require_resolvable(client: str, bootstrap_servers: Sequence[str]) -> None:
     """Raise ConfigurationError, in the Java client's words, when no bootstrap name resolves."""
-    for server in bootstrap_servers.split(","):
-        host, _, port = server.strip().rpartition(":")
+    for server in bootstrap_servers:
+        host, _, port = server.rpartition(":")
         try:
             socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
             return
@@ -148,7 +148,7 @@ def require_resolvable(client: str, bootstrap_servers: str) -> None:
     raise ConfigurationError(
         f"org.apache.kafka.common.KafkaException: Failed to construct kafka {client}\n"
         "Caused by: org.apache.kafka.common.config.ConfigException: "
-        f"No resolvable bootstrap urls given in bootstrap.servers ({bootstrap_servers})"
+        f"No resolvable bootstrap urls given in bootstrap.servers ({','.join(bootstrap_servers)})"
     )
 
 
@@ -160,12 +160,12 @@ def client_version() -> str:
 class LibrdkafkaTopicLister:
     """Names of all topics of a cluster that the principal may see."""
 
-    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+    def __init__(self, settings: ConnectionSettings, timeout: float) -> None:
         """Create the client; raise HostError for properties that librdkafka refuses."""
         self._errors = ErrorLines(_LISTING)
         own = {"client.id": _LISTING}
         try:
-            self._admin = AdminClient(client_properties(admin_properties(properties), self._errors, **own))
+            self._admin = AdminClient(client_properties(settings, self._errors, **own))
         except KafkaException as error:
             raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
         self._timeout = min(timeout, _MOST_SECONDS)
@@ -262,17 +262,6 @@ def measure_line(client: Any, topic: str, *, short: float) -> NetworkLine | None
             break
     leaders = {partition.leader for partition in partitions.values()} - {_NO_LEADER}
     return NetworkLine(round_trip, len(leaders)) if leaders else None
-
-
-def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the consumer's properties that configure the connection to the cluster."""
-    return {name: value for name, value in properties.items() if name.startswith(_ADMIN_PREFIXES)}
-
-
-_ADMIN_PREFIXES = (
-    *("bootstrap.", "security.", "sasl.", "ssl.", "https.", "socket.", "client.", "reconnect."),
-    *("enable.ssl", "enable.sasl", "broker.", "api.version."),
-)
 
 
 def ours(partition: Any) -> TopicPartition:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException
@@ -11,6 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, outside_groups, seconds
 from legacy_mm.clients.librdkafka.error_meanings import ends_reading
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.logs import events
 
@@ -28,7 +29,7 @@ class CompactedEntry(NamedTuple):
     value: bytes | None
 
 
-def read_to_end(properties: Mapping[str, str], topic: str, deadline: Deadline) -> Iterator[CompactedEntry]:
+def read_to_end(settings: ConnectionSettings, topic: str, deadline: Deadline) -> Iterator[CompactedEntry]:
     """Read every record, of open and aborted transactions too; yield none of a missing topic.
 
     At the deadline it ends with what it has read, and a WARN line. Raise HostError where the cluster refuses, or has
@@ -43,7 +44,7 @@ def read_to_end(properties: Mapping[str, str], topic: str, deadline: Deadline) -
     }
     errors = ErrorLines(_CLIENT_ID)
     try:
-        consumer = Consumer(client_properties(properties, errors, **own))
+        consumer = Consumer(client_properties(settings, errors, **own))
     except KafkaException as error:
         raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
     try:

@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -14,7 +14,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from legacy_mm.clients.librdkafka.client import QUESTION_TIMEOUT, ErrorLines, admin_properties, client_properties
+from legacy_mm.clients.librdkafka.client import QUESTION_TIMEOUT, ErrorLines, client_properties
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.errors import StreamFailure
 
 _NO_ANSWER = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._DESTROY}
@@ -23,10 +24,10 @@ _NO_ANSWER = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROK
 class HeaderCheck:
     """Asks the target when the first record with headers is to be sent, and not again."""
 
-    def __init__(self, properties: Mapping[str, str], errors: ErrorLines) -> None:
-        self._properties = properties
+    def __init__(self, settings: ProducerSettings, errors: ErrorLines) -> None:
+        self._connection = settings.connection
         self._errors = errors
-        self._stored = properties.get("enable.idempotence") == "true"  # who gives producer ids stores headers, too
+        self._stored = settings.produce.idempotent  # who gives producer ids stores headers, too
 
     def admits(self, headers: Iterable[Any], topic: str) -> bool:
         """Return True if records with these headers may be sent to this topic now; False: the target does not answer.
@@ -49,7 +50,7 @@ class HeaderCheck:
         well.
         """
         resource = ConfigResource(ResourceType.TOPIC, topic)
-        admin = AdminClient(client_properties(admin_properties(self._properties), self._errors))
+        admin = AdminClient(client_properties(self._connection, self._errors))
         asked = admin.describe_configs([resource], request_timeout=QUESTION_TIMEOUT)
         try:
             asked[resource].result()

@@ -6,16 +6,17 @@ Every question has a deadline, so a cluster that does not answer costs seconds.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from legacy_mm.clients.api import CommitProblem, PartitionView
-from legacy_mm.clients.librdkafka.client import ErrorLines, admin_properties, answer, client_properties, ours, seconds
+from legacy_mm.clients.librdkafka.client import ErrorLines, answer, client_properties, ours, seconds
 from legacy_mm.clients.librdkafka.error_meanings import commit_problem
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.model import Offsets, TopicPartition
 
@@ -26,10 +27,9 @@ _RETRY_BACKOFF = 0.1
 class LibrdkafkaInspector:
     """Questions to a cluster. Each raises HostError where there is no answer in time."""
 
-    def __init__(self, properties: Mapping[str, str]) -> None:
-        known = admin_properties(properties)
+    def __init__(self, settings: ConnectionSettings) -> None:
         self._errors = ErrorLines(_CLIENT_ID)
-        self._properties = client_properties(known, self._errors, **{"client.id": _CLIENT_ID})
+        self._properties = client_properties(settings, self._errors, **{"client.id": _CLIENT_ID})
         try:
             self._admin = AdminClient(self._properties)
         except KafkaException as error:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
-from legacy_mm.clients.librdkafka.client import ErrorLines, admin_properties, client_properties, outside_groups, seconds
+from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, outside_groups, seconds
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import CorruptRecords, HostError
 
 _BATCH = 5_000
@@ -32,14 +33,14 @@ def decoded(records: Iterable[Pair], decode: Callable[[bytes | None, bytes | Non
 class InternalLog:
     """Partition 0 of such a topic, for one thread. It need not be there yet."""
 
-    def __init__(self, properties: Mapping[str, str], topic: str, client: str) -> None:
-        """Create the reader; `properties` are any client's of the cluster; `client` is its id. Connects at the first
+    def __init__(self, settings: ConnectionSettings, topic: str, client: str) -> None:
+        """Create the reader; `settings` are any client's of the cluster; `client` is its id. Connects at the first
         read.
         """
         self._topic = topic
         self._errors = ErrorLines(client)
         self._settings = client_properties(
-            admin_properties(properties),
+            settings,
             self._errors,
             **{**outside_groups(client), "auto.offset.reset": "earliest", "check.crcs": True},
         )

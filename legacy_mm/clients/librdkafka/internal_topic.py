@@ -6,13 +6,14 @@ topics have but one partition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from legacy_mm.clients.librdkafka.client import admin_properties, client_properties, seconds
+from legacy_mm.clients.librdkafka.client import client_properties, seconds
 from legacy_mm.clients.librdkafka.error_meanings import refusal, refuses_login
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 
 _PARTITION = 0
@@ -27,13 +28,13 @@ class InternalTopicWriter:
 
     def __init__(
         self,
-        properties: Mapping[str, str],
+        settings: ConnectionSettings,
         topic: str,
         on_result: OnResult,
         *,
         give_up_seconds: float = 30.0,
     ) -> None:
-        """Create the writer; `properties` are any client's of the cluster. After `give_up_seconds` a record has
+        """Create the writer; `settings` are any client's of the cluster. After `give_up_seconds` a record has
         failed.
         """
         self._topic = topic
@@ -49,7 +50,7 @@ class InternalTopicWriter:
             "on_delivery": self._on_delivery,
         }
         try:
-            self._producer = Producer(client_properties(admin_properties(properties), self._on_error, **own))
+            self._producer = Producer(client_properties(settings, self._on_error, **own))
         except KafkaException as error:
             raise HostError(f"a client for topic {topic} cannot be made: {error.args[0].str()}") from error
 

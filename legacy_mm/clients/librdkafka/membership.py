@@ -6,7 +6,7 @@ commits work, and no record can leak out of `poll()`. Rule: one thread makes eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
@@ -16,6 +16,7 @@ from legacy_mm.clients.api import CommitProblem, MembershipListener
 from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, ours
 from legacy_mm.clients.librdkafka.error_meanings import commit_problem, ends_membership, is_membership_lost
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
+from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import Offsets, TopicPartition
@@ -26,23 +27,21 @@ class LibrdkafkaMember:
 
     def __init__(
         self,
-        properties: Mapping[str, str],
+        settings: ConsumerSettings,
         client_id: str,
         listener: MembershipListener,
         on_statistics: Callable[[Statistics], None],
     ) -> None:
-        self.name = f"Consumer clientId={client_id}, groupId={properties['group.id']}"
+        self.name = f"Consumer clientId={client_id}, groupId={settings.membership.group_id}"
         self._listener = listener
         self._raised: BaseException | None = None
-        cooperative = (
-            properties.get("partition.assignment.strategy") == "cooperative-sticky"
-            or properties.get("group.protocol") == "consumer"
-        )
+        membership = settings.membership
+        cooperative = membership.assignors == ("cooperative-sticky",) or membership.protocol == "consumer"
         self._take = self._take_incrementally if cooperative else self._take_all
         own = {"client.id": client_id, "auto.offset.reset": "error", "on_commit": self._on_commit}
-        own |= statistics_properties("member", properties, on_statistics)
+        own |= statistics_properties("member", on_statistics, committed_only=settings.fetch.committed_only)
         self._errors = ErrorLines(client_id, without_token=True)
-        self._consumer = Consumer(client_properties(properties, self._errors, **own))
+        self._consumer = Consumer(client_properties(settings, self._errors, **own))
 
     def subscribe(self, topics: Collection[str]) -> None:
         """Ask for these topics from the next rebalance on; none leaves the subscription."""

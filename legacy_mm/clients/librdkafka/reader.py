@@ -25,6 +25,7 @@ from legacy_mm.clients.librdkafka.client import (
 from legacy_mm.clients.librdkafka.error_meanings import ends_reading, is_out_of_range
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, NO_RECORDS, Columns, Offsets, TopicPartition
@@ -41,13 +42,12 @@ _partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
 class PartitionReader:
     """Reads the partitions of one copy job."""
 
-    def __init__(
-        self, properties: Mapping[str, str], timeout: float, on_statistics: Callable[[Statistics], None]
-    ) -> None:
+    def __init__(self, settings: ConsumerSettings, timeout: float, on_statistics: Callable[[Statistics], None]) -> None:
         self._timeout = timeout
-        own = {"auto.offset.reset": "error", **statistics_properties("consumer", properties, on_statistics)}
-        self._errors = ErrorLines(properties.get("client.id", "client"))
-        self._consumer = Consumer(client_properties(properties, self._errors, **own))
+        told = statistics_properties("consumer", on_statistics, committed_only=settings.fetch.committed_only)
+        own = {"auto.offset.reset": "error", **told}
+        self._errors = ErrorLines(settings.connection.client_id)
+        self._consumer = Consumer(client_properties(settings, self._errors, **own))
         self._gaps: list[Gap] = []
         self.leaderless: dict[TopicPartition, int] = {}
         """Partitions whose start, EARLIEST or LATEST, is not known yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import closing
 from typing import Any
 
@@ -11,6 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, outside_groups
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 
 _BATCH = 5_000
@@ -20,7 +21,7 @@ _CLIENT_ID = "legacy_mm-verify"
 
 
 def read_range(
-    properties: Mapping[str, str], topic: str, partition: int, begin: int, end: int, *, committed: bool
+    settings: ConnectionSettings, topic: str, partition: int, begin: int, end: int, *, committed: bool
 ) -> Generator[list[Any], None, None]:
     """Read the records from `begin` up to `end`, in batches; raise HostError when the cluster does not return them."""
     own = {
@@ -29,7 +30,7 @@ def read_range(
         "check.crcs": True,
         "isolation.level": "read_committed" if committed else "read_uncommitted",
     }
-    consumer = Consumer(client_properties(properties, ErrorLines(_CLIENT_ID), **own))
+    consumer = Consumer(client_properties(settings, ErrorLines(_CLIENT_ID), **own))
     place = ClientPartition(topic, partition, begin)
     consumer.assign([place])
     deadline = Deadline.after(_SILENCE_TIMEOUT)
@@ -56,8 +57,8 @@ def read_range(
 
 
 def has_records(
-    properties: Mapping[str, str], topic: str, partition: int, begin: int, end: int, *, committed: bool
+    settings: ConnectionSettings, topic: str, partition: int, begin: int, end: int, *, committed: bool
 ) -> bool:
     """Return True if a range holds records: its offsets may all be those of markers. Raise HostError."""
-    with closing(read_range(properties, topic, partition, begin, end, committed=committed)) as batches:
+    with closing(read_range(settings, topic, partition, begin, end, committed=committed)) as batches:
         return next(batches, None) is not None

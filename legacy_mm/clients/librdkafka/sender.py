@@ -36,10 +36,10 @@ from legacy_mm.clients.librdkafka.error_meanings import (
 )
 from legacy_mm.clients.librdkafka.header_support import HeaderCheck
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.control_channel.frames import UNKNOWN, Statistics
 from legacy_mm.model import Columns, Outgoing, TopicPartition
 
-QUEUE_KBYTES, RECORD_BYTES = "queue.buffering.max.kbytes", "message.max.bytes"
 _LEAST_BATCH_BYTES = 1024
 _QUEUE_FULL_BACKOFF = 0.05
 _ANY_PARTITION = -1
@@ -69,21 +69,6 @@ class FailedSend:
     """
 
 
-def queue_kbytes(properties: Mapping[str, str]) -> int:
-    """Return the limit of the sender's queue in KiB (`buffer.memory`)."""
-    return int(properties.get(QUEUE_KBYTES, 32 << 10))
-
-
-def record_bytes(properties: Mapping[str, str]) -> int:
-    """Return the limit of a record, or batch, in bytes (`max.request.size`)."""
-    return int(properties.get(RECORD_BYTES, 1 << 20))
-
-
-def _batch_bytes(properties: Mapping[str, str]) -> int:
-    """Return the limit of the records that share a batch (`batch.size`); 0 where none do."""
-    return 0 if properties.get("batch.num.messages") == "1" else int(properties.get("batch.size", 1_000_000))
-
-
 Delivered = Callable[[Any, str, int], None]
 """(row of the source, topic at the target, offset there)."""
 Refused = Callable[[Any, FailedSend], bool]
@@ -95,7 +80,7 @@ class RecordSender:
 
     def __init__(
         self,
-        properties: Mapping[str, str],
+        settings: ProducerSettings,
         names: Mapping[str, str],
         on_failure: Callable[[FailedSend], None],
         on_zero_timestamp: Callable[[TopicPartition], None],
@@ -123,12 +108,12 @@ class RecordSender:
         self._topic = ""
         self._on_delivered = on_delivered
         self._on_refused = on_refused
-        self._batch_bytes = _batch_bytes(properties)
+        self._batch_bytes = settings.produce.joined_bytes
         own = {"on_delivery": self._on_delivery, "delivery.report.only.error": on_delivered is None}
-        own |= statistics_properties("producer", properties, on_statistics)
-        self._errors = ErrorLines(properties.get("client.id", "client"))
-        self._producer = Producer(client_properties(properties, self._on_error, **own))
-        self._headers = HeaderCheck(properties, self._errors)
+        own |= statistics_properties("producer", on_statistics)
+        self._errors = ErrorLines(settings.connection.client_id)
+        self._producer = Producer(client_properties(settings, self._on_error, **own))
+        self._headers = HeaderCheck(settings, self._errors)
 
     def send(self, records: Columns, begin: int = 0) -> int:
         """Queue these records from one number on, in order; the number of the first that the full queue did not take.

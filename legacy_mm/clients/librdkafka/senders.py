@@ -8,32 +8,25 @@ belongs to one of the senders, which keeps its order; it changes hands only when
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from legacy_mm.clients.librdkafka.sender import (
-    QUEUE_KBYTES,
-    RECORD_BYTES,
-    FailedSend,
-    RecordSender,
-    queue_kbytes,
-    record_bytes,
-)
+from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.model import NO_RECORDS, Columns, Outgoing, TopicPartition
 
-MakeSender = Callable[[Mapping[str, str], Callable[[Statistics], None]], RecordSender]
+MakeSender = Callable[[ProducerSettings, Callable[[Statistics], None]], RecordSender]
 
 _SHORT_SECONDS = 0.01
 """Within one site a round trip takes less than a millisecond."""
 _MOST = 8
 _WAITING = 3
 """Partitions of a sender beyond those under way: one has its request made, one waits for that, one is to spare."""
-_DEFAULT_IN_FLIGHT = 5
 _place = itemgetter(0, 1)
 
 
@@ -42,7 +35,7 @@ class Senders:
 
     def __init__(
         self,
-        properties: Mapping[str, str],
+        settings: ProducerSettings,
         make: MakeSender,
         partitions: Collection[TopicPartition],
         on_statistics: Callable[[Statistics], None],
@@ -50,11 +43,11 @@ class Senders:
         """Create the senders; `partitions` are those of the source whose records will come; without them one sender
         is enough.
         """
-        self._properties = properties
+        self._settings = settings
         self._make = make
         self._places = {partition: place for place, partition in enumerate(sorted(partitions))}
         self._on_statistics = on_statistics
-        in_flight = int(properties.get("max.in.flight.requests.per.connection", _DEFAULT_IN_FLIGHT))
+        in_flight = settings.produce.in_flight
         self._least = in_flight + _WAITING
         self.undecided = in_flight > 1 and len(partitions) >= 2 * self._least
         """True while `divide` is still to be called."""
@@ -156,11 +149,11 @@ class Senders:
 
         A record that would never fit is too large, as in Java, instead of waiting for room for ever.
         """
-        total = queue_kbytes(self._properties)
-        largest = min(record_bytes(self._properties), total << 10)
-        share = max(total // count, -(-largest // 1024))
-        properties = {**self._properties, QUEUE_KBYTES: str(share), RECORD_BYTES: str(largest)}
-        return [self._make(properties, partial(self._measured, number)) for number in range(first, first + count)]
+        produce = self._settings.produce
+        largest = min(produce.max_request_bytes, produce.buffer_bytes)
+        share = max(produce.buffer_bytes // count, largest)
+        settings = replace(self._settings, produce=replace(produce, buffer_bytes=share, max_request_bytes=largest))
+        return [self._make(settings, partial(self._measured, number)) for number in range(first, first + count)]
 
     def _send_runs(
         self, places: Iterable[tuple[Any, ...]], begin: int, send: Callable[[RecordSender, int, int], int]

@@ -53,10 +53,9 @@ Spread = tuple[float, float, float, float]
 
 
 def statistics_properties(
-    client: Client, properties: Mapping[str, str], report: Callable[[Statistics], None]
+    client: Client, report: Callable[[Statistics], None], *, committed_only: bool = True
 ) -> dict[str, object]:
-    """Return client properties that send statistics to `report`."""
-    committed_only = properties.get("isolation.level", "read_committed") == "read_committed"
+    """Return client properties that send statistics to `report`; `committed_only`: of what this client reads."""
     callback = _Callback(client, "ls_offset" if committed_only else "hi_offset", report)
     return {"statistics.interval.ms": INTERVAL_MS, "stats_cb": callback}
 

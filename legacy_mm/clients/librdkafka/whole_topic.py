@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
-from legacy_mm.clients.librdkafka.client import ErrorLines, admin_properties, client_properties, outside_groups, seconds
+from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, outside_groups, seconds
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 
 _BATCH = 5_000
@@ -17,10 +18,10 @@ _CLIENT_ID = "legacy_mm-whole-topic"
 _ABSENT = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 
 
-def read_topic(properties: Mapping[str, str], topic: str, deadline: Deadline) -> Iterator[Message]:
+def read_topic(settings: ConnectionSettings, topic: str, deadline: Deadline) -> Iterator[Message]:
     """Read the committed records of all partitions, each partition in its order; none of a missing topic.
 
-    `properties` are any client's of the cluster. Raise HostError when the cluster does not return all in time.
+    `settings` are any client's of the cluster. Raise HostError when the cluster does not return all in time.
     """
     own = {
         **outside_groups(_CLIENT_ID),
@@ -28,7 +29,7 @@ def read_topic(properties: Mapping[str, str], topic: str, deadline: Deadline) ->
         "check.crcs": True,
         "isolation.level": "read_committed",
     }
-    consumer = Consumer(client_properties(admin_properties(properties), ErrorLines(_CLIENT_ID), **own))
+    consumer = Consumer(client_properties(settings, ErrorLines(_CLIENT_ID), **own))
     try:
         found = consumer.list_topics(topic, timeout=seconds(deadline)).topics[topic]
         unread = set(found.partitions) if found.error is None else set()

@@ -6,7 +6,6 @@ that we may not see the rules, for an empty list.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 
 from kafka.protocol.admin import DescribeAclsRequest
@@ -14,6 +13,7 @@ from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourc
 
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError, NoAuthorizer
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.protocol import error_codes
@@ -31,11 +31,11 @@ _EVERY = DescribeAclsRequest(
 )
 
 
-def access_rules(name: str, properties: Mapping[str, str], deadline: Deadline) -> frozenset[AclRule]:
+def access_rules(name: str, settings: ConnectionSettings, deadline: Deadline) -> frozenset[AclRule]:
     """Return all ACL rules; raise NoAuthorizer when the cluster keeps none, or LegacyMMError. `name` tells clusters
     apart.
     """
-    with closing(Cluster(properties, deadline.remaining())) as cluster:
+    with closing(Cluster(settings, deadline.remaining())) as cluster:
         answer = cluster.call_any(_EVERY)
     code = answer.error_code
     if code == ErrorCode.SECURITY_DISABLED:

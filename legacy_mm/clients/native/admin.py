@@ -30,6 +30,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.inspector import asking, every_topic, partition_counts
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule
@@ -64,12 +65,12 @@ Sized = TypeVar("Sized", CreateTopic, AddPartitions)
 class NativeAdmin:
     """One cluster, seen by the duties; connects for each call. Any thread may call it."""
 
-    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
-        """Create an admin client; `name` tells the clusters apart in errors, `properties` are any client's of the
+    def __init__(self, name: str, settings: ConnectionSettings) -> None:
+        """Create an admin client; `name` tells the clusters apart in errors, `settings` are any client's of the
         cluster.
         """
         self.name = name
-        self.connection = {**properties, "client.id": f"legacy_mm-duties-{name}"}
+        self.connection = settings.named(f"legacy_mm-duties-{name}")
         self._pause = threading.Event()
         self._replaces_properties = False
 

@@ -1,10 +1,10 @@
-"""Options for writing to the target, read from the producer's properties."""
+"""Options for writing to the target, out of the producer's settings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
+
+from legacy_mm.config.kafka_clients import ProducerSettings
 
 _ALWAYS = (1 << 31) - 1
 _THRICE = 3
@@ -31,27 +31,22 @@ class AppendOptions:
     """The number of times in a row a broker may call a batch damaged before that counts as a refusal."""
 
 
-def options_from(properties: Mapping[str, str], *, sets_aside: bool = False) -> AppendOptions:
-    """Return the options that librdkafka's producer properties set; its and Java's defaults for the others.
+def options_from(settings: ProducerSettings, *, sets_aside: bool = False) -> AppendOptions:
+    """Return the options that a producer's settings say.
 
     `sets_aside`: there is a quarantine for refused records.
     """
-
-    def number(name: str, default: int) -> int:
-        return int(properties.get(name, default))
-
-    delivery = number("message.timeout.ms", 0)
-    acks = properties.get("acks", "all")
+    produce = settings.produce
     return AppendOptions(
-        acks=-1 if acks == "all" else int(acks),
-        idempotent=properties.get("enable.idempotence") == "true",
-        in_flight=number("max.in.flight.requests.per.connection", 5),
-        request_bytes=number("message.max.bytes", 1 << 20),
-        batch_bytes=0 if number("batch.num.messages", 0) == 1 else number("batch.size", 1_000_000),
-        buffer_bytes=number("queue.buffering.max.kbytes", 32 << 10) << 10,
-        request_timeout=number("request.timeout.ms", 30_000) / 1000,
-        delivery_timeout=delivery / 1000 if delivery else inf,
-        retry_pause=number("retry.backoff.ms", 100) / 1000,
-        retries=number("retries", _ALWAYS),
+        acks=produce.acks,
+        idempotent=produce.idempotent,
+        in_flight=produce.in_flight,
+        request_bytes=produce.max_request_bytes,
+        batch_bytes=produce.joined_bytes,
+        buffer_bytes=produce.buffer_bytes,
+        request_timeout=produce.request_timeout,
+        delivery_timeout=produce.delivery_timeout,
+        retry_pause=settings.connection.retry_backoff,
+        retries=produce.retries,
         damaged=_THRICE if sets_aside else _ALWAYS,
     )

@@ -1,6 +1,6 @@
 """Tokens for SASL/OAUTHBEARER: unsecured ones, those of an OIDC service, signed ones for Amazon MSK.
 
-The properties are librdkafka's; what it does with them by itself is done here. A token is asked for again when four
+What librdkafka does with the settings by itself is done here. A token is asked for again when four
 fifths of its life are over. That no token came is no refusal, unless the service says so: it is tried again.
 """
 
@@ -22,10 +22,12 @@ from legacy_mm.clients import tokens
 from legacy_mm.clients.native import tls_context
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clock import wall
+from legacy_mm.config.kafka_clients import OAuthSettings, SaslSettings
+from legacy_mm.config.property_names import name_of
 
 Fetch = Callable[[], tuple[str, float]]
 """A token, and when it ends in seconds of the epoch."""
-_ASKED = "sasl.oauthbearer."
+_OIDC, _CLIENT_CREDENTIALS = "oidc", "client_credentials"
 _LIFE_USED = 0.8
 _EXTENSION = "extension_"
 _SECONDS, _RETRY_BACKOFF = 20.0, 10.0
@@ -34,28 +36,25 @@ _ANSWER_BYTES = 65_536
 _HTTP = ("http://", "https://")
 
 
-def unsupported(properties: Mapping[str, str]) -> str | None:
+def unsupported(oauth: OAuthSettings) -> str | None:
     """Return the reason why this program cannot get a token; None when it can."""
-    if (
-        any(name in properties for name in tokens.PROPERTIES)
-        or properties.get("enable.sasl.oauthbearer.unsecure.jwt") == "true"
-    ):
+    if oauth.fetched_here or oauth.unsecured:
         return None
-    if properties.get(f"{_ASKED}method") != "oidc":
+    if oauth.method != _OIDC:
         return "sasl.mechanism=OAUTHBEARER without a way to get a token"
-    if properties.get(f"{_ASKED}grant.type", "client_credentials") != "client_credentials":
-        return f"{_ASKED}grant.type={properties[f'{_ASKED}grant.type']} is known to librdkafka only"
-    if not properties.get(f"{_ASKED}token.endpoint.url", "").startswith(_HTTP):
-        return f"{_ASKED}token.endpoint.url is no address that starts with http:// or https://"
+    if oauth.grant_type != _CLIENT_CREDENTIALS:
+        return f"{name_of(OAuthSettings, 'grant_type')}={oauth.grant_type} is known to librdkafka only"
+    if not (oauth.token_url or "").startswith(_HTTP):
+        return f"{name_of(OAuthSettings, 'token_url')} is no address that starts with http:// or https://"
     return None
 
 
 class Tokens(AbstractTokenProvider):  # type: ignore[misc]
     """The token of one cluster's connections, in the form that kafka-python's mechanism wants."""
 
-    def __init__(self, properties: Mapping[str, str]) -> None:
+    def __init__(self, sasl: SaslSettings) -> None:
         super().__init__()
-        self._fetch, self._extensions = _source(properties)
+        self._fetch, self._extensions = _source(sasl)
         self._lock = Lock()
         self._token, self._end, self._renew_at = "", float("-inf"), float("-inf")
 
@@ -82,13 +81,14 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
         return self._extensions
 
 
-def _source(properties: Mapping[str, str]) -> tuple[Fetch, dict[str, str]]:
-    if (fetch := tokens.source(properties)) is not None:
+def _source(sasl: SaslSettings) -> tuple[Fetch, dict[str, str]]:
+    if (fetch := tokens.source(sasl)) is not None:
         return lambda: fetch(None), {}
-    if properties.get(f"{_ASKED}method") == "oidc":
-        pairs = filter(None, properties.get(f"{_ASKED}extensions", "").split(","))
-        return lambda: _of_service(properties), dict(_pair(text) for text in pairs)
-    words = dict(_pair(word) for word in properties.get(f"{_ASKED}config", "").split())
+    oauth = sasl.oauth
+    if oauth.method == _OIDC:
+        pairs = filter(None, oauth.extensions.split(","))
+        return lambda: _of_service(oauth), dict(_pair(text) for text in pairs)
+    words = dict(_pair(word) for word in oauth.claims.split())
     extensions = {name.removeprefix(_EXTENSION): text for name, text in words.items() if name.startswith(_EXTENSION)}
     return lambda: _unsecured(words), extensions
 
@@ -102,18 +102,18 @@ def _unsecured(words: Mapping[str, str]) -> tuple[str, float]:
     return f"{_encoded({'alg': 'none'})}.{_encoded(claims)}.", end
 
 
-def _of_service(properties: Mapping[str, str]) -> tuple[str, float]:
-    client = f"{properties[f'{_ASKED}client.id']}:{properties[f'{_ASKED}client.secret']}"
-    form = {"grant_type": "client_credentials"}
-    if scope := properties.get(f"{_ASKED}scope"):
-        form["scope"] = scope
+def _of_service(oauth: OAuthSettings) -> tuple[str, float]:
+    client = f"{oauth.client_id or ''}:{oauth.client_secret.reveal() if oauth.client_secret else ''}"
+    form = {"grant_type": _CLIENT_CREDENTIALS}
+    if oauth.scope:
+        form["scope"] = oauth.scope
     headers = {
         "Authorization": tokens.basic(client),
         "Accept": "application/json",
     }
-    url = properties[f"{_ASKED}token.endpoint.url"]
+    url = oauth.token_url or ""
     request = Request(url, urlencode(form, quote_via=quote).encode(), headers)
-    context = _https(properties) if url.startswith("https://") else None
+    context = _https(oauth) if url.startswith("https://") else None
     try:
         with urlopen(request, timeout=_SECONDS, context=context) as response:
             token = str(json.load(response)["access_token"])
@@ -125,9 +125,9 @@ def _of_service(properties: Mapping[str, str]) -> tuple[str, float]:
     return token, float(tokens.claims(token)["exp"])
 
 
-def _https(properties: Mapping[str, str]) -> ssl.SSLContext:
+def _https(oauth: OAuthSettings) -> ssl.SSLContext:
     made = ssl.create_default_context()
-    tls_context.trust(made, properties.get("https.ca.pem"), properties.get("https.ca.location"))
+    tls_context.trust(made, oauth.ca_pem, oauth.ca_location)
     return made
 
 

@@ -18,15 +18,13 @@ from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.reconnects import Reconnects
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
-_MAX_AGE_MS = 300_000
-_RETRY_MS = 100
 _IDLE_SECONDS = 10.0
 """The time an idle connection for small requests is kept beside those that carry records."""
-_MAX_IDLE_MS = 540_000
 _SOON_SECONDS = 2.0
 """The time for which a thread waits for the next refresh; it is started again for a later one."""
 _UNUSED_SECONDS = 300.0
@@ -50,18 +48,20 @@ class Cluster:
     have passed since the last time, so that a caller in a loop sets the pace.
     """
 
-    def __init__(self, properties: Mapping[str, str], timeout: float, connecting: float = 0.0) -> None:
+    def __init__(
+        self, settings: ConnectionSettings, timeout: float, connecting: float = 0.0, *, committed_only: bool = False
+    ) -> None:
         """Create a cluster; each question may take `timeout` seconds, after the same time or `connecting` for TCP,
-        TLS and login.
+        TLS and login. `committed_only`: a log ends where a transaction is open.
         """
-        self._properties = dict(properties)
-        self._security = Security(properties)
+        self._settings = settings
+        self._committed_only = committed_only
+        self._security = Security(settings)
         self._timeout = timeout
         self._connecting = max(timeout, connecting)
-        self._bootstrap = _bootstrap(properties)
-        age = int(properties.get("topic.metadata.refresh.interval.ms", _MAX_AGE_MS))
-        self._max_age = age / 1000 if age >= 0 else float("inf")
-        self._retry_pause = int(properties.get("retry.backoff.ms", _RETRY_MS)) / 1000
+        self._bootstrap = _bootstrap(settings)
+        self._max_age = settings.metadata_max_age
+        self._retry_pause = settings.retry_backoff
         self._topology = Topology()
         self._topics: frozenset[str] = frozenset()
         self._create = False
@@ -76,8 +76,8 @@ class Cluster:
         self._news = Condition()
         self._failure: Exception | None = None
         self._closed = Event()
-        self._reconnects = Reconnects(properties, self._closed)
-        self._max_idle = int(properties.get("connections.max.idle.ms", _MAX_IDLE_MS)) / 1000 or float("inf")
+        self._reconnects = Reconnects(settings, self._closed)
+        self._max_idle = settings.max_idle
         self._counting = Lock()
         self._made, self._open = 0, list[Connection]()
         self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(lambda: _Line(self._closed))
@@ -258,7 +258,6 @@ class Cluster:
                         yield partition, row.offset
 
     def _offsets_request(self, partitions: Iterable[TopicPartition], which: int) -> Any:
-        committed = self._properties.get("isolation.level") == "read_committed"
         topics: defaultdict[str, list[Any]] = defaultdict(list)
         for topic, partition in partitions:
             epoch = self.leader_epoch(TopicPartition(topic, partition))
@@ -268,7 +267,7 @@ class Cluster:
             topics[topic].append(row)
         return ListOffsetsRequest(
             replica_id=-1,
-            isolation_level=IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED,
+            isolation_level=IsolationLevel.READ_COMMITTED if self._committed_only else IsolationLevel.READ_UNCOMMITTED,
             topics=[ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=rows) for name, rows in topics.items()],
             timeout_ms=int(self._timeout * 1000),
             min_version=1,
@@ -358,7 +357,7 @@ class Cluster:
 
     def _connect(self, host: str, port: int, node: int | None) -> Connection:
         with self._reconnects.turn(host, port):
-            made = open_connection(self._security, host, port, self._properties, node, within=self._connecting)
+            made = open_connection(self._security, host, port, self._settings, node, within=self._connecting)
         with self._counting:
             self._forget_closed()
             self._made += 1
@@ -426,10 +425,10 @@ def _require_retriable(code: int, partition: TopicPartition) -> None:
         raise RequestRefused(f"the offsets of {partition} cannot be listed: {error_codes.name(code)}")
 
 
-def _bootstrap(properties: Mapping[str, str]) -> list[tuple[str, int]]:
-    pairs = [server.strip().rpartition(":") for server in properties["bootstrap.servers"].split(",")]
+def _bootstrap(settings: ConnectionSettings) -> list[tuple[str, int]]:
+    pairs = [server.rpartition(":") for server in settings.bootstrap_servers]
     written = [(host.strip("[]"), int(port)) for host, _, port in pairs]
-    if properties.get("client.dns.lookup") != _CANONICAL:
+    if settings.dns_lookup != _CANONICAL:
         return written
     return [(name, port) for host, port in written for name in _canonical(host, port)]
 

@@ -1,6 +1,6 @@
 """One logged-in connection to one broker: requests go out, responses come back in the same order.
 
-connection = open_connection(Security(properties), host, port, properties)
+connection = open_connection(Security(settings), host, port, settings)
 version = connection.version(API_KEY, 4, 11)
 connection.send(API_KEY, version, [body, records])      # one thread
 body = connection.receive()                             # the same thread, or another
@@ -27,18 +27,18 @@ from legacy_mm.clients.native.connection_errors import AuthenticationFailed, Con
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.transport_layer import TransportLayer, open_socket
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Bytes
 
 _REQUEST_HEAD = struct.Struct(">ihhi")  # size, API, version, correlation id
 _RESPONSE_HEAD = struct.Struct(">ii")  # size, correlation id
+_CLIENT_ID = "legacy_mm"
 _SIZE = struct.Struct(">i")
 _CLIENT_ID_LENGTH = struct.Struct(">h")
 _IDS = 1 << 31
-_MOST_BYTES = 100_000_000
 _ON_THEIR_WAY = 64 << 10
 """Bytes of requests, so few that their answers find room in the sockets: a broker without it reads no further."""
-_SETUP_MS = 30_000
 _LIFE_USED = 0.85
 """The part of a login's lifetime after which it is renewed, as in the Java client."""
 _CODEC = Lock()
@@ -49,7 +49,7 @@ def open_connection(
     security: Security,
     host: str,
     port: int,
-    properties: Mapping[str, str],
+    settings: ConnectionSettings,
     node: int | None = None,
     *,
     within: float = float("inf"),
@@ -58,26 +58,25 @@ def open_connection(
 
     `security` holds tokens and other state that several connections share; `within` is the limit in seconds.
     """
-    setup = int(properties.get("socket.connection.setup.timeout.ms", _SETUP_MS)) / 1000
-    deadline = Deadline.after(min(setup, within))
+    deadline = Deadline.after(min(settings.setup_timeout, within))
     try:
-        return _connect(security, host, port, properties, node, deadline)
+        return _connect(security, host, port, settings, node, deadline)
     except OSError as error:
         raise ConnectionLost(f"{host}:{port} cannot be reached: {error.strerror or error}") from error
     except AuthenticationFailed as error:
-        raise AuthenticationFailed(f"{security.protocol}://{host}:{port}: {error}") from error
+        raise AuthenticationFailed(f"{security.protocol.value}://{host}:{port}: {error}") from error
 
 
 def _connect(
-    security: Security, host: str, port: int, properties: Mapping[str, str], node: int | None, deadline: Deadline
+    security: Security, host: str, port: int, settings: ConnectionSettings, node: int | None, deadline: Deadline
 ) -> Connection:
-    connected = open_socket(host, port, properties, deadline.remaining())
+    connected = open_socket(host, port, settings, deadline.remaining())
     try:
         transport = security.secure(connected, host)
     except BaseException:
         connected.close()
         raise
-    connection = Connection(transport, host, port, node, properties)
+    connection = Connection(transport, host, port, node, settings)
     try:
         with connection.with_timeout(deadline.remaining()):
             connection.knows(login.ask_versions(connection.call))
@@ -102,17 +101,17 @@ class Connection:
     """One socket to one broker (TCP or TLS). One thread may send while another receives; any thread may close."""
 
     def __init__(
-        self, transport: TransportLayer, host: str, port: int, node: int | None, properties: Mapping[str, str]
+        self, transport: TransportLayer, host: str, port: int, node: int | None, settings: ConnectionSettings
     ) -> None:
         self.host, self.port, self.node = host, port, node
         self.renew_before: float | None = None
         """Monotonic time from which the broker may end this login: connect anew before. None: never."""
         self._transport = transport
-        self._client_id = properties.get("client.id", "legacy_mm")
+        self._client_id = settings.client_id or _CLIENT_ID
         encoded = self._client_id.encode()
         self._client = _CLIENT_ID_LENGTH.pack(len(encoded)) + encoded
-        self._timeout = int(properties.get("socket.timeout.ms", 60_000)) / 1000
-        self._most_bytes = int(properties.get("receive.message.max.bytes", _MOST_BYTES))
+        self._timeout = settings.socket_timeout
+        self._most_bytes = settings.max_response_bytes
         self._ids = count(1)
         self._outstanding: deque[_Asked] = deque()
         self._excused = float("-inf")

@@ -1,4 +1,4 @@
-"""Security as librdkafka's properties say it, done with Python's ssl and kafka-python's SASL mechanisms."""
+"""Security as the connection's settings say it, done with Python's ssl and kafka-python's SASL mechanisms."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from legacy_mm.clients.native.transport_layer import (
     TransportLayer,
     tls_reason,
 )
+from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, SaslSettings
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 
-_PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 _NO_GSSAPI = (
     "sasl.mechanism=GSSAPI needs the package gssapi: pip install 'legacy-mm[kerberos]' (on Debian after "
     "apt install libkrb5-dev)"
@@ -46,24 +45,18 @@ class Mechanism(Protocol):
         """Return True if the broker accepted the login."""
 
 
-def unsupported(properties: Mapping[str, str]) -> str | None:
+def unsupported(settings: ConnectionSettings) -> str | None:
     """Return one sentence that says why this security is unsupported; None when it is supported."""
-    protocol = _protocol(properties)
-    if protocol not in _PROTOCOLS:
-        return f"security.protocol={protocol} is unknown"
-    foreign = next((name for name in tls_context.NOT_HERE if properties.get(name)), None)
-    if protocol.endswith("ssl") and foreign:
-        return f"{foreign} is known to librdkafka only"
-    if protocol.endswith("ssl") and (reason := tls_context.unusable_suites(properties)):
+    if settings.protocol.encrypted and (reason := tls_context.unsupported(settings.tls)):
         return reason
-    if not protocol.startswith("sasl"):
+    if not settings.protocol.logs_in:
         return None
-    name = _mechanism_name(properties)
+    name = settings.sasl.mechanism
     if name == KERBEROS:
         return None if find_spec("gssapi") else _NO_GSSAPI
     if name not in _CONFIGURATIONS:
         return f"sasl.mechanism={name} is unknown; possible are {', '.join(_CONFIGURATIONS)}, {KERBEROS}"
-    return bearer_tokens.unsupported(properties) if name == "OAUTHBEARER" else None
+    return bearer_tokens.unsupported(settings.sasl.oauth) if name == "OAUTHBEARER" else None
 
 
 class TokenScram(SaslMechanismScram):  # type: ignore[misc]
@@ -85,22 +78,21 @@ class Security:
     settings.
     """
 
-    def __init__(self, properties: Mapping[str, str]) -> None:
-        if reason := unsupported(properties):
+    def __init__(self, settings: ConnectionSettings) -> None:
+        if reason := unsupported(settings):
             raise ConfigurationError(reason)
-        self.protocol = _protocol(properties)
-        self._properties = properties
-        self.mechanism_name = _mechanism_name(properties) if self.protocol.startswith("sasl") else None
+        self.protocol, self._tls, self._sasl = settings.protocol, settings.tls, settings.sasl
+        self.mechanism_name = self._sasl.mechanism if self.protocol.logs_in else None
         configure = _CONFIGURATIONS.get(self.mechanism_name or "")
-        self._configuration = configure(properties) if configure else {}
+        self._configuration = configure(self._sasl) if configure else {}
 
     def secure(self, connected: socket.socket, host: str) -> TransportLayer:
         """Return the layer over a fresh TCP connection to `host`; raise AuthenticationFailed, or OSError when it
         breaks.
         """
-        if not self.protocol.endswith("ssl"):
+        if not self.protocol.encrypted:
             return PlaintextTransportLayer(connected)
-        context = tls_context.context(self._properties)
+        context = tls_context.context(self._tls)
         try:
             return SslTransportLayer(context.wrap_socket(connected, server_hostname=host))
         except ssl.SSLEOFError:
@@ -111,43 +103,35 @@ class Security:
     def mechanism(self, host: str) -> Mechanism:
         """Return a new login's half of the conversation; raise AuthenticationFailed when it cannot even begin."""
         if self.mechanism_name == KERBEROS:
-            return KerberosLogin(host, self._properties)
+            return KerberosLogin(host, self._sasl.kerberos)
         known = TokenScram if self._configuration.get("token") else get_sasl_mechanism(self.mechanism_name)
         made: Mechanism = known(host=host, **self._configuration)
         return made
 
 
-def _plain(properties: Mapping[str, str]) -> dict[str, Any]:
+def _plain(sasl: SaslSettings) -> dict[str, Any]:
     return {
-        "sasl_plain_username": properties.get("sasl.username", ""),
-        "sasl_plain_password": properties.get("sasl.password", ""),
+        "sasl_plain_username": sasl.username or "",
+        "sasl_plain_password": sasl.password.reveal() if sasl.password else "",
     }
 
 
-def _scram(properties: Mapping[str, str]) -> dict[str, Any]:
-    plain = _plain(properties)
+def _scram(sasl: SaslSettings) -> dict[str, Any]:
+    plain = _plain(sasl)
     # RFC 5802: these two separate the parts of a message
     name = plain["sasl_plain_username"].replace("=", "=3D").replace(",", "=2C")
-    said = {**plain, "sasl_plain_username": name, "sasl_mechanism": _mechanism_name(properties)}
-    return {**said, "token": properties.get(TOKEN_AUTH) == "true"}
+    said = {**plain, "sasl_plain_username": name, "sasl_mechanism": sasl.mechanism}
+    return {**said, "token": sasl.delegation_token}
 
 
-def _bearer(properties: Mapping[str, str]) -> dict[str, Any]:
-    return {"sasl_oauth_token_provider": bearer_tokens.Tokens(properties)}
+def _bearer(sasl: SaslSettings) -> dict[str, Any]:
+    return {"sasl_oauth_token_provider": bearer_tokens.Tokens(sasl)}
 
 
-_CONFIGURATIONS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
+_CONFIGURATIONS: Mapping[str, Callable[[SaslSettings], dict[str, Any]]] = {
     "PLAIN": _plain,
     "SCRAM-SHA-256": _scram,
     "SCRAM-SHA-512": _scram,
     "OAUTHBEARER": _bearer,
 }
 """SASL mechanism -> what kafka-python's class for it wants to know."""
-
-
-def _protocol(properties: Mapping[str, str]) -> str:
-    return properties.get("security.protocol", "plaintext").lower()
-
-
-def _mechanism_name(properties: Mapping[str, str]) -> str:
-    return properties.get("sasl.mechanism", KERBEROS)

@@ -10,6 +10,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
@@ -22,6 +23,7 @@ from legacy_mm.clients.native.coordinator import coordinators
 from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.clients.native.offset_requests import BY_NAME, commit_outcome, commit_request, rows
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.chunks import chunks
@@ -30,7 +32,7 @@ from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 EMPTY, DEAD = "Empty", "Dead"
 """A group without members, and one that is not there."""
 _RETRY_BACKOFF = 0.2
-_SOCKET_TIMEOUT_MS = 60_000
+_LEAST_SECONDS = 0.001
 _NO_GENERATION, _NO_MEMBER = -1, ""
 _ASKED_AGAIN = {ErrorCode.REQUEST_TIMED_OUT} | COORDINATOR_MOVED
 _CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
@@ -55,12 +57,12 @@ GroupOffsets = Mapping[TopicPartition, CommittedOffset]
 class GroupAdmin:
     """The groups of one cluster. Connects for each call, which asks until the deadline where a coordinator moves."""
 
-    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
-        """Create the client; `name` tells the clusters apart in errors, `properties` are any client's of the
+    def __init__(self, name: str, settings: ConnectionSettings) -> None:
+        """Create the client; `name` tells the clusters apart in errors, `settings` are any client's of the
         cluster.
         """
         self.name = name
-        self._properties = dict(properties)
+        self._settings = settings
         self._pause = threading.Event()
 
     def groups(self, deadline: Deadline) -> frozenset[str]:
@@ -115,9 +117,8 @@ class GroupAdmin:
             return self._ask_coordinators(cluster, [group], forgotten, deadline)[1].get(group, "")
 
     def _cluster(self, deadline: Deadline) -> Cluster:
-        usual = int(self._properties.get("socket.timeout.ms", _SOCKET_TIMEOUT_MS))
-        timeout_ms = max(1, min(usual, int(deadline.remaining() * 1000)))
-        return Cluster({**self._properties, "socket.timeout.ms": str(timeout_ms)}, deadline.remaining())
+        timeout = max(_LEAST_SECONDS, min(self._settings.socket_timeout, deadline.remaining()))
+        return Cluster(replace(self._settings, socket_timeout=timeout), deadline.remaining())
 
     def _listed(self, cluster: Cluster, deadline: Deadline, *, with_states: bool = False) -> list[Any]:
         """Return every broker's groups; each broker lists those that it coordinates."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import importlib
 import os
 import socket
-from collections.abc import Mapping
 from ipaddress import ip_address
 from threading import Lock
 from typing import Any
 
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.config.kafka_clients import KerberosSettings
 
 _NO_LAYER = b"\x01\x00\x00\x00"
 """Neither integrity nor encryption: TLS is there for that, and Kafka knows no other."""
@@ -26,16 +26,16 @@ _NOT_REACHED = "Cannot contact any KDC"
 class KerberosLogin:
     """The client's half of one login."""
 
-    def __init__(self, host: str, properties: Mapping[str, str]) -> None:
-        if realms := properties.get("sasl.kerberos.krb5.conf"):
-            os.environ["KRB5_CONFIG"] = realms  # libkrb5 has no other way to be told
+    def __init__(self, host: str, kerberos: KerberosSettings) -> None:
+        if kerberos.realms:
+            os.environ["KRB5_CONFIG"] = kerberos.realms  # libkrb5 has no other way to be told
         self._gssapi = importlib.import_module("gssapi")
-        service = f"{properties.get('sasl.kerberos.service.name', 'kafka')}@{_name_of(host)}"
+        service = f"{kerberos.service}@{_name_of(host)}"
         try:
             with _one_at_a_time:
                 self._context = self._gssapi.SecurityContext(
                     name=self._gssapi.Name(service, self._gssapi.NameType.hostbased_service),
-                    creds=self._ticket(properties),
+                    creds=self._ticket(kerberos),
                     mech=self._gssapi.MechType.kerberos,
                     usage="initiate",
                 )
@@ -67,12 +67,11 @@ class KerberosLogin:
         """Return True if the broker answered our last message and did not refuse."""
         return self._done
 
-    def _ticket(self, properties: Mapping[str, str]) -> Any:
+    def _ticket(self, kerberos: KerberosSettings) -> Any:
         """Return the credentials; None for the user's own cache. libkrb5 keeps keytab tickets in memory and renews
         them.
         """
-        principal, keytab = (properties.get(f"sasl.kerberos.{word}") for word in ("principal", "keytab"))
-        cache = properties.get("sasl.kerberos.ticket.cache")
+        principal, keytab, cache = kerberos.principal, kerberos.keytab, kerberos.ticket_cache
         name = self._gssapi.Name(principal, self._gssapi.NameType.kerberos_principal) if principal else None
         if keytab:
             store = {"client_keytab": f"FILE:{keytab}", "ccache": f"MEMORY:{principal} {keytab}"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
@@ -15,6 +15,7 @@ from legacy_mm.clients.native.connection_errors import ClusterUnreachable, Conne
 from legacy_mm.clients.native.coordinator import Coordinator
 from legacy_mm.clients.native.topology import Topology
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -26,8 +27,8 @@ _EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min
 class NativeTopicLister:
     """Names and ids of all topics of a cluster that the principal may see. It connects anew for each look."""
 
-    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
-        self._properties = _own(properties)
+    def __init__(self, settings: ConnectionSettings, timeout: float) -> None:
+        self._settings = settings.named(_CLIENT_ID)
         self._timeout = timeout
 
     def topics(self) -> list[str]:
@@ -40,15 +41,15 @@ class NativeTopicLister:
         return {name: str(ids[name]) for name in topics if name in ids}
 
     def _look(self) -> Any:
-        with asking("listing topics"), closing(Cluster(self._properties, self._timeout)) as cluster:
+        with asking("listing topics"), closing(Cluster(self._settings, self._timeout)) as cluster:
             return every_topic(cluster)
 
 
 class NativeInspector:
     """Questions to the source cluster. Each raises HostError where there is no answer in time."""
 
-    def __init__(self, properties: Mapping[str, str]) -> None:
-        self._properties = _own(properties)
+    def __init__(self, settings: ConnectionSettings) -> None:
+        self._settings = settings.named(_CLIENT_ID)
 
     def partitions(self, deadline: Deadline) -> dict[str, int]:
         """Return topic -> number of partitions, of all topics the principal may see."""
@@ -67,19 +68,20 @@ class NativeInspector:
 
     @contextmanager
     def _cluster(self, deadline: Deadline) -> Iterator[Cluster]:
-        with closing(Cluster(self._properties, deadline.remaining())) as cluster:
+        with closing(Cluster(self._settings, deadline.remaining())) as cluster:
             yield cluster
 
 
 def log_ends(
-    properties: Mapping[str, str], topics: Collection[str], deadline: Deadline
+    settings: ConsumerSettings, topics: Collection[str], deadline: Deadline
 ) -> dict[TopicPartition, tuple[int, int]]:
     """Return the first and the next offset, as `isolation.level` sees it, of every partition of these topics.
 
     Raise HostError where one has no leader or does not answer in time, StreamFailure where a retry is useless.
     """
     try:
-        with closing(Cluster({**properties, "client.id": _CLIENT_ID}, deadline.remaining())) as cluster:
+        connection, committed_only = settings.named(_CLIENT_ID).connection, settings.fetch.committed_only
+        with closing(Cluster(connection, deadline.remaining(), committed_only=committed_only)) as cluster:
             cluster.watch(topics)
             counts = {name: cluster.partitions(name) for name in topics}
             if unseen := [name for name, count in counts.items() if not count]:
@@ -91,12 +93,13 @@ def log_ends(
         raise HostError(f"reading the ends of logs failed: {error}") from error
 
 
-def ends(properties: Mapping[str, str], partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
+def ends(settings: ConnectionSettings, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
     """Return the next offset of each partition; omit those that do not exist, are not visible, or have no leader.
 
     Raise HostError.
     """
-    with asking("reading the ends of logs"), closing(Cluster(_own(properties), deadline.remaining())) as cluster:
+    known = settings.named(_CLIENT_ID)
+    with asking("reading the ends of logs"), closing(Cluster(known, deadline.remaining())) as cluster:
         counts = partition_counts(every_topic(cluster))
         there = [each for each in partitions if each.partition < counts.get(each.topic, 0)]
         return cluster.offsets_of_led(there, LATEST, patient=False)
@@ -143,10 +146,6 @@ def _committed(coordinator: Coordinator, partitions: Collection[TopicPartition],
                     raise
     finally:
         coordinator.forget()
-
-
-def _own(properties: Mapping[str, str]) -> dict[str, str]:
-    return {**properties, "client.id": _CLIENT_ID, "isolation.level": "read_uncommitted"}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ stops its work and commits; (3) the join is ordered behind that commit; (4) a la
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 
 from legacy_mm.clients.api import CommitProblem, MembershipListener
 from legacy_mm.clients.native.cluster import Cluster
@@ -24,11 +24,11 @@ from legacy_mm.clients.native.group_session import (
     Rebalancing,
 )
 from legacy_mm.clock import monotonic
+from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import Offsets, TopicPartition
 
-_SESSION_MS, _HEARTBEAT_MS, _REBALANCE_MS, _RETRY_MS = 45_000, 3_000, 300_000, 100
 _CLOSE_TIMEOUT = 5.0
 
 
@@ -37,7 +37,7 @@ class NativeMember:
 
     def __init__(
         self,
-        properties: Mapping[str, str],
+        settings: ConsumerSettings,
         client_id: str,
         listener: MembershipListener,
         on_statistics: Callable[[Statistics], None],
@@ -47,11 +47,11 @@ class NativeMember:
         """Create a member; `on_trouble` gets the reason why the cluster is unreachable; `timeout` is for one
         request.
         """
-        self.name = f"Consumer clientId={client_id}, groupId={properties['group.id']}"
+        self.name = f"Consumer clientId={client_id}, groupId={settings.membership.group_id}"
         self._listener = listener
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
-        self._terms = _terms(properties)
-        cluster = Cluster({**properties, "client.id": client_id}, timeout)
+        self._terms = _terms(settings)
+        cluster = Cluster(settings.named(client_id).connection, timeout)
         self._session = GroupSession(self._terms, cluster, self._news.put, on_trouble, on_statistics)
         self._topics: frozenset[str] = frozenset()
         self._changed = self._joining = False
@@ -161,16 +161,14 @@ class NativeMember:
             raise StreamFailure(f"the group membership ended: {self._refused}") from self._refused
 
 
-def _terms(properties: Mapping[str, str]) -> GroupTerms:
-    def seconds(name: str, default_ms: int) -> float:
-        return int(properties.get(name, default_ms)) / 1000
-
+def _terms(settings: ConsumerSettings) -> GroupTerms:
+    membership = settings.membership
     return GroupTerms(
-        group=properties["group.id"],
-        instance=properties.get("group.instance.id"),
-        assignors=tuple(properties.get("partition.assignment.strategy", "range").split(",")),
-        session_timeout=seconds("session.timeout.ms", _SESSION_MS),
-        heartbeat_interval=seconds("heartbeat.interval.ms", _HEARTBEAT_MS),
-        rebalance_timeout=seconds("max.poll.interval.ms", _REBALANCE_MS),
-        retry_pause=seconds("retry.backoff.ms", _RETRY_MS),
+        group=membership.group_id,
+        instance=membership.instance_id,
+        assignors=membership.assignors,
+        session_timeout=membership.session_timeout,
+        heartbeat_interval=membership.heartbeat_interval,
+        rebalance_timeout=membership.max_poll_interval,
+        retry_pause=settings.connection.retry_backoff,
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 
-_FIRST_MS, _MOST_MS = 50, 1000
 _JITTER = 0.2
 _MOST_DOUBLINGS = 30
 
@@ -18,9 +18,9 @@ _MOST_DOUBLINGS = 30
 class Reconnects:
     """The brokers that failed lately, shared by all threads."""
 
-    def __init__(self, properties: Mapping[str, str], closed: Event) -> None:
-        self._first = int(properties.get("reconnect.backoff.ms", _FIRST_MS)) / 1000
-        self._most = int(properties.get("reconnect.backoff.max.ms", _MOST_MS)) / 1000
+    def __init__(self, settings: ConnectionSettings, closed: Event) -> None:
+        self._first = settings.reconnect_backoff
+        self._most = settings.reconnect_backoff_max
         self._closed = closed
         self._failures: dict[tuple[str, int], tuple[int, Deadline]] = {}
 

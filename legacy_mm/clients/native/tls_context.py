@@ -1,4 +1,4 @@
-"""TLS as librdkafka's properties say it. A context is made for each connection, so that renewed files count at once.
+"""TLS as the connection's settings say it. A context is made for each connection, so that renewed files count at once.
 
 Java accepts what OpenSSL's own list at level 1 does; Python's default list leaves out static RSA, CBC and short keys.
 """
@@ -11,10 +11,12 @@ import ssl
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from legacy_mm.config.kafka_clients import TlsSettings
+from legacy_mm.config.property_names import name_of
 from legacy_mm.errors import ConfigurationError
 
-NOT_HERE = ("ssl.keystore.location", "ssl.engine.location", "ssl.providers", "ssl.curves.list", "ssl.sigalgs.list")
-"""Properties of librdkafka that Python's ssl has no way to follow."""
+_NOT_HERE = ("keystore_location", "engine_location", "providers", "curves", "signature_algorithms")
+"""Settings that Python's ssl has no way to follow."""
 _SYSTEM = "probe"
 _LEVEL = "@SECLEVEL="
 _IANA = re.compile(r"\b(?:TLS|SSL)_(\w+?)_WITH_(\w+)")
@@ -27,28 +29,28 @@ _CIPHER_WORDS = (
 """The words that OpenSSL's names omit or join, in this order."""
 
 
-def context(properties: Mapping[str, str]) -> ssl.SSLContext:
+def context(tls: TlsSettings) -> ssl.SSLContext:
     """Return the TLS context with trusted and own certificates; raise ConfigurationError, which quotes no secret."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.options |= ssl.OP_NO_RENEGOTIATION
     # as in Java, whatever is in the trust store is an anchor, signed by itself or not
     made.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    made.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https") == "https"
-    if properties.get("enable.ssl.certificate.verification", "true") == "false":
+    made.check_hostname = tls.endpoint_identification == "https"
+    if not tls.verifies:
         made.check_hostname = False
         made.verify_mode = ssl.CERT_NONE
-    for names in _STEPS:
-        _take(made, properties, names)
+    for fields in _STEPS:
+        _take(made, tls, fields)
     return made
 
 
-def check_pem(properties: Mapping[str, str]) -> None:
-    """Raise ConfigurationError for certificates or a key in these properties that no client could be made of."""
+def check_pem(tls: TlsSettings) -> None:
+    """Raise ConfigurationError for certificates or a key in these settings that no client could be made of."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    for names in _STEPS:
-        if names[0].endswith(".pem") and names[0] in properties:
-            _take(made, properties, names)
+    for fields, pem in ((_TRUSTED, tls.ca_pem), (_SHOWN, tls.certificate_pem)):
+        if pem is not None:
+            _take(made, tls, fields)
 
 
 def openssl_names(suites: str) -> str:
@@ -56,10 +58,13 @@ def openssl_names(suites: str) -> str:
     return _IANA.sub(lambda found: _exchange(found[1]) + _cipher(found[2]), suites)
 
 
-def unusable_suites(properties: Mapping[str, str]) -> str | None:
-    """Return one sentence if none of the requested suites can be used; else None."""
+def unsupported(tls: TlsSettings) -> str | None:
+    """Return one sentence if Python's ssl cannot follow these settings; else None."""
+    foreign = next((field for field in _NOT_HERE if getattr(tls, field)), None)
+    if foreign is not None:
+        return f"{name_of(TlsSettings, foreign)} is known to librdkafka only"
     try:
-        _ciphers(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), properties)
+        _ciphers(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), tls)
     except ssl.SSLError:
         return "ssl.cipher.suites names none that Python's ssl has"
     return None
@@ -76,39 +81,40 @@ def trust(made: ssl.SSLContext, pem: str | None, location: str | None) -> None:
         made.load_default_certs()
 
 
-def _take(made: ssl.SSLContext, properties: Mapping[str, str], names: tuple[str, ...]) -> None:
+def _take(made: ssl.SSLContext, tls: TlsSettings, fields: tuple[str, ...]) -> None:
     try:
-        _STEPS[names](made, properties)
+        _STEPS[fields](made, tls)
     except (OSError, ValueError) as error:  # SSLError is an OSError
-        used = ", ".join(name for name in names if name in properties)
+        used = ", ".join(name_of(TlsSettings, field) for field in fields if getattr(tls, field) is not None)
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
         raise ConfigurationError(f"{used} cannot be used: {reason}") from None
 
 
-def _trust(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
-    trust(made, properties.get("ssl.ca.pem"), properties.get("ssl.ca.location"))
+def _trust(made: ssl.SSLContext, tls: TlsSettings) -> None:
+    trust(made, tls.ca_pem, tls.ca_location)
 
 
-def _revoked(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
-    if location := properties.get("ssl.crl.location"):
-        made.load_verify_locations(cafile=location)
+def _revoked(made: ssl.SSLContext, tls: TlsSettings) -> None:
+    if tls.crl_location:
+        made.load_verify_locations(cafile=tls.crl_location)
         made.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
 
 
-def _identity(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
-    password = properties.get("ssl.key.password", "")
-    if location := properties.get("ssl.certificate.location"):
-        made.load_cert_chain(location, properties.get("ssl.key.location"), password)
-    elif chain := properties.get("ssl.certificate.pem"):
+def _identity(made: ssl.SSLContext, tls: TlsSettings) -> None:
+    password = tls.key_password.reveal() if tls.key_password else ""
+    if tls.certificate_location:
+        made.load_cert_chain(tls.certificate_location, tls.key_location, password)
+    elif tls.certificate_pem:
+        key = tls.key_pem.reveal() if tls.key_pem else ""
         # Python's ssl reads keys from files only; this one is in memory
         with os.fdopen(os.memfd_create("key"), "w", encoding="utf-8") as file:
-            file.write(properties.get("ssl.key.pem", "") + chain)
+            file.write(key + tls.certificate_pem)
             file.flush()
             made.load_cert_chain(f"/proc/self/fd/{file.fileno()}", password=password)
 
 
-def _ciphers(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
-    suites = openssl_names(properties.get("ssl.cipher.suites") or "DEFAULT")
+def _ciphers(made: ssl.SSLContext, tls: TlsSettings) -> None:
+    suites = openssl_names(tls.cipher_suites or "DEFAULT")
     made.set_ciphers(suites if _LEVEL in suites else f"{suites}:{_LEVEL}1")
 
 
@@ -122,9 +128,12 @@ def _cipher(name: str) -> str:
     return name.replace("_", "-")
 
 
-_STEPS: Mapping[tuple[str, ...], Callable[[ssl.SSLContext, Mapping[str, str]], None]] = {
-    ("ssl.ca.pem", "ssl.ca.location"): _trust,
-    ("ssl.crl.location",): _revoked,
-    ("ssl.certificate.pem", "ssl.key.pem", "ssl.certificate.location", "ssl.key.location"): _identity,
-    ("ssl.cipher.suites",): _ciphers,
+_TRUSTED = ("ca_pem", "ca_location")
+_SHOWN = ("certificate_pem", "key_pem", "certificate_location", "key_location")
+_STEPS: Mapping[tuple[str, ...], Callable[[ssl.SSLContext, TlsSettings], None]] = {
+    _TRUSTED: _trust,
+    ("crl_location",): _revoked,
+    _SHOWN: _identity,
+    ("cipher_suites",): _ciphers,
 }
+"""Fields of the settings -> what they do to a context."""

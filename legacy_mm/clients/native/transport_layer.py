@@ -12,11 +12,12 @@ import socket
 import ssl
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from threading import Lock
 
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.protocol.compression import Bytes
 
 MOMENT = 1.0
@@ -24,10 +25,6 @@ MOMENT = 1.0
 _LEAST_SECONDS = 1.0
 _MOST_SEGMENTS = 512  # IOV_MAX is 1024
 _TLS_CHUNK = 64 << 10
-_BUFFERS = {
-    socket.SO_SNDBUF: "socket.send.buffer.bytes",
-    socket.SO_RCVBUF: "socket.receive.buffer.bytes",
-}
 _MICROSECONDS = 1_000_000
 _TIMEVAL = struct.Struct("@ll")
 
@@ -123,7 +120,7 @@ def _happens(connected: socket.socket, event: int, seconds: float) -> bool:
     return bool(poll.poll(seconds * 1000))
 
 
-def open_socket(host: str, port: int, properties: Mapping[str, str], seconds: float) -> socket.socket:
+def open_socket(host: str, port: int, settings: ConnectionSettings, seconds: float) -> socket.socket:
     """Return a TCP connection to the first address of `host` that accepts one in time; raise OSError.
 
     Each address has its share of the time, with a minimum: of very many addresses some are not tried.
@@ -139,7 +136,7 @@ def open_socket(host: str, port: int, properties: Mapping[str, str], seconds: fl
             break
         opened = socket.socket(family, kind, protocol)
         try:
-            _prepare(opened, properties)
+            _prepare(opened, settings)
             opened.settimeout(min(share, deadline.remaining()))
             opened.connect(address)
             opened.settimeout(deadline.remaining())
@@ -150,13 +147,13 @@ def open_socket(host: str, port: int, properties: Mapping[str, str], seconds: fl
     raise refused or OSError("it has no address")
 
 
-def _prepare(opened: socket.socket, properties: Mapping[str, str]) -> None:
+def _prepare(opened: socket.socket, settings: ConnectionSettings) -> None:
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    keep_alive = properties.get("socket.keepalive.enable", "false") == "true"
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, keep_alive)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, settings.keep_alive)
     # before connecting: the window's scale is agreed on then
-    for option, name in _BUFFERS.items():
-        if size := int(properties.get(name, 0)):
+    sizes = {socket.SO_SNDBUF: settings.send_buffer_bytes, socket.SO_RCVBUF: settings.receive_buffer_bytes}
+    for option, size in sizes.items():
+        if size:
             opened.setsockopt(socket.SOL_SOCKET, option, size)
 
 

@@ -22,12 +22,12 @@ from legacy_mm.compat.client_properties.rule import (
     PropertyReading,
     Rule,
     Rules,
-    Secret,
+    SecretText,
     Side,
     Value,
     trim,
 )
-from legacy_mm.config.settings import ClientProperties, JavaStores, PemFiles
+from legacy_mm.config.settings import JavaStores, PemFiles
 from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.features.rows import is_flag
 from legacy_mm.options import unbuilt
@@ -72,7 +72,8 @@ _ALIASES = {
 class Translated:
     """The outcome for one file."""
 
-    properties: ClientProperties = field(repr=False)
+    properties: Mapping[str, str] = field(repr=False)
+    """librdkafka property -> value. May hold secrets: never printed, never given to Spark."""
     reading: PropertyReading = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
@@ -192,6 +193,6 @@ def _check_native(written: Mapping[str, str]) -> None:
 
 
 def _secrets(rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, str]) -> tuple[str, ...]:
-    secret_names = {rule.name for rule in rules if isinstance(rule.type, Secret)}
+    secret_names = {rule.name for rule in rules if isinstance(rule.type, SecretText)}
     found = {text for name, text in properties.items() if name in secret_names}
     return tuple(sorted({*found, *known_secrets(properties), *known_secrets(chosen)} - {""}))

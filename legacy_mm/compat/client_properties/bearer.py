@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
-from legacy_mm.clients.tokens import LOGIN_CLASS, MSK_IAM, MSK_SIGNER
+from legacy_mm.clients.tokens import MSK_SIGNER
 from legacy_mm.compat.client_properties import known_logins
 from legacy_mm.compat.client_properties.rule import (
     Boolean,
@@ -21,9 +21,10 @@ from legacy_mm.compat.client_properties.rule import (
     RefusedProperty,
     Rule,
     Rules,
-    Secret,
+    SecretText,
     Text,
 )
+from legacy_mm.config.property_names import LOGIN_CLASS, MSK_IAM
 from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.policies.jar_contents import has_class
 
@@ -180,13 +181,13 @@ def _header(reading: PropertyReading) -> Emitted:
 
 RULES: Rules = (
     *(
-        Rule(name, Secret(), PartOf("sasl.mechanism"))
+        Rule(name, SecretText(), PartOf("sasl.mechanism"))
         for name in (TOKEN_URL, f"{_CREDENTIALS}client.id", f"{_CREDENTIALS}client.secret", "sasl.oauthbearer.scope")
     ),
     Rule("sasl.oauthbearer.header.urlencode", Boolean(), Computed(_header)),
     Rule("sasl.oauthbearer.jwt.retriever.class", Text(), RefusedProperty(_NO_JWT_BEARER, _RETRIEVERS)),
     *(
-        Rule(f"sasl.oauthbearer.assertion.{name}", Secret(), Harmless(_NO_JWT_BEARER))
+        Rule(f"sasl.oauthbearer.assertion.{name}", SecretText(), Harmless(_NO_JWT_BEARER))
         for name in (
             "algorithm",
             "claim.aud",

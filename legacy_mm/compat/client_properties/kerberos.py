@@ -16,8 +16,8 @@ from legacy_mm.compat.client_properties.rule import (
     Rules,
     Text,
 )
+from legacy_mm.config.kafka_clients import KERBEROS
 from legacy_mm.errors import ConfigurationError, blamed
-from legacy_mm.policies.logins import KERBEROS
 
 MODULE = "com.sun.security.auth.module.Krb5LoginModule"
 REALMS = "java.security.krb5.conf"

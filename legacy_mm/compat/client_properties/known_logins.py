@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from legacy_mm.clients.tokens import GIVEN, METADATA_SERVICE
 from legacy_mm.compat.client_properties.rule import Emitted, PropertyReading
+from legacy_mm.config.property_names import GIVEN, METADATA_SERVICE
 from legacy_mm.errors import ConfigurationError
 
 STRIMZI = "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"

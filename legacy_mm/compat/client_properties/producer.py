@@ -32,6 +32,7 @@ from legacy_mm.compat.client_properties.rule import (
     config_exception,
     construction_exception,
 )
+from legacy_mm.config.property_names import MOST_PROPAGATION_MS
 
 _IN_FLIGHT = "max.in.flight.requests.per.connection"
 _ORDERED_IN_FLIGHT = 5
@@ -47,8 +48,6 @@ _PROPAGATION_REASON = "how long a missing topic is waited for; librdkafka cannot
 _ALL = ("all", "-1")
 _JAVA = "org.apache.kafka.clients.producer."
 _MURMUR2 = "murmur2_random"
-_MOST_PROPAGATION_MS = 2_147_483
-"""librdkafka multiplies by 1000 into 32 bits: one millisecond more and every new topic fails at once (measured)."""
 
 _BYTES = ("", "org.apache.kafka.common.serialization.ByteArraySerializer")
 
@@ -66,7 +65,7 @@ OURS = {
     **common.OURS,
     _IN_FLIGHT: Ours(str(_ORDERED_IN_FLIGHT), _IN_FLIGHT_REASON),
     "queue.buffering.max.messages": Ours("0", "only buffer.memory bounds the queue, as in Java"),
-    "topic.metadata.propagation.max.ms": Ours(str(_MOST_PROPAGATION_MS), _PROPAGATION_REASON),
+    "topic.metadata.propagation.max.ms": Ours(str(MOST_PROPAGATION_MS), _PROPAGATION_REASON),
     "linger.ms": Ours(str(_LINGER), "librdkafka sends a request for each batch; 0 would cost a third of the speed"),
     "sticky.partitioning.linger.ms": Ours("0", "null keys are spread per record: no partition stays empty"),
 }
@@ -188,7 +187,7 @@ def _timeouts(reading: PropertyReading) -> Emitted:
 def _max_block(reading: PropertyReading) -> Emitted:
     # how long a missing target topic may be waited for; the legacy tool's default is for ever
     wait = reading.integer("max.block.ms", LONG_MAX)
-    return {"topic.metadata.propagation.max.ms": str(min(wait, _MOST_PROPAGATION_MS))}
+    return {"topic.metadata.propagation.max.ms": str(min(wait, MOST_PROPAGATION_MS))}
 
 
 def _client_id(reading: PropertyReading) -> Emitted:

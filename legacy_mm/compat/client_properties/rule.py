@@ -2,7 +2,7 @@
 
 A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`): `Same`,
 `Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of ours, `Harmless`, `Forgotten`, `RefusedProperty`. No
-error and no note ever holds the value of a `Secret`.
+error and no note ever holds the value of a `SecretText`.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class TextList:
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class SecretText:
     """PASSWORD: never shown."""
 
     allowed = "any text"

@@ -22,11 +22,12 @@ from legacy_mm.compat.client_properties.rule import (
     RefusedProperty,
     Rule,
     Rules,
-    Secret,
+    SecretText,
     Text,
 )
+from legacy_mm.config.kafka_clients import KERBEROS
+from legacy_mm.config.property_names import TOKEN_AUTH
 from legacy_mm.errors import ConfigurationError, blamed
-from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 
 _MODULES = "org.apache.kafka.common.security."
 _ONLY_OAUTH = "librdkafka renews a token when four fifths of its life are over"
@@ -95,7 +96,7 @@ def _login_class(reading: PropertyReading) -> Emitted:
 
 RULES: Rules = (
     Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with what sasl.jaas.config says"),
-    Rule(jaas.LOGIN, Secret(), PartOf("sasl.mechanism")),
+    Rule(jaas.LOGIN, SecretText(), PartOf("sasl.mechanism")),
     Rule(
         "sasl.client.callback.handler.class",
         Text(),

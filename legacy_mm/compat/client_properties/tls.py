@@ -20,7 +20,7 @@ from legacy_mm.compat.client_properties.rule import (
     RefusedProperty,
     Rule,
     Rules,
-    Secret,
+    SecretText,
     Text,
     TextList,
 )
@@ -88,10 +88,10 @@ def _truststore(reading: PropertyReading) -> Emitted:
             "ssl.truststore.password", "SSL trust store is not specified, but trust store password is specified."
         )
     if certificates is not None:
-        return pem.trust("ssl.truststore.certificates", certificates)
+        return {"ssl.ca.pem": pem.certificates("ssl.truststore.certificates", certificates)}
     if location is None or kind != "PEM":
         return {}
-    return pem.trust("ssl.truststore.location", _read("ssl.truststore.location", location))
+    return {"ssl.ca.pem": pem.certificates("ssl.truststore.location", _read("ssl.truststore.location", location))}
 
 
 def _keystore(reading: PropertyReading) -> Emitted:
@@ -107,7 +107,8 @@ def _keystore(reading: PropertyReading) -> Emitted:
         key_name = chain_name = "ssl.keystore.location"
     if key is None or chain is None:
         return {}
-    emitted = pem.identity(key_name, key, chain_name, chain)
+    emitted = {"ssl.key.pem": pem.private_key(key_name, key)}
+    emitted |= {"ssl.certificate.pem": pem.certificates(chain_name, chain)}
     password = reading.text("ssl.key.password")
     return {**emitted, "ssl.key.password": password} if password else emitted
 
@@ -201,15 +202,15 @@ def _enabled_protocols(reading: PropertyReading) -> Emitted:
 
 RULES: Rules = (
     Rule("ssl.truststore.location", Text(), Computed(_truststore), reason=_TRAVELS),
-    Rule("ssl.truststore.certificates", Secret(), Computed(_truststore), reason=_TRAVELS),
+    Rule("ssl.truststore.certificates", SecretText(), Computed(_truststore), reason=_TRAVELS),
     Rule("ssl.truststore.type", Text(), PartOf("ssl.truststore.location")),
-    Rule("ssl.truststore.password", Secret(), Computed(_truststore)),
+    Rule("ssl.truststore.password", SecretText(), Computed(_truststore)),
     Rule("ssl.keystore.location", Text(), Computed(_keystore), reason=_TRAVELS),
-    Rule("ssl.keystore.key", Secret(), Computed(_keystore), reason=_TRAVELS),
-    Rule("ssl.keystore.certificate.chain", Secret(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.key", SecretText(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.certificate.chain", SecretText(), Computed(_keystore), reason=_TRAVELS),
     Rule("ssl.keystore.type", Text(), PartOf("ssl.keystore.location")),
-    Rule("ssl.keystore.password", Secret(), Computed(_keystore)),
-    Rule("ssl.key.password", Secret(), PartOf("ssl.keystore.location")),
+    Rule("ssl.keystore.password", SecretText(), Computed(_keystore)),
+    Rule("ssl.key.password", SecretText(), PartOf("ssl.keystore.location")),
     Rule(
         "ssl.endpoint.identification.algorithm",
         Text(),

@@ -10,6 +10,7 @@ from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.scan import has_records
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, GroupOffsets, raise_untold
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How, answer, by_checkpoint, copied_until
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
@@ -34,8 +35,8 @@ class ClusterView:
 class Source(ClusterView):
     """The cluster that is mirrored."""
 
-    properties: Mapping[str, str]
-    """Properties of the mirror's consumers."""
+    connection: ConnectionSettings
+    """The way to it, as the mirror's consumers have it."""
     mirror: str
     """The mirror's own group."""
     committed_only: bool
@@ -217,7 +218,7 @@ class GroupTranslation:
 
     def _has_records(self, place: TopicPartition, begin: int, end: int) -> bool:
         return begin < end and has_records(
-            self.source.properties, *place, begin, end, committed=self.source.committed_only
+            self.source.connection, *place, begin, end, committed=self.source.committed_only
         )
 
 

@@ -42,7 +42,7 @@ class OffsetSyncs(threading.Thread):
         self._flush_interval = flush_interval
         self._exact = exact
         self._told: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._held: dict[TopicPartition, PartitionSyncs] = {}
+        self._assigned: dict[TopicPartition, PartitionSyncs] = {}
         self._unsent: dict[TopicPartition, list[OffsetPair]] = {}
         self._end: Deadline | None = None
         self._over = False
@@ -59,9 +59,9 @@ class OffsetSyncs(threading.Thread):
         """Write down what is known of partitions that this process does not copy any more."""
         self._tell(lambda: self._let_go(partitions))
 
-    def held(self) -> frozenset[TopicPartition]:
+    def assigned(self) -> frozenset[TopicPartition]:
         """Return the partitions that this process copies."""
-        return frozenset(self._held)
+        return frozenset(self._assigned)
 
     def run(self) -> None:
         """Run until `finish`; an unexpected error is logged and ends the pairs, never the mirror."""
@@ -82,11 +82,11 @@ class OffsetSyncs(threading.Thread):
                 flush_at = monotonic() + self._flush_interval
                 with suppress(HostError):  # logged when it failed first
                     self._exact.read()
-                self._note(self._held)
-            self._send_pending(self._held)
+                self._note(self._assigned)
+            self._send_pending(self._assigned)
             self._writer.waiting()  # reports the outcomes
         self._take_told(0)
-        self._let_go(tuple(self._held))
+        self._let_go(tuple(self._assigned))
         self._writer.flush(self._end)
         self._exact.flush(self._end)
 
@@ -110,33 +110,33 @@ class OffsetSyncs(threading.Thread):
             return
 
     def _start(self, offsets: Offsets) -> None:
-        self._held |= {partition: PartitionSyncs(self._lag_max) for partition in offsets}
+        self._assigned |= {partition: PartitionSyncs(self._lag_max) for partition in offsets}
         self._exact.started(offsets)
 
     def _take(self, runs: Sequence[CopiedRun]) -> None:
         for run in runs:
-            syncs = self._held.get(TopicPartition(run.topic, run.partition))
+            syncs = self._assigned.get(TopicPartition(run.topic, run.partition))
             if syncs is not None and run.downstream != UNKNOWN:
                 syncs.acknowledged(run.upstream, run.downstream, run.records)
         self._exact.copied(runs)
 
     def _let_go(self, partitions: Collection[TopicPartition]) -> None:
-        gone = {partition: self._held.pop(partition) for partition in partitions if partition in self._held}
+        gone = {partition: self._assigned.pop(partition) for partition in partitions if partition in self._assigned}
         self._note(gone)
         self._send_pending(gone)
         self._exact.ended(gone)
 
-    def _note(self, held: Mapping[TopicPartition, PartitionSyncs]) -> None:
-        for syncs in held.values():
+    def _note(self, partitions: Mapping[TopicPartition, PartitionSyncs]) -> None:
+        for syncs in partitions.values():
             syncs.promote_delayed()
-        self._exact.save(tuple(held))
+        self._exact.save(tuple(partitions))
 
-    def _send_pending(self, held: Mapping[TopicPartition, PartitionSyncs]) -> None:
+    def _send_pending(self, partitions: Mapping[TopicPartition, PartitionSyncs]) -> None:
         """Send pending syncs.
 
         Pairs that find no room wait for the next round, where they are selected from once more.
         """
-        for partition, syncs in held.items():
+        for partition, syncs in partitions.items():
             if pairs := syncs.take_pending():
                 self._unsent[partition] = selected([*self._unsent.get(partition, ()), *pairs])
         for partition, pairs in tuple(self._unsent.items()):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import NoAuthorizer
 from legacy_mm.features.topic_acls.made_rules import MadeRules
 from legacy_mm.policies import acl_rules
@@ -27,7 +28,7 @@ class TopicAcls:
         target: Admin,
         remote_name: Callable[[str], str],
         concerned: Callable[[frozenset[str]], frozenset[str]],
-        read: Callable[[str, Mapping[str, str], Deadline], frozenset[AclRule]],
+        read: Callable[[str, ConnectionSettings, Deadline], frozenset[AclRule]],
         *,
         prefixed: bool,
         made: MadeRules | None,
@@ -35,7 +36,7 @@ class TopicAcls:
         """Take both clusters and how rules are chosen, read and noted.
 
         `concerned` returns the names, of topics or not, whose rules are to be copied. `read` returns all rules of the
-        cluster with this name and these properties; it raises NoAuthorizer. `made` holds the rules that we added, which
+        cluster with this name on this way; it raises NoAuthorizer. `made` holds the rules that we added, which
         are removed with the source's; None: they stay.
         """
         self._source, self._target = source, target

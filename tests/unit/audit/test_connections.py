@@ -8,11 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 from legacy_mm.audit.connections import ConnectionGiver, connection_of
+from legacy_mm.config.kafka_clients import ConnectionSettings, SaslSettings
+from legacy_mm.config.secret import Secret
 from legacy_mm.errors import ChannelError
 
 CONNECTIONS = {
-    "source": {"bootstrap.servers": "a:1", "sasl.password": "geheim"},
-    "target": {"bootstrap.servers": "b:1", "sasl.password": "streng geheim"},
+    "source": ConnectionSettings(("a:1",), sasl=SaslSettings(password=Secret("geheim"))),
+    "target": ConnectionSettings(("b:1",), sasl=SaslSettings(password=Secret("streng geheim"))),
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from legacy_mm.audit import topic_comparison
 from legacy_mm.audit.topic_comparison import ComparisonOutcome, Totals, compare
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 
@@ -54,7 +55,8 @@ def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compared(*topics: str, **options: Any) -> ComparisonOutcome:
-    return compare(None, {"source": {}, "target": {}}, "", lambda _: {name: name for name in topics}, None, **options)
+    connections = dict.fromkeys(("source", "target"), ConnectionSettings())
+    return compare(None, connections, "", lambda _: {name: name for name in topics}, None, **options)
 
 
 def test_nothing_to_compare_is_no_equality() -> None:

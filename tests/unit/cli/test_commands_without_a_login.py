@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.audit.java_files import write_properties
-from legacy_mm.cli.mirror_line import flows_by_librdkafka, flows_of
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import ConfigurationError
 
@@ -29,9 +29,9 @@ def test_one_sentence(login: str, tmp_path: Path) -> None:
     words = ["--include", "t"]
     for side, properties in files.items():
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
-    assert len(flows_of(words)) == 1
+    assert len(MirrorLine(words).flows()) == 1
     with pytest.raises(ConfigurationError, match=f"this command has no login by {login}"):
-        flows_by_librdkafka(words)
+        MirrorLine(words).flows_by_librdkafka()
     with pytest.raises(ConfigurationError, match=f"this command has no login by {login}") as refused:
         client_connection.read(str(tmp_path / "producer"))
     assert "hush" not in str(refused.value)

@@ -9,7 +9,8 @@ import pytest
 
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import handler as command
-from legacy_mm.cli.handler import handler
+from legacy_mm.cli.legacy_mm import main
+from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Started
 from legacy_mm.handlers.api import Record, TargetRecord
@@ -20,12 +21,12 @@ from legacy_mm.model import Columns
 class Reader:
     """Reads nothing."""
 
-    properties: dict[str, str]
+    settings: ConsumerSettings
     count: int | None = 1
     led = True
 
-    def __init__(self, properties: dict[str, str], *_: Any) -> None:
-        Reader.properties = properties
+    def __init__(self, settings: ConsumerSettings, *_: Any) -> None:
+        Reader.settings = settings
 
     def partitions(self, topic: str) -> int | None:
         return self.count
@@ -68,7 +69,7 @@ def test_why_nothing_can_be_read_is_one_line(
 ) -> None:
     for name, value in attributes.items():
         monkeypatch.setattr(Reader, name, value)
-    assert handler(["test", "--topic", "orders", "--", *line, "--handler.step", "keep.partition"]) == 1
+    assert main(["handler", "test", "--topic", "orders", "--", *line, "--handler.step", "keep.partition"]) == 1
     assert capsys.readouterr().err == f"legacy-mm: {said}\n"
 
 
@@ -92,21 +93,21 @@ def test_the_handler_that_is_named_takes_the_place_of_the_lines(
         used.append((settings.name, list(settings.steps)))
 
     monkeypatch.setattr(command, "load_handler", note)
-    assert handler(["test", "/new.py", "--topic", "t", "--", *line, *theirs]) == 0
+    assert main(["handler", "test", "/new.py", "--topic", "t", "--", *line, *theirs]) == 0
     assert used == [("/new.py", [])]
 
 
 def test_key_stores_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "PartitionReader", Reader)
-    monkeypatch.setattr(keystore, "read", lambda stores, java: {"ssl.ca.pem": str(stores.trusted)})
+    monkeypatch.setattr(keystore, "read", lambda stores, java: keystore.StoreContents(str(stores.trusted)))
     plain = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
     secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
     files = {"consumer": plain | secured, "producer": plain}
     words = ["--whitelist", "t", "--handler.step", "rename.prefix=copy."]
     for side, properties in files.items():
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
-    assert handler(["test", "--topic", "t", "--", *words]) == 0
-    assert "/trust.jks" in Reader.properties["ssl.ca.pem"]
+    assert main(["handler", "test", "--topic", "t", "--", *words]) == 0
+    assert "/trust.jks" in (Reader.settings.connection.tls.ca_pem or "")
 
 
 FILE = {
@@ -129,6 +130,6 @@ def test_transforms_of_a_driver_s_file_on_records(
     monkeypatch.setattr(command, "PartitionReader", Reader)
     monkeypatch.setattr(Reader, "read", lambda self, timeout: Columns.from_rows(batches.pop()))
     file = write_properties(tmp_path / "mm2.properties", FILE)
-    assert handler(["test", "--topic", "t", "--", "connect-mirror-maker.sh", str(file)]) == 0
+    assert main(["handler", "test", "--topic", "t", "--", "connect-mirror-maker.sh", str(file)]) == 0
     target = TargetRecord("A.t-19700101", b"k", b"v", (("kept", b"2"),), None, 0)
     assert f"  -> {target}\n" in capsys.readouterr().out

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.audit.java_files import write_properties
-from legacy_mm.cli.mirror_line import flows_of, parts_of, split
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.errors import UsageError
 
 
@@ -29,9 +29,7 @@ def test_the_command_itself_may_be_there(tmp_path: Path, call: tuple[str, ...]) 
     for side in ("consumer", "producer"):
         properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
-    own, line = split(["--json", "--", *call, *words])
-    assert own == ["--json"]
-    (flow,) = flows_of(line)
+    (flow,) = MirrorLine([*call, *words]).flows()
     assert flow.topics.pattern == "t"
 
 
@@ -45,14 +43,15 @@ def test_java_options_and_variables_before_the_class_count(tmp_path: Path) -> No
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
     java = f"-Djava.security.auth.login.config={tmp_path}/jaas.conf"
     for call in (["kafka-run-class.sh", java], ["env", f"KAFKA_OPTS={java}"]):
-        (flow,) = flows_of([*call, "kafka.tools.MirrorMaker", *words])
-        assert flow.source.properties["sasl.username"] == "me"
+        (flow,) = MirrorLine([*call, "kafka.tools.MirrorMaker", *words]).flows()
+        assert flow.source.connection.sasl.username == "me"
 
 
 def test_the_parts_of_a_line() -> None:
     """For commands that need no more of it than what it names."""
     words = ["--consumer.config", "c", "--num.streams", "2", "--producer.config=p", "--whitelist", "a,b", "stray"]
-    parts = parts_of(["env", "LEGACY_MM_ENGINE=records", "kafka-mirror-maker.sh", *words, "--rename.topics", "true"])
+    line = ["env", "LEGACY_MM_ENGINE=records", "kafka-mirror-maker.sh", *words, "--rename.topics", "true"]
+    parts = MirrorLine(line).parts()
     assert (parts.consumer, parts.producer, parts.topics) == ("c", "p", "a,b")
     assert parts.own == ["--rename.topics=true"]
     assert parts.others == ["--num.streams", "2", "stray", "--rename.topics", "true"]
@@ -72,4 +71,4 @@ NO_PAIR: list[tuple[str, ...]] = [
 @pytest.mark.parametrize("line", NO_PAIR)
 def test_a_line_that_names_no_two_clusters(line: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="one --consumer.config"):
-        parts_of(line)
+        MirrorLine(line).parts()

@@ -8,7 +8,8 @@ import pytest
 
 from legacy_mm.cli import mirror_topics
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.client import Heartbeat
+from legacy_mm.client import Heartbeat, MirrorClient
+from legacy_mm.errors import HostError
 
 
 @pytest.mark.parametrize("command", [["clusters"], ["checkpoints", "--source", "a"], ["heartbeats"]])
@@ -33,6 +34,19 @@ def test_what_is_refused(
     out, err = capsys.readouterr()
     assert not out
     assert err.startswith("legacy-mm: ") and said in err
+
+
+def test_a_cluster_that_is_away_is_named_with_its_addresses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_answer(_: MirrorClient) -> None:
+        raise HostError("it does not answer")
+
+    monkeypatch.setattr(MirrorClient, "heartbeat_topics", no_answer)
+    file = tmp_path / "client.properties"
+    file.write_text("bootstrap.servers=127.0.0.1:1, 127.0.0.1:2\n")
+    assert main(["heartbeats", "--config", str(file)]) == 1
+    assert capsys.readouterr().err == "legacy-mm: the cluster (127.0.0.1:1,127.0.0.1:2): it does not answer\n"
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 from legacy_mm import clock
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import redrive as command
-from legacy_mm.cli.redrive import redrive
+from legacy_mm.cli.legacy_mm import main
 from legacy_mm.clients.librdkafka.sender import FailedSend
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
 from legacy_mm.jvm import keystore
@@ -37,13 +38,13 @@ class Target:
     most_waiting = 0
     seconds = 0.0
     idempotent = True
-    properties: dict[str, str]
+    settings: ProducerSettings
 
-    def __init__(self, properties: dict[str, str], names: Any, on_failure: Callable[[FailedSend], None], *_: Any):
-        Target.properties = properties
+    def __init__(self, settings: ProducerSettings, names: Any, on_failure: Callable[[FailedSend], None], *_: Any):
+        Target.settings = settings
         self._on_failure = on_failure
         self._waiting: list[Outgoing] = []
-        self._stuck = properties["enable.idempotence"] == "true" and not Target.idempotent
+        self._stuck = settings.produce.idempotent and not Target.idempotent
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0) -> int:
         Target.meanwhile()
@@ -93,7 +94,7 @@ class Aside:
             QuarantineFile(str(self.file)).put(Record("t", 5, 7, 1, 99, b"k", value, ()), "too large")
 
     def redrive(self, *words: str) -> int:
-        return redrive([str(self.file), "--", *self._line, *(words or ("--send.on.error", "quarantine"))])
+        return main(["redrive", str(self.file), "--", *self._line, *(words or ("--send.on.error", "quarantine"))])
 
     def holds(self, ending: str = "") -> list[bytes | None]:
         """The values in the file, or in one with such an ending."""
@@ -226,9 +227,9 @@ def test_where_producer_ids_are_wanted_the_target_s_reason_is_told(
 
 
 def test_key_stores_are_read(aside: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keystore, "read", lambda stores, java: {"ssl.ca.pem": str(stores.trusted)})
+    monkeypatch.setattr(keystore, "read", lambda stores, java: keystore.StoreContents(str(stores.trusted)))
     aside.add(b"1")
     secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
     write_properties(aside.producer, {"bootstrap.servers": "127.0.0.1:1"} | secured)
     assert aside.redrive() == 0
-    assert "/trust.jks" in Target.properties["ssl.ca.pem"]
+    assert "/trust.jks" in (Target.settings.connection.tls.ca_pem or "")

@@ -9,7 +9,8 @@ import pytest
 
 from compat.laboratory.checkout import CHECKOUT
 from legacy_mm.cli import version
-from legacy_mm.cli.legacy_mm import COMMANDS, main
+from legacy_mm.cli.commands import COMMANDS
+from legacy_mm.cli.legacy_mm import main
 
 
 def test_a_checkout_names_its_commit() -> None:

@@ -8,6 +8,9 @@ import pytest
 
 from legacy_mm.client import MirrorClient, RemoteClusterUtils
 from legacy_mm.client.properties import read
+from legacy_mm.clients.librdkafka.property_texts import property_texts
+from legacy_mm.config.kafka_clients import SecurityProtocol
+from legacy_mm.config.secret import Secret
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.policies.topic_naming import DefaultReplicationPolicy, IdentityReplicationPolicy
 
@@ -33,19 +36,19 @@ class Shouting(DefaultReplicationPolicy):
 
 def test_address_and_security_count_for_both_clients() -> None:
     found = read({**BASE, **LOGIN, "group.id": "g", "isolation.level": "read_committed"})
-    for properties in (found.admin, found.consumer):
-        assert properties["bootstrap.servers"] == "one:1"
-        assert properties["security.protocol"] == "sasl_plaintext"
-        assert (properties["sasl.username"], properties["sasl.password"]) == ("me", "hush")
-        assert not {"group.id", "isolation.level"} & properties.keys()
+    for connection in (found.admin, found.consumer):
+        assert connection.bootstrap_servers == ("one:1",)
+        assert connection.protocol is SecurityProtocol.SASL_PLAINTEXT
+        assert (connection.sasl.username, connection.sasl.password) == ("me", Secret("hush"))
+        assert not {"group.id", "isolation.level"} & property_texts(connection).keys()
     assert "hush" not in repr(found)
 
 
 def test_the_prefix_of_a_client_wins_for_it() -> None:
     own = {f"consumer.{name}": text for name, text in LOGIN.items()}
     found = read({**BASE, "admin.bootstrap.servers": "two:2", **own, "producer.bootstrap.servers": "three:3"})
-    assert found.admin["bootstrap.servers"] == "two:2" and "sasl.username" not in found.admin
-    assert found.consumer["bootstrap.servers"] == "one:1" and found.consumer["sasl.username"] == "me"
+    assert found.admin.bootstrap_servers == ("two:2",) and found.admin.sasl.username is None
+    assert found.consumer.bootstrap_servers == ("one:1",) and found.consumer.sasl.username == "me"
 
 
 def test_a_value_that_is_kept_elsewhere(tmp_path: Path) -> None:
@@ -53,7 +56,7 @@ def test_a_value_that_is_kept_elsewhere(tmp_path: Path) -> None:
     provider = "org.apache.kafka.common.config.provider.FileConfigProvider"
     declared = {"config.providers": "file", "config.providers.file.class": provider}
     found = read({**declared, "bootstrap.servers": f"${{file:{tmp_path / 'kept'}:address}}"})
-    assert found.consumer["bootstrap.servers"] == "two:2"
+    assert found.consumer.bootstrap_servers == ("two:2",)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,16 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.clients.cluster_errors import at_cluster, named
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 
 
 def test_an_error_names_the_cluster_and_its_addresses() -> None:
-    with pytest.raises(HostError) as told, at_cluster("source", {"bootstrap.servers": "a:1,b:2"}):
+    with (
+        pytest.raises(HostError) as told,
+        at_cluster("source", property_names.read_connection({"bootstrap.servers": "a:1,b:2"})),
+    ):
         raise HostError("listing topics failed: gone")
     assert str(told.value) == "the source (a:1,b:2): listing topics failed: gone"
-    assert named("cluster", {}, "gone") == "the cluster (without an address): gone"
+    assert named("cluster", ConnectionSettings(), "gone") == "the cluster (without an address): gone"

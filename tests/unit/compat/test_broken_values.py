@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import environment
 from legacy_mm.compat.client_properties.apply import CONSUMER_RULES, PRODUCER_RULES
-from legacy_mm.compat.client_properties.rule import Secret
+from legacy_mm.compat.client_properties.rule import SecretText
 from legacy_mm.compat.releases import grammar_of
 from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.errors import ConfigurationError, LegacyMMError
@@ -234,7 +234,7 @@ def test_a_login_out_of_a_file_is_blamed_on_that_file(monkeypatch: pytest.Monkey
     assert refused.value.__notes__ == ["login.conf: the entry KafkaClient is the login that is refused."]
 
 
-SECRETS = sorted({row.name for row in (*CONSUMER_RULES, *PRODUCER_RULES) if isinstance(row.type, Secret)})
+SECRETS = sorted({row.name for row in (*CONSUMER_RULES, *PRODUCER_RULES) if isinstance(row.type, SecretText)})
 WITH_SECRETS = "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nssl.keystore.type=PEM\nssl.truststore.type=PEM\n"
 
 

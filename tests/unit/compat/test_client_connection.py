@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.compat import client_connection
+from legacy_mm.config.secret import Secret
 from legacy_mm.errors import ConfigurationError
 
 
@@ -17,7 +18,7 @@ def test_the_login_file_that_the_mirror_has_counts(tmp_path: Path, monkeypatch: 
     (tmp_path / "jaas.conf").write_text(f"KafkaClient {{ {login} }};")
     monkeypatch.setenv("KAFKA_OPTS", f"-Djava.security.auth.login.config={tmp_path}/jaas.conf -Dme=mirror")
     found = client_connection.read(str(file))
-    assert (found["sasl.username"], found["sasl.password"]) == ("mirror", "hush")
+    assert (found.sasl.username, found.sasl.password) == ("mirror", Secret("hush"))
     monkeypatch.delenv("KAFKA_OPTS")
     with pytest.raises(ConfigurationError, match="is not set"):
         client_connection.read(str(file))

@@ -9,12 +9,14 @@ import pytest
 from confluent_kafka import Producer
 
 from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties
-from legacy_mm.clients.tokens import MSK_IAM, MSK_SIGNER
+from legacy_mm.clients.tokens import MSK_SIGNER
 from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.client_properties.kerberos import with_realms
+from legacy_mm.config import property_names
+from legacy_mm.config.property_names import MSK_IAM, TOKEN_AUTH
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.policies.logins import TOKEN_AUTH, beyond_librdkafka
+from legacy_mm.policies.logins import beyond_librdkafka
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
 SASL = "org.apache.kafka.common.security."
@@ -137,9 +139,16 @@ def test_delegation_tokens() -> None:
     login = f"{SASL}scram.ScramLoginModule required username=id password=hush tokenauth=true;"
     read = producer(_sasl("SCRAM-SHA-256", login))
     assert read.properties[TOKEN_AUTH] == "true"
-    assert beyond_librdkafka(read.properties) == "a delegation token"
+    assert beyond_librdkafka(property_names.read_connection(read.properties)) == "a delegation token"
     assert "hush" in read.secrets
-    assert beyond_librdkafka(producer(_sasl("SCRAM-SHA-256", login.replace("true;", "false;"))).properties) is None
+    assert (
+        beyond_librdkafka(
+            property_names.read_connection(
+                producer(_sasl("SCRAM-SHA-256", login.replace("true;", "false;"))).properties
+            )
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,7 +160,7 @@ def test_secrets_that_librdkafka_would_trim(name: str, password: str, beyond: bo
     login = f'{SASL}plain.PlainLoginModule required username="{name}" password="{password}";'
     read = producer(_sasl("PLAIN", login)).properties
     assert (read["sasl.username"], read["sasl.password"]) == (name, password)
-    assert (beyond_librdkafka(read) is not None) == beyond
+    assert (beyond_librdkafka(property_names.read_connection(read)) is not None) == beyond
 
 
 KERBEROS = "com.sun.security.auth.module.Krb5LoginModule required"
@@ -239,7 +248,7 @@ def test_logins_by_aws_iam(options: str, token: str) -> None:
     servers = "b-1.mirror.abc.c2.kafka.eu-west-1.amazonaws.com:9098"
     handler = {"sasl_client_callback_handler_class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"}
     read = producer(_sasl("AWS_MSK_IAM", f"{IAM} {options};"), bootstrap_servers=servers, **handler)
-    made = client_properties(read.properties, ErrorLines("c"))
+    made = client_properties(property_names.read_producer(read.properties), ErrorLines("c"))
     assert made["sasl.mechanism"] == "OAUTHBEARER"
     assert made["oauth_cb"]("") == (token, 2.5)
     assert not [name for name in made if "legacy_mm" in name]

@@ -97,7 +97,7 @@ def test_zookeeper_files_need_brokers(tool: Tool, release: str) -> None:
     with pytest.raises(ConfigurationError, match=r"zk:2181.*--source\.bootstrap\.servers"):
         tool(release, "--whitelist", "t")
     made = tool.settings(release, "--whitelist", "a, b", BROKERS)
-    assert made.source.properties["bootstrap.servers"] == "127.0.0.1:1"
+    assert made.source.connection.bootstrap_servers == ("127.0.0.1:1",)
     assert made.topics.pattern == "a|b"
     assert any("ZooKeeper" in note.text and note.logger == "legacy_mm" for note in tool.notes)
 
@@ -123,8 +123,8 @@ def test_zookeeper_consumer_file(tool: Tool) -> None:
     )
     source = tool.settings("1.1", "--whitelist", "t", BROKERS, consumer=file).source
     assert source.offset_reset == "earliest"
-    assert source.properties["partition.assignment.strategy"] == "roundrobin"
-    assert source.properties["fetch.message.max.bytes"] == "7000"
+    assert source.client.membership.assignors == ("roundrobin",)
+    assert source.client.fetch.partition_bytes == 7000
     assert "Property auto.commit.enable is overridden to true - data loss or message reordering is possible." in [
         note.text for note in tool.notes
     ]
@@ -166,9 +166,9 @@ def test_scala_producer_file(tool: Tool) -> None:
         "queue.buffering.max.messages=10\npartitioner.class=kafka.producer.DefaultPartitioner\n"
     )
     target = tool.settings("0.8.2", "--whitelist", "t", BROKERS, producer=file).target
-    assert target.properties["bootstrap.servers"] == "127.0.0.1:7"
-    assert target.properties["compression.type"] == "snappy"
-    assert target.properties["acks"] in ("all", "-1")
+    assert target.connection.bootstrap_servers == ("127.0.0.1:7",)
+    assert target.client.produce.compression == "snappy"
+    assert target.client.produce.acks == -1
     assert target.synchronous
     with pytest.raises(ConfigurationError, match=r"Missing required property 'metadata\.broker\.list'"):
         tool("0.8.2", "--whitelist", "t", BROKERS, producer=KAFKA)
@@ -194,12 +194,11 @@ def test_several_consumer_files(tool: Tool, tmp_path: Path) -> None:
     assert (one.flow, other.flow) == ("source c->target", "source other->target")
     assert [(flow.first_stream, flow.streams) for flow in result.flows] == [(0, 2), (2, 2)]
     assert [flow.source.group_id for flow in result.flows] == ["g", "h"]
-    assert [flow.source.properties["bootstrap.servers"] for flow in result.flows] == ["127.0.0.1:1", "127.0.0.1:3"]
+    assert [flow.source.connection.bootstrap_servers for flow in result.flows] == [("127.0.0.1:1",), ("127.0.0.1:3",)]
     assert (one.source.offset_reset, other.source.offset_reset) == ("latest", "earliest")
     assert one.topics == other.topics == alone.topics
     assert one.target == other.target
-    memory = "queue.buffering.max.kbytes"
-    assert int(one.target.properties[memory]) * 2 == int(alone.target.properties[memory])
+    assert one.target.client.produce.buffer_bytes * 2 == alone.target.client.produce.buffer_bytes
 
 
 def test_the_same_consumer_file_counts_once(tool: Tool, tmp_path: Path) -> None:
@@ -267,5 +266,5 @@ def test_the_dns_lookup_of_before_3_0(tool: Tool, release: str, known: bool) -> 
             tool(release, "--whitelist", "t", **files)
         return
     made = tool.settings(release, "--whitelist", "t", **files)
-    assert made.source.properties["client.dns.lookup"] == "use_all_dns_ips"
-    assert made.target.properties["client.dns.lookup"] == "use_all_dns_ips"
+    assert made.source.connection.dns_lookup == "use_all_dns_ips"
+    assert made.target.connection.dns_lookup == "use_all_dns_ips"

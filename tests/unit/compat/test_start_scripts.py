@@ -15,11 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.cli.legacy_mm import main
 from legacy_mm.compat import start_scripts
 from legacy_mm.compat.start_scripts import KEPT
 from legacy_mm.errors import HostError
-from tests.structure.source_tree import CHECKOUT
 from tests.structure.stand_in import TO_PYTHON, make_checkout, run, words_given, write_program
 
 CLASS = "kafka.tools.MirrorMaker"
@@ -212,34 +210,6 @@ def test_an_original_that_is_a_link_stays_one(tmp_path: Path, install: Callable[
     assert "LEGACY_MM" not in (tmp_path / "elsewhere.sh").read_text(), "nothing is written through the link"
     list(start_scripts.uninstall(home))
     assert script.readlink() == tmp_path / "elsewhere.sh"
-
-
-def command(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    code = main(words)
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def test_the_command_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the scripts of this checkout."""
-    home = unpack(tmp_path / "kafka", "3.9")
-    script = f"{home}/bin/kafka-mirror-maker.sh"
-    done = command("install", "--kafka-home", str(home), capsys=capsys)
-    assert done == (0, f"{script}: ours now, the original is kept as kafka-mirror-maker.sh{KEPT}\n", "")
-    assert f"exec {CHECKOUT}/bin/kafka-mirror-maker.sh" in Path(script).read_text()
-    assert command("uninstall", "--kafka-home", str(home), capsys=capsys) == (0, f"{script}: the original again\n", "")
-    done = command("uninstall", "--kafka-home", str(home), capsys=capsys)
-    assert done == (0, "nothing of legacy_mm is there\n", "")
-
-
-@pytest.mark.parametrize("name", ["install", "uninstall"])
-def test_what_is_no_kafka_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    done = command(name, "--kafka-home", str(tmp_path / "none"), capsys=capsys)
-    assert done == (1, "", f"{tmp_path}/none is not a Kafka: it has no folder bin\n")
-    (tmp_path / "bin").mkdir()
-    code, out, error = command(name, "--kafka-home", str(tmp_path), capsys=capsys)
-    assert (code, out, error.count("\n")) == (1, "", 1)
-    assert "it has no kafka-run-class.sh" in error
 
 
 def test_our_own_folder_is_refused(install: Callable[..., list[str]], ours: Path) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.cli.parser import read_own_options
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.environment import read
 from legacy_mm.compat.translate import MirrorRun, NothingToDo, Translation, translate
+from legacy_mm.config.secret import Secret
 from legacy_mm.errors import (
     ConfigurationError,
     InvalidPattern,
@@ -67,11 +69,11 @@ def test_plain_settings(tool: Tool) -> None:
     assert (source.group_id, source.offset_reset) == ("g", "latest")
     assert (source.metadata_max_age, source.api_timeout) == (300.0, 60.0)
     assert source.max_poll_interval == 300.0
-    assert not {"client.id", "auto.offset.reset", "group.instance.id"} & set(source.properties)
+    assert not {"client.id", "auto.offset.reset", "group.instance.id"} & set(property_texts(source.client))
     assert target.abort_on_send_failure
     assert not target.synchronous
     assert not target.idempotence_required
-    assert target.properties["client.id"] == "producer-1"
+    assert target.connection.client_id == "producer-1"
 
 
 @pytest.mark.parametrize(("reset", "kept"), [("", True), ("latest", True), ("earliest", False), ("none", False)])
@@ -93,7 +95,7 @@ def test_settings_from_the_consumer_file(tool: Tool) -> None:
     assert (source.metadata_max_age, source.api_timeout) == (3600.0, 1.5)
     assert source.max_poll_interval == 86_400.0
     assert source.group_instance_id == "i"
-    assert "client.id" not in source.properties
+    assert "client.id" not in property_texts(source.client)
 
 
 @pytest.mark.parametrize(("level", "committed"), [("", False), ("read_committed", True), ("read_uncommitted", False)])
@@ -105,7 +107,7 @@ def test_whether_aborted_records_are_copied(tool: Tool, level: str, committed: b
 
 def test_producer_file(tool: Tool) -> None:
     target = tool.settings(producer=PRODUCER + "client.id=pp\nenable.idempotence=true\n").target
-    assert target.properties["client.id"] == "pp"
+    assert target.connection.client_id == "pp"
     assert target.idempotence_required
 
 
@@ -122,7 +124,7 @@ def test_enable_auto_commit(tool: Tool) -> None:
     file = CONSUMER + "enable.auto.commit=true\n"
     assert tool.settings(consumer=file).commit_interval == 5.0
     assert tool.settings("--offset.commit.interval.ms=100", consumer=file).commit_interval == 0.1
-    assert tool.settings(consumer=file).source.properties["enable.auto.commit"] == "false"
+    assert property_texts(tool.settings(consumer=file).source.client)["enable.auto.commit"] == "false"
     texts = [note.text for note in tool.notes]
     assert ("Property enable.auto.commit is overridden to true - data loss or message reordering is possible.") in texts
 
@@ -198,7 +200,7 @@ def test_own_options(tool: Tool) -> None:
     assert made.spark.master == "spark://h:1"
     assert made.spark.conf == {"spark.cores.max": "4"}
     assert made.shutdown_timeout == 1.5
-    assert made.target.properties["batch.size"] == "16384"
+    assert made.target.client.produce.batch_bytes == 16384
     with pytest.raises(ConfigurationError, match=r"spark\.speculation"):
         tool("--spark.conf", "spark.speculation=true")
 
@@ -214,7 +216,7 @@ def test_notes_and_repr_hold_no_secret(tool: Tool) -> None:
     assert "hush" in result.secrets
     assert "hush" not in repr(result)
     assert "hush" not in repr(tool.notes)
-    assert result.flows[0].source.properties["sasl.password"] == "hush"
+    assert result.flows[0].source.connection.sasl.password == Secret("hush")
 
 
 def test_buffer_division_is_said(tool: Tool) -> None:
@@ -234,8 +236,8 @@ def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) 
     run = tool(consumer=CONSUMER + sasl, producer=PRODUCER + sasl, variables=variables)
     assert isinstance(run, MirrorRun)
     assert run.flows[0].spark.jvm == read(variables).jvm
-    assert run.flows[0].source.properties["sasl.password"] == "hush"
-    assert run.flows[0].target.properties["sasl.password"] == "hush"
+    assert run.flows[0].source.connection.sasl.password == Secret("hush")
+    assert run.flows[0].target.connection.sasl.password == Secret("hush")
     assert {"hush", "hush2"} <= set(run.secrets)
     assert "hush" not in repr(run)
     assert [note.text for note in tool.notes if "512 MB" in note.text] == [

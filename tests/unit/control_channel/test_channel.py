@@ -11,13 +11,24 @@ from dataclasses import replace
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer, Peer, present
 from legacy_mm.control_channel.frames import LENGTH, Frame, Hello, Lease, Plan, Progress, Stop, Ticket
 from legacy_mm.errors import ChannelError
 from legacy_mm.model import TopicPartition
 
-PLAN = Plan({TopicPartition("t", 0): 1}, {}, {"sasl.password": "geheim"}, {}, 5.0, 60.0, True, False, False)
+PLAN = Plan(
+    {TopicPartition("t", 0): 1},
+    {},
+    property_names.read_consumer({"sasl.password": "geheim"}),
+    property_names.read_producer({}),
+    5.0,
+    60.0,
+    True,
+    False,
+    False,
+)
 WAIT = 20
 
 

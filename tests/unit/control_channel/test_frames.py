@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import (
     LENGTH,
     Copied,
@@ -30,7 +31,17 @@ from legacy_mm.model import TopicPartition
 
 TICKET = Ticket("127.0.0.1", 1, b"secret-key", "", "a->b", 3, 7, 11)
 OFFSETS = {TopicPartition("orders", 0): 5, TopicPartition("o.2", 11): 1 << 40}
-PLAN = Plan(OFFSETS, {"orders": "orders"}, {"sasl.password": "geheim"}, {"x": "y"}, 5.0, 60.0, True, False, False)
+PLAN = Plan(
+    OFFSETS,
+    {"orders": "orders"},
+    property_names.read_consumer({"sasl.password": "geheim"}),
+    property_names.read_producer({"x": "y"}),
+    5.0,
+    60.0,
+    True,
+    False,
+    False,
+)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.channel import process_start
 from legacy_mm.control_channel.frames import Failure, Frame, Hello, Plan, Progress, Stopped, Ticket, Understood
 from legacy_mm.controlplane import copy_job
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.errors import FailureKind
 
-PLAN = Plan({}, {}, {}, {}, 5.0, 60.0, True, False, False)
+PLAN = Plan({}, {}, property_names.read_consumer({}), property_names.read_producer({}), 5.0, 60.0, True, False, False)
 TICKET = Ticket("here", 1, b"key", "", "a->b", 0, 1, 1)
 
 

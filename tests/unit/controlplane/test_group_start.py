@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import pytest
 
@@ -13,21 +12,9 @@ from legacy_mm.controlplane.group_start import GroupStart, LogEnds
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.model import TopicPartition
+from tests.fakes.groups import FakeGroups
 
 NOT_THERE, FORBIDDEN_TOPIC, FORBIDDEN_GROUP = map(error_text.text, (15, 29, 30))
-
-
-class Admin:
-    """Refuses one of the two questions, for this reason."""
-
-    def __init__(self, *, read: str = "", commit: str = "") -> None:
-        self._read, self._commit = read, commit
-
-    def offsets(self, groups: Collection[str], deadline: Deadline) -> Any:
-        return ({}, dict.fromkeys(groups, self._read)) if self._read else (dict.fromkeys(groups, {}), {})
-
-    def commit(self, offsets: Collection[str], deadline: Deadline) -> Any:
-        return dict.fromkeys(offsets, self._commit)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +35,9 @@ def test_what_may_be_tried_again_and_what_is_the_end(
 
     counted: list[int] = []
     guard = GapGuard("latest", counted.append, counted.append, fail=False, group="mirror")
-    admin: Any = Admin(**refused)
+    groups = FakeGroups(g={})
+    groups.untold = {"g": refused["read"]} if "read" in refused else {}
+    groups.refusals = {"g": refused["commit"]} if "commit" in refused else {}
     with pytest.raises(error, match="group g"):
-        GroupStart("g", admin, ends, guard, 1.0).keep(["orders"])
+        GroupStart("g", groups, ends, guard, 1.0).keep(["orders"])
     assert not counted and not caplog.records, "nothing is skipped before it is sure where the group begins"

@@ -12,6 +12,7 @@ from legacy_mm.clients.native.connection_errors import ProducerForgotten, Unsupp
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clock import epoch_ms
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Plan, Progress
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
@@ -69,7 +70,17 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[BatchesEngine, list[Any
     frames: list[Any] = []
     brokers = {"bootstrap.servers": "one:1"}
     source = {**brokers, "check.crcs": check_crcs}
-    plan = Plan({}, {"t": "t"}, source, brokers, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **more)
+    plan = Plan(
+        {},
+        {"t": "t"},
+        property_names.read_consumer(source),
+        property_names.read_producer(brokers),
+        0.0,
+        1.0,
+        abort_on_send_failure=False,
+        synchronous=False,
+        **more,
+    )
     return BatchesEngine(plan, frames.append), frames
 
 

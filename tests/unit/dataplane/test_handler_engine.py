@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.librdkafka.sender import FailedSend
+from legacy_mm.config import property_names
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import CopiedRun, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane import native_reader, partition_counts, records_engine
@@ -172,8 +173,8 @@ class Run:
         plan = Plan(
             {HERE: 10},
             {"t": "copy"},
-            {},
-            {},
+            property_names.read_consumer({}),
+            property_names.read_producer({}),
             60.0,
             1.0,
             abort_on_send_failure=True,

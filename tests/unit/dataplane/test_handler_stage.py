@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.config import property_names
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import Frame, Plan
 from legacy_mm.dataplane.handler_exit import HandlerExit
@@ -60,7 +61,8 @@ class Scene:
         self.reported: list[Frame] = []
         handler = asdict(HandlerSettings(f"{script}:Obey"))
         settings = {"handler": handler, "abort_on_send_failure": True, **changes}
-        plan = Plan({HERE: 0}, {"t": "copy"}, {}, {}, 0.0, 1.0, synchronous=False, **settings)
+        clients = property_names.read_consumer({}), property_names.read_producer({})
+        plan = Plan({HERE: 0}, {"t": "copy"}, *clients, 0.0, 1.0, synchronous=False, **settings)
         self.exit = HandlerExit(lambda: None, self.reported.append)
         beat = KeepAlive(lambda: None)
         options = RouteOptions(codec=None, level=None, limit=1 << 20)

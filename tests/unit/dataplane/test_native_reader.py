@@ -8,6 +8,7 @@ import pytest
 
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.dataplane.native_reader import BATCH_BYTES, BATCH_RECORDS, NativeReader
 from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
@@ -48,7 +49,9 @@ def fetcher() -> Fetcher:
 @pytest.fixture
 def reader(fetcher: Fetcher) -> NativeReader:
     nothing: Any = None
-    made = NativeReader({"bootstrap.servers": "127.0.0.1:1", "check.crcs": "true"}, 1.0, print, nothing)
+    made = NativeReader(
+        property_names.read_consumer({"bootstrap.servers": "127.0.0.1:1", "check.crcs": "true"}), 1.0, print, nothing
+    )
     made._source.fetcher = fetcher  # type: ignore[assignment]
     return made
 

@@ -17,24 +17,21 @@ from hypothesis import given
 from hypothesis import settings as settings_of
 from hypothesis import strategies as st
 
-from legacy_mm.audit.record_comparison import partition_of
 from legacy_mm.clients.librdkafka.error_meanings import refuses_the_record
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clients.librdkafka.sender import FailedSend, Refused
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
-from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.refused_records import RefusedRecords
-from legacy_mm.dataplane.routes import RouteOptions, Router
-from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.errors import HostError
 from legacy_mm.handlers.api import TargetRecord
 from legacy_mm.handlers.quarantine import read_file
-from legacy_mm.model import NO_RECORDS, Columns, TopicPartition
+from legacy_mm.model import NO_RECORDS, Columns
 from legacy_mm.protocol import error_codes
-from legacy_mm.protocol.record_batch import RecordBatch
-from tests.unit.protocol.batches import NOW, Latin, Row, build, decode
+from tests.unit.protocol.batches import NOW
 from tests.unit.source_records import number_of, row, rows, value_of
 
-HERE = TopicPartition("t", 3)
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
 NO_RIGHT = replace(TOO_LARGE, reason="no right", of_the_record=False)
 
@@ -52,8 +49,8 @@ class Target:
         self._refuses = refuses
         self._queue: list[tuple[tuple[str, int], bytes, Any, Any]] = []
 
-    def make(self, properties: Mapping[str, str], admit: Refused) -> Any:
-        self.properties, self.admit = properties, admit
+    def make(self, settings: ProducerSettings, admit: Refused) -> Any:
+        self.properties, self.admit = property_texts(settings), admit
         return self
 
     def partitions(self, topic: str) -> int:
@@ -86,7 +83,9 @@ def large(topic: str, value: bytes) -> FailedSend | None:
 
 def between(settings: QuarantineSettings, target: Target, properties: Mapping[str, str] = {}) -> RefusedRecords:
     """What is tested, in front of this target."""
-    return RefusedRecords(settings, properties, {"t": "copy"}, target.make, lambda: False, target.flush)
+    return RefusedRecords(
+        settings, property_names.read_producer(properties), {"t": "copy"}, target.make, lambda: False, target.flush
+    )
 
 
 def read(*values: bytes, partitions: int = 1) -> Columns:
@@ -186,7 +185,9 @@ def test_a_line_that_is_cut_short_is_the_end(settings: QuarantineSettings, monke
 def test_without_time_nothing_is_settled(settings: QuarantineSettings) -> None:
     """Invariant A: the engine reports nothing of it as safe."""
     target = Target(large)
-    refused = RefusedRecords(settings, {}, {"t": "copy"}, target.make, lambda: False, lambda: False)
+    refused = RefusedRecords(
+        settings, property_names.read_producer({}), {"t": "copy"}, target.make, lambda: False, lambda: False
+    )
     assert refused.send(read(b"1"), 0) == 1
     assert not refused.settled
 
@@ -221,90 +222,3 @@ def test_until_the_partitions_are_known_records_go_alone(settings: QuarantineSet
     target.count = 3
     assert refused.send(read(b"1", b"2", b"3"), 1) == 3
     assert refused.send(NO_RECORDS, 0) == 0
-
-
-class Batches:
-    """Refused batches of one partition, of which 5 to 8 is a piece."""
-
-    def __init__(self, settings: QuarantineSettings, limit: int = 1 << 20) -> None:
-        self.safe = SafeOffsets()
-        self.pieces = Pieces(self.safe)
-        self.refused = RefusedBatches(settings, Router(RouteOptions(None, None, limit)), self.pieces, limit)
-        self.piece = self.pieces.open(HERE, 8, 1)
-        self.partitions: int | str = 4
-        self.room = True
-        self.sent: list[tuple[TopicPartition, RecordBatch, Aside]] = []
-
-    def add(self, key: bytes | None = b"k", header: str = "h") -> None:
-        """The record at 7 is refused."""
-        lone = build([Row(0, NOW, key, b"v", [(header, b"x")])])
-        self.refused.add(Part(self.piece, range(7, 8), None), lone, "too large")
-
-    def put(self) -> None:
-        self.refused.put(lambda topic: self.partitions, self._append)
-
-    def _append(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
-        if self.room:
-            self.sent.append((partition, batch, aside))
-        return self.room
-
-
-def test_a_piece_is_safe_when_the_topic_has_the_record(settings: QuarantineSettings) -> None:
-    """Invariant A."""
-    batches = Batches(settings)
-    batches.add()
-    assert not batches.refused.is_empty()
-    batches.room = False
-    batches.put()
-    assert not batches.refused.is_empty()
-    batches.room = True
-    batches.put()
-    assert batches.refused.is_empty()
-    ((place, batch, aside),) = batches.sent
-    assert place == ("q", partition_of(b"k", 4))
-    (row,) = decode(batch)
-    assert row[1:4] == (NOW, b"k", b"v")
-    assert dict(row.headers)["legacy_mm.quarantine.offset"] == b"7"
-    assert batches.safe.take_moved() == {}
-    batches.pieces.acknowledged(aside.piece)
-    assert batches.safe.take_moved() == {HERE: 8}
-
-
-def test_a_record_without_a_key_has_its_place_in_the_topic(settings: QuarantineSettings) -> None:
-    batches = Batches(settings)
-    batches.add(key=None)
-    batches.partitions = 2
-    batches.put()
-    assert batches.sent[0][0] == ("q", 1)
-
-
-@pytest.mark.parametrize(("partitions", "limit"), [("no right", 1 << 20), (4, 100)], ids=["no topic", "too large"])
-def test_a_batch_that_no_topic_takes_is_in_the_file(
-    settings: QuarantineSettings, partitions: int | str, limit: int
-) -> None:
-    batches = Batches(settings, limit)
-    batches.add()
-    batches.partitions = partitions
-    batches.put()
-    (record,) = read_file(Path(settings.file)).records
-    assert (record.offset, record.headers) == (7, (("h", b"x"),))
-    assert (batches.sent, batches.safe.take_moved()) == ([], {HERE: 8})
-
-
-def test_without_a_topic_it_is_safe_at_once(settings: QuarantineSettings) -> None:
-    batches = Batches(replace(settings, topic=None))
-    batches.add()
-    assert batches.refused.is_empty()
-    assert batches.safe.take_moved() == {HERE: 8}
-    assert len(read_file(Path(settings.file)).records) == 1
-
-
-def test_a_record_that_cannot_be_set_aside_as_it_is_is_the_end(
-    settings: QuarantineSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its header has a name that is no text; nothing is changed silently."""
-    batches = Batches(settings)
-    with pytest.raises(StreamFailure, match=r"t-3 at offset 7 \(too large\), and it cannot be .* not UTF-8") as failed:
-        batches.add(header=Latin("größe"))
-    assert failed.value.exit_code == 255
-    assert batches.safe.take_moved() == {}

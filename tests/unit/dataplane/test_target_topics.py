@@ -8,48 +8,31 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import Plan
 from legacy_mm.dataplane import retry_backoff
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import StreamFailure
+from tests.fakes.cluster import ComingTopic
 
 QUICK = {"retry.backoff.ms": "0"}
 
 
-class Coming:
-    """A target cluster whose topic `t` is there at look number `there`; until then it answers with an error.
-
-    What it told first is a minute old.
-    """
-
-    def __init__(self, error: int, there: int = 3) -> None:
-        self._error = error
-        self._there = there
-        self._looks = 0
-
-    def watch(self, topics: list[str], *, create: bool) -> None:
-        assert (topics, create) == (["t"], True)
-
-    def partitions(self, topic: str) -> int:
-        return 2 if self._looks >= self._there else 0
-
-    def problem(self, topic: str) -> int:
-        return self._error
-
-    def age(self) -> float:
-        return 0.0 if self._looks else 60.0
-
-    def stale(self) -> None:
-        self._looks += 1
-
-
 def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> TargetTopics:
     """Of a plan without duties."""
-    plan = Plan({}, {"t": "t"}, {}, {**QUICK, **target}, 0.0, 1.0, abort_on_send_failure=False, synchronous=False)
+    plan = Plan(
+        {},
+        {"t": "t"},
+        property_names.read_consumer({}),
+        property_names.read_producer({**QUICK, **target}),
+        0.0,
+        1.0,
+        abort_on_send_failure=False,
+        synchronous=False,
+    )
     nobody: Any = None
-    cluster: Any = Coming(error, there)
-    return TargetTopics(plan, cluster, nobody, threading.Event(), lambda: None)
+    return TargetTopics(plan, ComingTopic(error, there), nobody, threading.Event(), lambda: None)
 
 
 @pytest.fixture(autouse=True)

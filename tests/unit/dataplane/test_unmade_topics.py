@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import Plan
 from legacy_mm.dataplane import unmade_topics
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -32,7 +33,17 @@ def unmade(target: Target, *, made: bool = True, compacted: Sequence[str] = ()) 
     """Of a plan that keeps a and b in place and not c."""
     names = {topic: f"A.{topic}" for topic in "abc"}
     plan = Plan(
-        {}, names, {}, {}, 0.0, 1.0, False, False, keeps_partition=["a", "b"], topics_made=made, compacted=compacted
+        {},
+        names,
+        property_names.read_consumer({}),
+        property_names.read_producer({}),
+        0.0,
+        1.0,
+        False,
+        False,
+        keeps_partition=["a", "b"],
+        topics_made=made,
+        compacted=compacted,
     )  # noqa: FBT003
     return UnmadeTopics(plan, target.missing)
 

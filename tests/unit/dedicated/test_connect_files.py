@@ -76,7 +76,7 @@ def test_connectors_with_the_same_aliases_are_one_flow(tmp_path: Path) -> None:
     assert run.settings.features.checkpoints is not None
     assert run.settings.features.heartbeats is None
     assert run.settings.features.connect_offsets is None
-    assert run.settings.target.properties["bootstrap.servers"] == "b:1"
+    assert run.settings.target.connection.bootstrap_servers == ("b:1",)
 
 
 def test_a_source_connector_alone_has_no_checkpoints(tmp_path: Path) -> None:

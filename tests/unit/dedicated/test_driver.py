@@ -9,6 +9,7 @@ import pytest
 
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
+from legacy_mm.config.secret import Secret
 from legacy_mm.dedicated import driver
 from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.dedicated.driver_line import DriverLine
@@ -62,7 +63,7 @@ def test_values_of_a_provider_are_looked_up_and_hidden(tmp_path: Path) -> None:
     )
     made = run(tmp_path, text)
     flow = next(each for each in made.flows if each.pair.target == "B")
-    assert flow.settings.target.properties["sasl.password"] == "s3cret-word"
+    assert flow.settings.target.connection.sasl.password == Secret("s3cret-word")
     assert "s3cret-word" in made.secrets
     assert "s3cret-word" not in repr(made)
 

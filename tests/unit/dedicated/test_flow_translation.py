@@ -30,7 +30,7 @@ def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
     assert (settings.source.group_id, settings.source.offset_reset) == ("mm2-A->B", "earliest")
     assert settings.source.metadata_max_age == 5.0
     assert settings.commit_interval == 60.0
-    assert settings.target.properties["acks"] == "all"
+    assert settings.target.client.produce.acks == -1
     assert features.naming.policy == "DefaultReplicationPolicy"
     assert (features.naming.source_alias, features.naming.target_alias) == ("A", "B")
     assert features.preserve_partitions
@@ -78,11 +78,11 @@ def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
     ],
 )
 def test_which_key_reaches_which_client(text: str, consumer: str | None, producer: str | None) -> None:
-    usual, changed = flow().settings, flow(text).settings
+    usual, changed = flow(), flow(text)
     fetched, waited = "fetch.message.max.bytes", "linger.ms"
-    expected = usual.source.properties.get(fetched) if consumer is None else consumer
-    assert changed.source.properties.get(fetched) == expected
-    assert changed.target.properties[waited] == (usual.target.properties[waited] if producer is None else producer)
+    expected = usual.consumer.properties.get(fetched) if consumer is None else consumer
+    assert changed.consumer.properties.get(fetched) == expected
+    assert changed.producer.properties[waited] == (usual.producer.properties[waited] if producer is None else producer)
 
 
 def test_group_positions_and_intervals_of_the_file() -> None:

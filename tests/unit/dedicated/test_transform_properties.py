@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.compat import properties_file
-from legacy_mm.dedicated.transform_properties import Refused, filters, read, refusal, sentence, steps
+from legacy_mm.dedicated.transform_properties import ConnectorRefused, filters, read, refusal, sentence, steps
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.handlers.transforms import Predicate, Transform, parsed
 
@@ -125,7 +125,7 @@ def test_several_in_their_order() -> None:
 )
 def test_what_connect_refuses(text: str, why: str) -> None:
     assert refusal(properties(text)) == why
-    with pytest.raises(Refused):
+    with pytest.raises(ConnectorRefused):
         read(properties(text))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.cli import explain
+from legacy_mm.cli.legacy_mm import main
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
 SECRET = "s3cret-word"  # noqa: S105 - made up
@@ -17,7 +17,7 @@ SECRET = "s3cret-word"  # noqa: S105 - made up
 def explained(folder: Path, text: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
     file = folder / "mm2.properties"
     file.write_text(text)
-    code = explain.main(["--json", "--", "/opt/kafka/bin/connect-mirror-maker.sh", str(file), *words])
+    code = main(["explain", "--json", "--", "/opt/kafka/bin/connect-mirror-maker.sh", str(file), *words])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -75,7 +75,7 @@ def test_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flow, back = document["flows"]
     shown = {"f": "Filter, if HasHeaderKey name=x", "i": "InsertHeader header=x value.literal=null"}
     assert (flow["transforms"], list(flow["transforms"]), back["transforms"]) == (shown, ["f", "i"], {})
-    assert explain.main(["--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     printed = capsys.readouterr().out
     assert "A->B: transforms\n  f  Filter, if HasHeaderKey name=x\n" in printed
     assert "A->B: transforms act on copied records, and not on those of" in printed
@@ -90,7 +90,7 @@ def test_a_transform_that_only_java_has(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_words_that_the_driver_refuses(capsys: pytest.CaptureFixture[str]) -> None:
-    assert explain.main(["--", "connect-mirror-maker.sh"]) == 255
+    assert main(["explain", "--", "connect-mirror-maker.sh"]) == 255
     assert "too few arguments" in capsys.readouterr().err
 
 
@@ -101,7 +101,7 @@ def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFix
         f'password="{SECRET}";\n'
     )
     _, document = explained(tmp_path, text, capsys)
-    assert explain.main(["--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     printed = capsys.readouterr().out
     assert SECRET not in json.dumps(document) + printed
     assert "A->B  .* but not the default list  topic t becomes A.t; group mm2-A->B at A" in printed
@@ -111,6 +111,6 @@ def test_a_missing_file_is_said_in_words_of_ours_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert explain.main(["--", "connect-mirror-maker.sh", "mm2.properties"]) == 2
+    assert main(["explain", "--", "connect-mirror-maker.sh", "mm2.properties"]) == 2
     said = "java.nio.file.NoSuchFileException: mm2.properties\nmm2.properties: no such file in"
     assert capsys.readouterr().out.startswith(f"It would end: {said} {tmp_path}\n")

@@ -5,36 +5,23 @@ from __future__ import annotations
 import math
 import queue
 import threading
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
 
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties, Scheduled
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.changes import AddPartitions, Change, ChangeOutcome, CreateAcl, CreateTopic, Look, SetConfig
+from legacy_mm.policies.changes import AddPartitions, CreateAcl, CreateTopic, Look, SetConfig
+from tests.fakes.admin import FakeAdmin
 
 SECONDS = 10.0
 
 
-class Target:
-    """Does what it is told but for topics with a bad name; others may be there already."""
-
-    def __init__(self) -> None:
-        self.done: list[Change] = []
-
-    def _apply(self, changes: Sequence[Any], _: Deadline) -> Iterator[ChangeOutcome]:
-        for change in changes:
-            refused = change.topic == "bad"
-            self.done += [] if refused else [change]
-            yield ChangeOutcome(change, "Broker: Invalid topic" if refused else "", already=change.topic == "there")
-
-    create_topics = add_partitions = alter = create_rules = delete_rules = _apply
+def target() -> FakeAdmin:
+    return FakeAdmin(refuses={"bad": "Broker: Invalid topic"}, there=["there"])
 
 
 class Looks:
@@ -70,9 +57,9 @@ class Bench:
     """Duties with a target, and what they counted."""
 
     def __init__(self, *duties: Looks, interval: float = 0.0, before_copying: bool = False) -> None:
-        self.target, self.counted = Target(), queue.SimpleQueue[tuple[str, int, int]]()
+        self.target, self.counted = target(), queue.SimpleQueue[tuple[str, int, int]]()
         scheduled = [Scheduled(duty, interval, before_copying) for duty in duties]
-        self.duties = Duties(scheduled, Applier(cast(Admin, self.target)), lambda *row: self.counted.put(row))
+        self.duties = Duties(scheduled, Applier(self.target), lambda *row: self.counted.put(row))
 
     def __enter__(self) -> Bench:
         self.duties.start()
@@ -107,14 +94,9 @@ def test_changes_are_made_told_and_counted(caplog: pytest.LogCaptureFixture) -> 
 
 def test_nothing_is_allowed_where_what_forbids_is_refused() -> None:
     """Else the copy would be open to whom the source refuses; other topics get their rules."""
-
-    class Rules(Target):
-        def create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
-            yield from (ChangeOutcome(each, "no such principal" if each.rule.forbids else "") for each in changes)
-
     read = AclRule("t", "LITERAL", "User:x", "*", "READ", "ALLOW")
     made = [read, replace(read, topic="u"), replace(read, topic="*"), replace(read, permission="DENY")]
-    applier = Applier(cast(Admin, Rules()))
+    applier = Applier(FakeAdmin(refuses={"DENY": "no such principal"}))
     outcomes = list(applier.apply([CreateAcl(rule) for rule in made], Deadline.after(SECONDS)))
     done = [outcome.change for outcome in outcomes if not outcome.error]
     assert done == [CreateAcl(replace(read, topic="u"))]

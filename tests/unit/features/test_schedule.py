@@ -7,6 +7,7 @@ import math
 import pytest
 
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.config import property_names
 from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.schedule import TopicNames, feature_duties
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
@@ -14,7 +15,7 @@ from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, ConfigS
 from legacy_mm.features.topic_creation.flags import CreationSettings
 
 FILTER = ConfigFilterSettings(())
-NOWHERE = LibrdkafkaAdmin("source", {"bootstrap.servers": "nowhere.invalid:1"})
+NOWHERE = LibrdkafkaAdmin("source", property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"}))
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
 
 

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import AdminSettings, JavaStores, KeyStore, PemFiles
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.wiring import check_logins
 from tests.unit.certificates import certify, key_pem, pem
-from tests.unit.flow_settings import flow_settings, source_settings
+from tests.unit.flow_settings import flow_settings, source_settings, target_with
 
 NO_JAVA: Any = None
 
@@ -72,8 +74,8 @@ def test_pem_that_cannot_be_used_is_refused_at_the_start(
         "ssl.key.password": "hush" if wrong == "password" else "right",
     }
     read = apply("producer", file)
-    asked = replace(settings, source=source_settings(), target_admin=AdminSettings({}))
-    used = replace(getattr(asked, side), properties=read.properties, pem=read.pem)
+    asked = replace(settings, source=source_settings(), target_admin=AdminSettings(ConnectionSettings()))
+    used = replace(getattr(asked, side).reached_by(property_names.read_connection(read.properties)), pem=read.pem)
     asked = replace(asked, **{side: used})
     if said is None:
         check_logins(asked)
@@ -85,12 +87,12 @@ def test_pem_that_cannot_be_used_is_refused_at_the_start(
 
 
 def test_a_pem_store_is_read_again(settings: Settings, trusted: Path) -> None:
-    assert settings.source.properties["ssl.ca.pem"] == certificate("AAAA")
+    assert settings.source.connection.tls.ca_pem == certificate("AAAA")
     before = key_stores.contents(key_stores.with_stores(settings, NO_JAVA))
     assert key_stores.contents(key_stores.with_stores(settings, NO_JAVA)) == before
     trusted.write_text(certificate("BBBB"))
     renewed = key_stores.with_stores(settings, NO_JAVA)
-    assert renewed.source.properties["ssl.ca.pem"] == certificate("BBBB")
+    assert renewed.source.connection.tls.ca_pem == certificate("BBBB")
     assert key_stores.contents(renewed) != before
     trusted.write_text("-----BEGIN CERTIFICATE-----\nBBB")
     with pytest.raises(ConfigurationError, match="holds no PEM block"):
@@ -104,7 +106,7 @@ def test_a_file_that_librdkafka_reads_is_compared_byte_by_byte(settings: Setting
     native = tmp_path / "native.pem"
     native.write_text("one")
     plain = replace(settings.source, pem=PemFiles())
-    target = replace(settings.target, properties={"ssl.ca.location": str(native)})
+    target = target_with(settings.target, {"ssl.ca.location": str(native)})
     settings = replace(settings, source=plain, target=target)
     assert key_stores.files(settings) == {str(native)}
     before = key_stores.contents(settings)
@@ -115,7 +117,7 @@ def test_a_file_that_librdkafka_reads_is_compared_byte_by_byte(settings: Setting
 def test_all_files_of_all_sides_are_watched(settings: Settings, trusted: Path) -> None:
     assert key_stores.files(settings) == {str(trusted)}
     keys = JavaStores(keys=KeyStore("/keys.jks", "JKS", "hush"))
-    admin = AdminSettings({}, JavaStores(trusted=KeyStore("/admin.jks", "JKS", None)))
+    admin = AdminSettings(ConnectionSettings(), JavaStores(trusted=KeyStore("/admin.jks", "JKS", None)))
     all_sides = replace(settings, target=replace(settings.target, stores=keys), target_admin=admin)
     assert key_stores.files(all_sides) == {str(trusted), "/keys.jks", "/admin.jks"}
 

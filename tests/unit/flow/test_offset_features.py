@@ -9,6 +9,7 @@ import pytest
 
 from legacy_mm.clients.librdkafka.internal_topic import OnResult
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.flow import offset_features
 from legacy_mm.flow.offset_features import FlowOffsets
@@ -21,7 +22,10 @@ SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 
 def test_no_ends_where_only_librdkafka_can_log_in() -> None:
     target = {**SERVERS, "security.protocol": "ssl", "ssl.engine.location": "pkcs11.so"}
-    assert offset_features._ends_of(target)([TopicPartition("t", 0)], Deadline.after(1.0)) == {}
+    assert (
+        offset_features._ends_of(property_names.read_connection(target))([TopicPartition("t", 0)], Deadline.after(1.0))
+        == {}
+    )
 
 
 def test_a_topic_that_takes_nothing_is_told_once_until_it_takes_a_record(
@@ -34,8 +38,9 @@ def test_a_topic_that_takes_nothing_is_told_once_until_it_takes_a_record(
 
     monkeypatch.setattr(offset_features, "InternalTopicWriter", writer)
     features = SimpleNamespace(checkpoints=None)
+    at = property_names.read_connection(SERVERS)
     settings: Any = SimpleNamespace(
-        source_admin_properties=SERVERS, target_admin_properties=SERVERS, commit_interval=60.0, features=features
+        source_admin_connection=at, target_admin_connection=at, commit_interval=60.0, features=features
     )
     names: Any = SimpleNamespace(offset_syncs_topic=lambda _: SYNCS, exact_offsets_topic=lambda _: MAP)
     registry = Registry("f", "producer-1", {}, mirror_names=MirrorNames("A", "B", str))

@@ -9,18 +9,18 @@ import pytest
 
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.config.settings import HandlerSettings, ReceiptSettings, SparkSettings
-from legacy_mm.controlplane.copy_job import CopyTrouble
-from legacy_mm.errors import ConfigurationError, FailureKind
+from legacy_mm.config.kafka_clients import KERBEROS
+from legacy_mm.config.property_names import TOKEN_AUTH
+from legacy_mm.config.settings import HandlerSettings, SparkSettings
+from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
-from legacy_mm.flow.copy_jobs import Copies, choose_engine
+from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_features import DutyClusters
-from legacy_mm.flow.wiring import check_addresses, check_logins, member_properties
-from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
-from tests.unit.flow_settings import flow_settings, source_settings
+from legacy_mm.flow.wiring import check_addresses, check_logins, member_settings
+from tests.unit.flow_settings import flow_settings, source_settings, source_with, target_with
 
 
 @pytest.fixture
@@ -30,20 +30,20 @@ def settings() -> Settings:
 
 def test_instance_id_per_stream(settings: Settings) -> None:
     """Difference: instance-id-per-stream."""
-    assert member_properties(settings, 0)["group.instance.id"] == "host-a"
+    assert member_settings(settings, 0).membership.instance_id == "host-a"
     two = replace(settings, streams=2)
-    assert [member_properties(two, n)["group.instance.id"] for n in range(2)] == ["host-a-0", "host-a-1"]
+    assert [member_settings(two, n).membership.instance_id for n in range(2)] == ["host-a-0", "host-a-1"]
 
 
 def test_no_instance_id_is_made_up(settings: Settings) -> None:
     plain = replace(settings, source=replace(settings.source, group_instance_id=None))
-    assert "group.instance.id" not in member_properties(plain, 0)
+    assert member_settings(plain, 0).membership.instance_id is None
 
 
 @pytest.mark.parametrize("servers", ["no-such-host.invalid:9092", "x", "127.0.0.1:notaport"])
 def test_bootstrap_servers_that_resolve_to_nothing(settings: Settings, servers: str) -> None:
     """As the Java client: an error at start, before any JVM is started."""
-    bad = replace(settings, target=replace(settings.target, properties={"bootstrap.servers": servers}))
+    bad = replace(settings, target=target_with(settings.target, {"bootstrap.servers": servers}))
     with pytest.raises(ConfigurationError, match="No resolvable bootstrap urls"):
         check_addresses(bad)
     check_addresses(replace(settings, source=settings.source))
@@ -51,23 +51,7 @@ def test_bootstrap_servers_that_resolve_to_nothing(settings: Settings, servers: 
 
 def test_one_name_that_resolves_is_enough(settings: Settings) -> None:
     servers = {"bootstrap.servers": "no-such-host.invalid:9092,127.0.0.1:9092"}
-    check_addresses(replace(settings, target=replace(settings.target, properties=servers)))
-
-
-@pytest.mark.parametrize(("canary", "engine"), [("", "batches"), ("orders.*", "records")])
-def test_a_partitioner_is_in_the_way_of_batches_where_it_has_a_say(
-    settings: Settings, canary: str, engine: str
-) -> None:
-    """It has none over topics whose partitions are preserved."""
-    target = replace(settings.target, properties={**settings.target.properties, "partitioner": "random"})
-    features = FeatureSettings(preserve_partitions=True, canary=canary)
-    assert choose_engine(replace(settings, target=target, features=features)).engine == engine
-    assert choose_engine(replace(settings, target=target)).engine == "records"
-
-
-@pytest.mark.parametrize("master", [None, "local[8]", "spark://a:1"])
-def test_whole_batches_wherever_spark_runs(settings: Settings, master: str | None) -> None:
-    assert choose_engine(replace(settings, spark=SparkSettings(master))).engine == "batches"
+    check_addresses(replace(settings, target=target_with(settings.target, servers)))
 
 
 def no_patterns(_: str) -> Any:
@@ -75,7 +59,6 @@ def no_patterns(_: str) -> Any:
     raise AssertionError
 
 
-BY_RECORD = "Copying record by record: receipts count the bytes of keys and values"
 TOKEN = {"security.protocol": "sasl_ssl", "sasl.mechanism": "SCRAM-SHA-256", TOKEN_AUTH: "true"}
 COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
 
@@ -96,20 +79,23 @@ def test_a_login_that_librdkafka_does_not_have(
     """Difference: logins-of-the-batches. It is refused with what only librdkafka can do, and never done half."""
     asked = replace(
         settings,
-        source=replace(settings.source, properties={**settings.source.properties, **source}),
-        target=replace(settings.target, properties={**settings.target.properties, **target}),
+        source=source_with(settings.source, source),
+        target=target_with(settings.target, target),
         **more,
     )
     check_logins(asked)
     for side in ("source", "target") if not source else ("source",):
-        properties = {**getattr(asked, side).properties, **TOKEN}
+        with_token: dict[str, Any] = {
+            "source": source_with(asked.source, TOKEN),
+            "target": target_with(asked.target, TOKEN),
+        }
         with pytest.raises(ConfigurationError, match=said):
-            check_logins(replace(asked, **{side: replace(getattr(asked, side), properties=properties)}))
+            check_logins(replace(asked, **{side: with_token[side]}))
 
 
 def test_a_first_start_is_kept_over_our_own_sockets(settings: Settings) -> None:
     foreign = {"security.protocol": "ssl", "ssl.engine.location": "x"}
-    source = replace(settings.source, properties={**settings.source.properties, **foreign})
+    source = source_with(settings.source, foreign)
     check_logins(replace(settings, source=source))
     with pytest.raises(ConfigurationError, match=r"new\.topics\.from earliest is not possible: ssl\.engine\.location"):
         check_logins(replace(settings, source=replace(source, new_from_earliest=True)))
@@ -117,14 +103,14 @@ def test_a_first_start_is_kept_over_our_own_sockets(settings: Settings) -> None:
 
 def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings) -> None:
     features = FeatureSettings(preserve_partitions=True)
-    token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
+    token = replace(settings, target=target_with(settings.target, TOKEN))
     check_logins(replace(token, features=features))
     clusters = DutyClusters(replace(token, features=features), Names(settings.topics, features, no_patterns))
     assert (type(clusters.source), type(clusters.target)) == (LibrdkafkaAdmin, NativeAdmin)
 
 
 def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:
-    token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
+    token = replace(settings, target=target_with(settings.target, TOKEN))
     elsewhere = replace(token, spark=SparkSettings(master="spark://a:1"))
     handled = replace(token, handler=HandlerSettings("x"))
     for asked in (token, elsewhere, handled):
@@ -135,56 +121,8 @@ def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -
 def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> None:
     pytest.importorskip("gssapi", reason="pip install 'legacy-mm[kerberos]' (needs Debian's libkrb5-dev)")
     kerberos = {"security.protocol": "sasl_ssl", "sasl.mechanism": KERBEROS}
-    here = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **kerberos}))
+    here = replace(settings, target=target_with(settings.target, kerberos))
     for master in (None, "local[8]"):
         check_logins(replace(here, spark=SparkSettings(master)))
     with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
         check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))
-
-
-def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
-    """Several streams hear of the same one."""
-    copies = Copies(settings, no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
-    refused = [CopyTrouble("", False, FailureKind.BATCH_REFUSED, size) for size in (262_144, 262_144, 16_384)]
-    assert all(map(copies.adapt, refused))
-    told = "The target takes no batch of {} bytes; copying again from the safe offsets, all in batches of {}"
-    assert caplog.messages == [told.format(262_144, 16_384), told.format(16_384, 1_024)]
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({}, []),
-        ({"engine": "records"}, []),
-        ({"handler": HandlerSettings("x")}, []),
-        ({"receipts": ReceiptSettings("r", 0)}, [BY_RECORD]),
-    ],
-    ids=["batches", "as asked", "with a handler", "fallback"],
-)
-def test_why_not_batches_is_told_once(
-    settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], said: list[str]
-) -> None:
-    caplog.set_level("INFO")
-    Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
-    assert caplog.messages == said
-
-
-@pytest.mark.parametrize(
-    ("more", "helped", "said"),
-    [
-        ({}, True, "Copying record by record: why"),
-        ({"engine": "records"}, True, "Reading record by record: why"),
-        ({"engine": "batches"}, False, None),
-    ],
-    ids=["batches", "records", "batches as asked"],
-)
-def test_what_our_sockets_cannot_do_is_left_to_librdkafka(
-    settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], helped: bool, said: str | None
-) -> None:
-    """Both streams hear of it, and it is said once."""
-    caplog.set_level("INFO")
-    copies = Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
-    assert [copies.adapt(CopyTrouble("why", fatal=False, kind=FailureKind.ENGINE_UNFIT)) for _ in range(2)] == [
-        helped
-    ] * 2
-    assert caplog.messages == ([] if said is None else [said])

@@ -12,7 +12,9 @@ import pytest
 from confluent_kafka import Producer
 
 from compat.laboratory.certificates import PASSWORD, Authority, convert
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings, SecurityProtocol
 from legacy_mm.config.settings import JavaStores, KeyStore, SparkSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.jvm import keystore
@@ -32,7 +34,7 @@ class Lab:
     authority: Authority
     folder: Path
 
-    def read(self, trusted: KeyStore | None = None, keys: KeyStore | None = None) -> dict[str, str]:
+    def read(self, trusted: KeyStore | None = None, keys: KeyStore | None = None) -> keystore.StoreContents:
         return keystore.read(JavaStores(trusted, keys), lambda: self.jvm)
 
     def store(self, name: str, kind: str = "JKS", password: str | None = PASSWORD) -> KeyStore:
@@ -57,28 +59,30 @@ def test_stores_of_every_format_and_generation(lab: Lab, name: str, tmp_path: Pa
     kind = KINDS[name][0]
     read = lab.read(lab.store(f"trust.{name}", kind), lab.store(f"key.{name}", kind))
     certificate = lab.authority.certificate.read_text()
-    assert ssl.PEM_cert_to_DER_cert(read["ssl.ca.pem"]) == ssl.PEM_cert_to_DER_cert(certificate)
-    assert read["ssl.certificate.pem"].count("BEGIN CERTIFICATE") == 2
+    assert ssl.PEM_cert_to_DER_cert(read.trusted) == ssl.PEM_cert_to_DER_cert(certificate)
+    assert read.chain.count("BEGIN CERTIFICATE") == 2
     both = tmp_path / "both.pem"
-    both.write_text(read["ssl.key.pem"] + read["ssl.certificate.pem"])
+    both.write_text(read.key.reveal() + read.chain)
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(both)  # raises when the key is not the certificate's
 
 
 def test_librdkafka_takes_what_was_read(lab: Lab) -> None:
     stores = JavaStores(None, lab.store("key.p12"), java_trust=True, token_service=True)
-    read = keystore.read(stores, lambda: lab.jvm)
-    Producer({"security.protocol": "ssl", "log_level": 0, **read})
+    asked = ConnectionSettings(protocol=SecurityProtocol.SSL)
+    read = keystore.with_contents(asked, stores, lambda: lab.jvm)
+    assert read.tls.ca_pem and read.tls.key_pem and read.tls.certificate_pem and read.sasl.oauth.ca_pem
+    Producer({"log_level": 0, **property_texts(read)})
 
 
 @pytest.mark.parametrize(("name", "kind"), [("trust.p12", "JKS"), ("trust.jks", "PKCS12"), ("trust.jks", "jks")])
 def test_the_type_may_be_the_wrong_word_of_the_two(lab: Lab, name: str, kind: str) -> None:
-    assert "ssl.ca.pem" in lab.read(lab.store(name, kind))
+    assert lab.read(lab.store(name, kind)).trusted
 
 
 def test_a_key_with_a_password_of_its_own(lab: Lab) -> None:
     lab.authority.key("own.jks", "JKS", key_password=KEY_PASSWORD)
     store = lab.store("own.jks")
-    assert "ssl.key.pem" in lab.read(keys=replace(store, key_password=KEY_PASSWORD))
+    assert lab.read(keys=replace(store, key_password=KEY_PASSWORD)).key
     with pytest.raises(ConfigurationError) as refused:
         lab.read(keys=store)
     assert str(refused.value).endswith("KafkaException: java.security.UnrecoverableKeyException: Cannot recover key")
@@ -86,7 +90,7 @@ def test_a_key_with_a_password_of_its_own(lab: Lab) -> None:
 
 def test_trust_without_a_password(lab: Lab) -> None:
     """Difference empty-trust-store."""
-    assert "ssl.ca.pem" in lab.read(lab.store("trust.jks", password=None))
+    assert lab.read(lab.store("trust.jks", password=None)).trusted
     with pytest.raises(ConfigurationError, match=r"no certificate that can be read without ssl\.truststore\.password"):
         lab.read(lab.store("trust.p12", password=None))
 
@@ -95,7 +99,7 @@ def test_all_aliases_are_trusted(lab: Lab) -> None:
     other = Authority(lab.folder, "other")
     for authority in (lab.authority, other):
         authority.trust("both.jks", "JKS")
-    assert lab.read(lab.store("both.jks"))["ssl.ca.pem"].count("BEGIN CERTIFICATE") == 2
+    assert lab.read(lab.store("both.jks")).trusted.count("BEGIN CERTIFICATE") == 2
 
 
 def test_trust_without_a_root_is_said(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
@@ -112,18 +116,18 @@ def test_one_of_several_keys_is_said(lab: Lab, caplog: pytest.LogCaptureFixture)
         lab.authority.key("several.jks", "JKS", owner=owner)
     with caplog.at_level(logging.WARNING):
         read = lab.read(keys=lab.store("several.jks"))
-    assert read["ssl.key.pem"].count("BEGIN PRIVATE KEY") == 1
+    assert read.key.reveal().count("BEGIN PRIVATE KEY") == 1
     assert "several.jks holds 2 keys" in caplog.text
 
 
 def test_a_key_store_without_a_key_shows_none(lab: Lab) -> None:
-    assert lab.read(keys=lab.store("trust.jks")) == {}
+    assert lab.read(keys=lab.store("trust.jks")) == keystore.StoreContents()
 
 
 def test_what_java_trusts_by_itself(lab: Lab) -> None:
     trusted = keystore.read(JavaStores(java_trust=True, token_service=True), lambda: lab.jvm)
-    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=trusted["ssl.ca.pem"])
-    assert trusted["https.ca.pem"] == trusted["ssl.ca.pem"]
+    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=trusted.trusted)
+    assert trusted.trusted_services == trusted.trusted
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from compat.laboratory.upgrade_files import adapted, combined, entries, sample_o
 from compat.laboratory.upgrade_rungs import RUNGS, Rung, checkpoint_of, in_force, rules_with
 from compat.laboratory.upgrade_waves import Rules
 from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.cli.mirror_line import flows_of
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.features.rows import FEATURES
 from legacy_mm.flow.flow_settings import Settings
@@ -39,7 +39,7 @@ def settings_of(folder: Path, numbers: Sequence[int]) -> Settings:
     file = folder / "features.properties"
     file.write_text(written(combined(samples, off)))
     words = [f"--{side}.config={QUICKSTART / side}.properties" for side in ("consumer", "producer")]
-    (found,) = flows_of([*words, "--whitelist", "orders.*,audit", "--features.config", str(file)])
+    (found,) = MirrorLine([*words, "--whitelist", "orders.*,audit", "--features.config", str(file)]).flows()
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.config import property_names
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.engine_choice import Asked, EngineChoice, choose
 
@@ -24,7 +25,7 @@ def chosen(
 ) -> EngineChoice:
     return choose(
         asked,
-        target,
+        property_names.read_producer(target).produce,
         needs_records=needs_records,
         partitions_by_key=by_key,
         insecurity=lambda: insecurity,

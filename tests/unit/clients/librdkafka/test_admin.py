@@ -11,6 +11,7 @@ import pytest
 from legacy_mm.clients.librdkafka import admin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, SetConfig
 
 TOPICS = [f"t{number}" for number in range(300)]
@@ -41,7 +42,7 @@ class Client:
 def test_a_controller_can_take_what_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     client, deadline = Client(), Deadline.after(10.0)
     monkeypatch.setattr(admin, "AdminClient", lambda properties: client)
-    target = LibrdkafkaAdmin("target", {"bootstrap.servers": "nowhere.invalid:1"})
+    target = LibrdkafkaAdmin("target", property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"}))
     for outcomes in (
         target.create_topics([CreateTopic(topic, 50, -1) for topic in TOPICS], deadline),
         target.add_partitions([AddPartitions(topic, 0, 50) for topic in TOPICS], deadline),

@@ -15,6 +15,7 @@ from legacy_mm import clock
 from legacy_mm.clients.librdkafka import compacted
 from legacy_mm.clients.librdkafka.compacted import CompactedEntry, read_to_end
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.errors import HostError
 
 END = KafkaError._PARTITION_EOF
@@ -68,7 +69,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(compacted, "Consumer", lambda _: consumer)
         monkeypatch.setattr(clock, "monotonic", lambda: consumer.now)
         try:
-            answer: Any = list(read_to_end({"bootstrap.servers": "one:1"}, "t", Deadline.after(10.0)))
+            answer: Any = list(
+                read_to_end(property_names.read_connection({"bootstrap.servers": "one:1"}), "t", Deadline.after(10.0))
+            )
         except HostError as error:
             answer = str(error)
         assert consumer.closed

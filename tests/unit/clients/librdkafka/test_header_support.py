@@ -13,6 +13,7 @@ import pytest
 from legacy_mm.clients.librdkafka import header_support
 from legacy_mm.clients.librdkafka.client import ErrorLines
 from legacy_mm.clients.librdkafka.header_support import HeaderCheck
+from legacy_mm.config import property_names
 from legacy_mm.errors import StreamFailure
 
 SOME: list[Any] = [None, [("trace", b"1")]]
@@ -26,7 +27,10 @@ def silent(new_port: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> Call
     bootstrap = f"127.0.0.1:{new_port()}"
 
     def check(idempotence: str) -> HeaderCheck:
-        return HeaderCheck({"bootstrap.servers": bootstrap, "enable.idempotence": idempotence}, ErrorLines("client"))
+        return HeaderCheck(
+            property_names.read_producer({"bootstrap.servers": bootstrap, "enable.idempotence": idempotence}),
+            ErrorLines("client"),
+        )
 
     return check
 

@@ -11,6 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from legacy_mm.clients.librdkafka import inspector
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 
@@ -35,7 +36,7 @@ class Coordinated:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> LibrdkafkaInspector:
     monkeypatch.setattr(inspector, "Consumer", Coordinated)
-    return LibrdkafkaInspector({"bootstrap.servers": "127.0.0.1:1"})
+    return LibrdkafkaInspector(property_names.read_connection({"bootstrap.servers": "127.0.0.1:1"}))
 
 
 def test_a_coordinator_that_moves_is_asked_again(asked: LibrdkafkaInspector, monkeypatch: pytest.MonkeyPatch) -> None:

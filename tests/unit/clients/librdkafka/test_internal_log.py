@@ -15,6 +15,7 @@ from legacy_mm import clock
 from legacy_mm.clients.librdkafka import internal_log
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.errors import HostError
 
 SECONDS = 20.0
@@ -69,7 +70,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
 
 @pytest.fixture
 def log() -> InternalLog:
-    return InternalLog({"bootstrap.servers": "one:1"}, "t", "test")
+    return InternalLog(property_names.read_connection({"bootstrap.servers": "one:1"}), "t", "test")
 
 
 def read(log: InternalLog, seconds: float = SECONDS) -> list[int]:

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import KafkaError
 
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
+from legacy_mm.config import property_names
 from legacy_mm.errors import StreamFailure
 
 
@@ -18,7 +19,7 @@ def test_a_token_service_that_refuses_the_client(assigned: bool) -> None:
     """A renewal comes long before the token's end; brokers refuse one that is over."""
     listener: Any = SimpleNamespace(assigned=lambda partitions: None)
     properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
-    member = LibrdkafkaMember(properties, "g-0", listener, lambda _: None)
+    member = LibrdkafkaMember(property_names.read_consumer(properties), "g-0", listener, lambda _: None)
     if assigned:
         member._on_assign(SimpleNamespace(assign=lambda partitions: None), [])
     told = 'Failed to acquire SASL OAUTHBEARER token: {"error": "invalid_client"}'

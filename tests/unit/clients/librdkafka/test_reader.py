@@ -11,6 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from legacy_mm.clients.librdkafka import reader
 from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import Started
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
@@ -83,7 +84,7 @@ def test_a_gap_has_an_offset(
     message = SimpleNamespace(error=lambda: error, topic=lambda: "t", partition=lambda: 0, offset=lambda: offset)
     monkeypatch.setattr(reader, "Consumer", lambda _: Consumer([message]))
     monkeypatch.setattr(reader, "_error", lambda record: record.error())
-    reading = PartitionReader({"bootstrap.servers": "one:1"}, 1.0, print)
+    reading = PartitionReader(property_names.read_consumer({"bootstrap.servers": "one:1"}), 1.0, print)
     reading.start({PARTITION: 5})
     assert not reading.read(0.0)
     (gap,) = reading.take_gaps()
@@ -104,7 +105,7 @@ def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(consumer: 
     first, second, third = (TopicPartition("t", number) for number in range(3))
     consumer.leaders = {0: 1, 1: -1, 2: 2}
     consumer.away = {2}
-    reading = PartitionReader({}, 1.0, print)
+    reading = PartitionReader(property_names.read_consumer({}), 1.0, print)
     assert reading.start({first: LATEST, second: LATEST, third: EARLIEST}) == Started({first: 1500}, {first: 0})
     assert consumer.assigned == {0: 1500}
     assert reading.take_started(lambda: {first: 1700}) is None
@@ -119,7 +120,7 @@ def test_each_leader_is_asked_for_the_starts_of_all_its_partitions_at_once(consu
     """One by one they took 80 s for 200 idle partitions over a line of 50 ms, at each start of a copy job."""
     places = [TopicPartition("t", number) for number in range(90)]
     consumer.leaders = {place.partition: place.partition % 3 for place in places}
-    started = PartitionReader({}, 1.0, print).start(dict.fromkeys(places, LATEST))
+    started = PartitionReader(property_names.read_consumer({}), 1.0, print).start(dict.fromkeys(places, LATEST))
     assert (started.offsets, started.lows) == (dict.fromkeys(places, 1500), dict.fromkeys(places, 0))
     assert [len(asked) for asked in consumer.asked] == [30] * 6, "first offset and last one"
 
@@ -131,7 +132,7 @@ def test_a_partition_that_its_leader_does_not_have_yet_keeps_no_other_of_it_from
     """librdkafka then tells none of them."""
     consumer.refused = {1: code}
     places = [TopicPartition("t", number) for number in range(3)]
-    reading = PartitionReader({}, 1.0, print)
+    reading = PartitionReader(property_names.read_consumer({}), 1.0, print)
     assert reading.start(dict.fromkeys(places, LATEST)).offsets == {places[0]: 1500, places[2]: 1500}
     assert reading.leaderless == {places[1]: LATEST}
 
@@ -150,7 +151,9 @@ def test_a_leader_is_waited_for_at_the_start(consumer: Consumer, monkeypatch: py
         return asked(partitions, timeout)
 
     monkeypatch.setattr(consumer, "offsets_for_times", answer)
-    assert PartitionReader({}, 1.0, print).start(dict.fromkeys(places, EARLIEST)).offsets == dict.fromkeys(places, 0)
+    assert PartitionReader(property_names.read_consumer({}), 1.0, print).start(
+        dict.fromkeys(places, EARLIEST)
+    ).offsets == dict.fromkeys(places, 0)
     assert consumer.asked == 7 * [[0, 1, 2]]
 
 
@@ -159,7 +162,7 @@ def test_where_nobody_leads_anything_a_leader_is_waited_for_and_that_is_told(
 ) -> None:
     """As in Java, for ever: a job that failed each time ended the mirror within half a minute."""
     consumer.leaders = {0: -1}
-    assert PartitionReader({}, 1.0, print).start({PARTITION: LATEST}) == Started({}, {})
+    assert PartitionReader(property_names.read_consumer({}), 1.0, print).start({PARTITION: LATEST}) == Started({}, {})
     (line,) = caplog.records
     assert vars(line)["fields"]["text"] == "t-0 has no leader, or its leader does not answer"
 
@@ -168,7 +171,7 @@ def test_where_a_start_will_never_be_known_reading_does_not_begin(consumer: Cons
     consumer.refused = {1: KafkaError.TOPIC_AUTHORIZATION_FAILED}
     places = [TopicPartition("t", number) for number in range(3)]
     with pytest.raises(StreamFailure, match="reading t-1 failed: Broker: Topic authorization failed"):
-        PartitionReader({}, 1.0, print).start(dict.fromkeys(places, EARLIEST))
+        PartitionReader(property_names.read_consumer({}), 1.0, print).start(dict.fromkeys(places, EARLIEST))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +193,7 @@ def test_an_error_ends_the_reading_as_in_java_or_is_told(
     message = SimpleNamespace(error=lambda: error, topic=lambda: "t", partition=lambda: 0)
     monkeypatch.setattr(reader, "Consumer", lambda _: Consumer([message]))
     monkeypatch.setattr(reader, "_error", lambda record: record.error())
-    reading = PartitionReader({}, 1.0, print)
+    reading = PartitionReader(property_names.read_consumer({}), 1.0, print)
     if ends:
         with pytest.raises(StreamFailure, match="reading t-0 failed: "):
             reading.read(0.0)
@@ -207,7 +210,7 @@ def test_records_come_before_the_error_that_follows_them(monkeypatch: pytest.Mon
     monkeypatch.setattr(consumer, "consume", lambda count, timeout: [failed])
     monkeypatch.setattr(reader, "Consumer", lambda _: consumer)
     monkeypatch.setattr(reader, "_error", lambda record: record.error())
-    reading = PartitionReader({}, 1.0, lambda _: None)
+    reading = PartitionReader(property_names.read_consumer({}), 1.0, lambda _: None)
     assert reading.read(1.0).next_offsets() == {PARTITION: 4}
     for _ in range(2):
         with pytest.raises(StreamFailure, match="reading t-0 failed: Local: Bad message"):

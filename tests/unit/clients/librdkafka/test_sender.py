@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, Message
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
+from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import UNKNOWN
 from legacy_mm.model import NO_RECORDS, Columns
 from tests.unit.source_records import Row, row
@@ -29,7 +30,7 @@ def failed() -> list[FailedSend]:
 @pytest.fixture
 def sender(failed: list[FailedSend]) -> Iterator[RecordSender]:
     properties = {"bootstrap.servers": "127.0.0.1:1", "enable.idempotence": "true"}
-    made = RecordSender(properties, {"t": "t"}, failed.append, print, lambda _: None)
+    made = RecordSender(property_names.read_producer(properties), {"t": "t"}, failed.append, print, lambda _: None)
     yield made
     made.purge()
 
@@ -96,7 +97,9 @@ def test_a_record_that_failed_and_may_have_arrived_has_no_known_place() -> None:
     told: list[tuple[Row, str, int]] = []
     properties = {"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "10", "linger.ms": "0"}
     ignored = (lambda _: None,) * 3
-    sender = RecordSender(properties, {"t": "t"}, *ignored, ["t"], lambda *delivered: told.append(delivered))
+    sender = RecordSender(
+        property_names.read_producer(properties), {"t": "t"}, *ignored, ["t"], lambda *delivered: told.append(delivered)
+    )
     assert sender.send(RECORDS) == 1
     assert sender.send_outgoing([("other", b"k", b"v", (), 0, 7)], 0, [RECORD], are_rows=True) == 1
     wait_until(lambda: sender.flush(0.1), 20, "the time-out")
@@ -117,7 +120,7 @@ def test_a_record_may_be_refused_for_what_shares_its_batch(
     failed: list[FailedSend], batch: Mapping[str, str], size: int, told: int
 ) -> None:
     properties = {"bootstrap.servers": "127.0.0.1:1", **batch}
-    sender = RecordSender(properties, {"t": "t"}, failed.append, print, lambda _: None)
+    sender = RecordSender(property_names.read_producer(properties), {"t": "t"}, failed.append, print, lambda _: None)
     record = Message(topic="t", partition=0, offset=7, key=b"k", value=bytes(size))
     sender._on_delivery(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE), record)
     assert [each.batch_bytes for each in failed] == [told]

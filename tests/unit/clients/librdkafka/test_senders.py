@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import pytest
 
 from legacy_mm.clients.librdkafka.client import NetworkLine
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
 from legacy_mm.clients.librdkafka.senders import Senders
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.model import NO_RECORDS, Columns, TopicPartition
 from tests.unit.source_records import Row, number_of, offset_of, row, rows
@@ -22,8 +25,8 @@ PARTITIONS = [TopicPartition("t", number) for number in range(96)]
 class Sender:
     """Takes `room` records."""
 
-    def __init__(self, properties: Mapping[str, str], report: Callable[[Statistics], None]) -> None:
-        self.properties, self.report = properties, report
+    def __init__(self, settings: ProducerSettings, report: Callable[[Statistics], None]) -> None:
+        self.properties, self.report = property_texts(settings), report
         self.room = 1_000
         self.sent: list[Any] = []
         self.calls = 0
@@ -74,7 +77,7 @@ class Group:
         self.made: list[Sender] = []
         self.reports: list[Statistics] = []
         settings = {name.replace("_", "."): value for name, value in properties.items()}
-        self.senders = Senders(settings, self._make, partitions, self.reports.append)
+        self.senders = Senders(property_names.read_producer(settings), self._make, partitions, self.reports.append)
 
     def divided(self) -> Group:
         self.senders.divide()
@@ -84,8 +87,8 @@ class Group:
     def now(self) -> list[Sender]:
         return [sender for sender in self.made if not sender.closed]
 
-    def _make(self, properties: Mapping[str, str], report: Callable[[Statistics], None]) -> RecordSender:
-        self.made.append(Sender(properties, report))
+    def _make(self, settings: ProducerSettings, report: Callable[[Statistics], None]) -> RecordSender:
+        self.made.append(Sender(settings, report))
         return cast("RecordSender", self.made[-1])
 
 

@@ -92,7 +92,7 @@ def test_an_unknown_lead_is_absent(recorded: Any) -> None:
 
 def test_the_callback_reports_a_frame() -> None:
     got: list[Statistics] = []
-    callback: Any = statistics_properties("producer", {}, got.append)["stats_cb"]
+    callback: Any = statistics_properties("producer", got.append)["stats_cb"]
     callback(json.dumps(RECORDED["producer"]))
     assert [frame.client for frame in got] == ["producer"]
 
@@ -104,6 +104,6 @@ def test_the_callback_never_raises(text: str) -> None:
     def fail(_: Statistics) -> None:
         raise ChannelError("gone")
 
-    callback: Any = statistics_properties("consumer", {}, fail)["stats_cb"]
+    callback: Any = statistics_properties("consumer", fail)["stats_cb"]
     callback(text)
     callback(json.dumps(RECORDED["consumer"]))

@@ -8,6 +8,7 @@ from socket import SHUT_WR, socket
 
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer
+from legacy_mm.config import property_names
 
 FETCH = 1
 PATIENCE_MS = "20"
@@ -24,7 +25,9 @@ class Peer:
     def beside(cls, ours: socket, theirs: socket) -> Peer:
         """A connection over one end, whose broker is the other."""
         properties = {"client.id": "me", "socket.timeout.ms": PATIENCE_MS, "receive.message.max.bytes": "100000"}
-        connection = Connection(PlaintextTransportLayer(ours), "broker", 9092, 7, properties)
+        connection = Connection(
+            PlaintextTransportLayer(ours), "broker", 9092, 7, property_names.read_connection(properties)
+        )
         connection.knows({FETCH: (4, 17)})
         return cls(connection, theirs)
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from typing import cast
 
 import pytest
 
 from legacy_mm.clients.native import transport_layer
-from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
+from tests.fakes.cluster import OneBroker
 from tests.unit.clients.native.broker import Peer
-from tests.unit.clients.native.one_broker import OPTIONS, A, B, C, OneBroker, Unattended
+from tests.unit.clients.native.one_broker import OPTIONS, A, B, C, Unattended
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +37,6 @@ def cluster() -> OneBroker:
 
 @pytest.fixture
 def fetcher(cluster: OneBroker) -> Fetcher:
-    made = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    made = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", print))
     made.start({A: 20, B: 20, C: 20})
     return made

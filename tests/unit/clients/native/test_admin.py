@@ -10,6 +10,7 @@ import pytest
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, SetConfig
 
 TOPICS = [f"t{number}" for number in range(300)]
@@ -33,7 +34,10 @@ def test_a_controller_can_take_what_it_is_asked_for(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Cluster, "call_any", listed)
     monkeypatch.setattr(Cluster, "call", controlled)
-    target, deadline = NativeAdmin("target", {"bootstrap.servers": "nowhere.invalid:1"}), Deadline.after(10.0)
+    target, deadline = (
+        NativeAdmin("target", property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"})),
+        Deadline.after(10.0),
+    )
     for outcomes in (
         target.create_topics([CreateTopic(topic, 50, -1) for topic in TOPICS], deadline),
         target.add_partitions([AddPartitions(topic, 0, 50) for topic in TOPICS], deadline),

@@ -6,6 +6,7 @@ import pytest
 
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.config import property_names
 
 
 @pytest.mark.parametrize(
@@ -20,5 +21,7 @@ from legacy_mm.compat.client_properties.apply import apply
 )
 def test_the_most_of_a_batch_that_is_made_of_several(batch_size: str | None, literal: bool, most: int) -> None:
     given = {"bootstrap.servers": "a:1", **({} if batch_size is None else {"batch.size": batch_size})}
-    options = options_from(apply("producer", given, streams=1, literal=literal).properties)
+    options = options_from(
+        property_names.read_producer(apply("producer", given, streams=1, literal=literal).properties)
+    )
     assert options.batch_bytes == most

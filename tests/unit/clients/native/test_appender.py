@@ -2,73 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
 from math import inf
 from types import SimpleNamespace
-from typing import Any, NoReturn
-from unittest.mock import Mock
+from typing import Any
 
 import pytest
 
-from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.broker_sender import BrokerSender, _Link, _Request
-from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.log_inquiry import LogAnswer
-from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
-from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import epoch_ms
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
-from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
+from tests.unit.clients.native.appending import NOW, PLACE, fail, make, sent
 from tests.unit.protocol.batches import Row, build
 
-PLACE = TopicPartition("t", 0)
-NOW = epoch_ms()
 LEADER_GONE, NOT_ENOUGH_REPLICAS, BROKEN, FORBIDDEN, DAMAGED = 6, 19, 0, 29, 2
 OUT_OF_ORDER, UNKNOWN_PRODUCER = 45, 59
-
-
-class Cluster:
-    """One in which nobody leads anything."""
-
-    def leader(self, partition: TopicPartition) -> None:
-        return None
-
-    def connect(self, node: int) -> NoReturn:
-        raise ConnectionLost("it is down")
-
-    def stale(self) -> None:
-        pass
-
-    def tend(self) -> None:
-        pass
-
-    def age(self) -> None:
-        return None
-
-    def connections(self) -> tuple[int, int]:
-        return 3, 1
-
-
-def make(*, sets_aside: bool = False, **properties: str) -> BatchAppender:
-    """`properties`: with _ for a dot."""
-    known = {name.replace("_", "."): text for name, text in properties.items()}
-    options = options_from(known, sets_aside=sets_aside)
-    return BatchAppender(Cluster(), options, Traffic("producer", print))  # type: ignore[arg-type]
-
-
-def sent(appender: BatchAppender) -> ProducerBatch:
-    """A batch that is under way."""
-    appender.append(PLACE, build([Row(0, NOW, b"k", b"v"), Row(1, NOW, b"k", b"w")]), "receipt")
-    return appender._queues[PLACE].begin()
-
-
-def fail(appender: BatchAppender, entry: ProducerBatch, error: int) -> None:
-    with appender.lock:
-        appender.failed(entry, Appended(PLACE, error, -1, "as it is", {}) if error else None)
 
 
 @pytest.mark.parametrize(
@@ -85,19 +34,6 @@ def test_a_batch_is_sent_again_as_often_as_the_file_says(retries: str, error: in
     fail(appender, entry, error)
     assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, refusal)]
     assert not error_codes.may_spare_some(refusal)
-
-
-def test_a_broker_that_is_away_uses_up_no_retries(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing was sent: as in Java the batch waits for its broker, until `delivery.timeout.ms`."""
-    appender = make(retries="0", enable_idempotence="true")
-    appender._ids = SimpleNamespace(current=(7, 0))  # type: ignore[assignment]
-    entry = sent(appender)
-    for _ in range(3):
-        BrokerSender(appender, 1).send([entry])
-        assert appender.take_refused() == []
-        assert appender._queues[PLACE].begin() is entry
-    assert not entry.doubtful, "and it is certain that no broker has it"
-    assert "it is down" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -223,78 +159,6 @@ def test_where_there_is_a_quarantine_a_batch_that_is_called_damaged_thrice_is_re
     appender.replace(entry, [(build([Row(0, NOW, key, b"v")]), key) for key in (None, b"k")])
     fail(appender, queue.begin(), DAMAGED)
     assert [each.receipt for each in appender.take_refused()] == [None], "it was part of one that is"
-
-
-def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """As in Java, for which it was damaged on its way."""
-    appender = make()
-    entry = sent(appender)
-    channel = BrokerSender(appender, 1)
-    for _ in range(10):
-        channel._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "", {})], 0, 0)
-        assert appender.take_refused() == []
-        assert appender._queues[PLACE].begin() is entry
-    assert "t-0 did not take a batch, which is tried again: CORRUPT_MESSAGE: " in capsys.readouterr().out
-
-
-def in_line(appender: BatchAppender, channel: BrokerSender, number: int, size: int) -> PartitionQueue:
-    """A queue with one batch of about `size` bytes, whose turn comes on this channel."""
-    place = TopicPartition("t", number)
-    appender.append(place, build([Row(0, NOW, b"k", bytes(size))]), "receipt")
-    queue = appender._queues[place]
-    queue.paused = False
-    channel.line_up(queue)
-    return queue
-
-
-def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quota of the target's, as long as its answer says."""
-    now = 100.0
-    monkeypatch.setattr("legacy_mm.clients.native.broker_sender.monotonic", lambda: now)
-    appender = make()
-    channel = BrokerSender(appender, 1)
-    channel._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
-    in_line(appender, channel, 1, 10)
-    now += 0.499
-    assert not channel._may_send()
-    now += 0.001
-    assert channel._may_send()
-
-
-def test_who_has_waited_for_a_throttled_answer_does_not_wait_again() -> None:
-    """A broker before 2.0 keeps the quota by itself, and only tells of it."""
-    appender = make()
-    channel = BrokerSender(appender, 1)
-    channel._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
-    in_line(appender, channel, 1, 10)
-    assert channel._may_send()
-
-
-def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond `request.timeout.ms`: it is behind the answer that said so."""
-    appender = make()
-    answers = [b"", ConnectionLost("over")]
-    throttled = Mock(receive_within=Mock(side_effect=answers))
-    monkeypatch.setattr(
-        "legacy_mm.clients.native.broker_sender.messages.decode", lambda *_: ([Appended(PLACE, 0, 0, "", {})], 45_000)
-    )
-    link = _Link(throttled, deque([_Request([sent(appender)], 9, 0.0, 0)]))
-    with pytest.raises(ConnectionLost, match="over"):
-        BrokerSender(appender, 1)._take_answers(link)
-    throttled.excuse.assert_called_once_with(45.0)
-
-
-def test_a_request_of_several_queues_is_no_larger_than_it_may_be() -> None:
-    """All but a batch that is larger by itself."""
-    appender = make(message_max_bytes="2500")
-    channel = BrokerSender(appender, 1)
-    for number, size in enumerate((1000, 1000, 1000, 5000, 10)):
-        in_line(appender, channel, number, size)
-    taken = []
-    while channel._may_send():
-        taken.append([entry.queue.partition.partition for entry in channel._next()])
-        channel._sending = False
-    assert taken == [[0, 1], [2], [3], [4]]
 
 
 def test_what_waits_for_long_keeps_no_more_in_memory_than_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from legacy_mm.clients.native.bearer_tokens import Tokens, unsupported
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.config import property_names
 from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService
 
 NOW = 1_700_000_000.0
@@ -41,14 +42,20 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_an_unsecured_token(clock: list[float]) -> None:
     config = "principal=mirror principalClaimName=user scope=a,b scopeClaimName=roles lifeSeconds=60 extension_x=1"
-    tokens = Tokens({"enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": config})
+    tokens = Tokens(
+        property_names.read_connection(
+            {"enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": config}
+        ).sasl
+    )
     assert claims(tokens.token()) == {"user": "mirror", "iat": NOW, "exp": NOW + 60, "roles": ["a", "b"]}
     assert tokens.token().endswith(".")
     assert tokens.extensions() == {"x": "1"}
 
 
 def test_a_token_is_used_for_four_fifths_of_its_life(clock: list[float]) -> None:
-    tokens = Tokens({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"})
+    tokens = Tokens(
+        property_names.read_connection({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"}).sasl
+    )
     first = tokens.token()
     clock[0] += 79
     assert tokens.token() == first
@@ -60,7 +67,9 @@ def test_a_token_that_cannot_be_renewed_is_good_until_its_end(
     clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The service is not asked again for every connection meanwhile."""
-    tokens = Tokens({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"})
+    tokens = Tokens(
+        property_names.read_connection({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"}).sasl
+    )
     first, fetch, asked = tokens.token(), tokens._fetch, []
 
     def away() -> Any:
@@ -80,7 +89,7 @@ def test_a_token_that_cannot_be_renewed_is_good_until_its_end(
 
 
 def test_a_service_is_asked_once(token_service: TokenService) -> None:
-    tokens = Tokens(of(token_service.url))
+    tokens = Tokens(property_names.read_connection(of(token_service.url)).sasl)
     first = tokens.token()
     assert claims(first)["exp"] - claims(first)["iat"] == LIFE
     assert tokens.token() == first
@@ -95,13 +104,13 @@ def test_a_service_that_refuses_the_client(token_service: TokenService, refusal:
     token_service.refusal = refusal
     said = "^Failed to acquire SASL OAUTHBEARER token: HTTP Error 401"
     with pytest.raises(kind, match=said) as caught:
-        Tokens(of(token_service.url, "hush")).token()
+        Tokens(property_names.read_connection(of(token_service.url, "hush")).sasl).token()
     assert "hush" not in str(caught.value)
 
 
 def test_a_service_that_is_away_refuses_nobody() -> None:
     with pytest.raises(ConnectionLost, match="^Failed to acquire SASL OAUTHBEARER token: .*refused"):
-        Tokens(of("http://127.0.0.1:1/token")).token()
+        Tokens(property_names.read_connection(of("http://127.0.0.1:1/token")).sasl).token()
 
 
 def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
@@ -112,7 +121,7 @@ def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float])
         return lambda _: ("signed", NOW + 900)
 
     monkeypatch.setattr("legacy_mm.clients.tokens.msk_iam", msk_iam)
-    tokens = Tokens({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'})
+    tokens = Tokens(property_names.read_connection({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'}).sasl)
     assert [tokens.token(), tokens.token()] == ["signed", "signed"]
     assert asked == ['{"region": "eu"}']
 
@@ -126,17 +135,19 @@ def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float])
     ],
 )
 def test_which_services_are_asked(changed: dict[str, str], said: str | None) -> None:
-    found = unsupported({**of("https://idp/token"), **changed})
+    found = unsupported(property_names.read_connection({**of("https://idp/token"), **changed}).sasl.oauth)
     assert found is None if said is None else said in (found or "")
 
 
 def of_metadata_service(*addresses: str, password: str = SECRET) -> Tokens:
     return Tokens(
-        {
-            "sasl.legacy_mm.metadata.service.token.urls": ",".join(addresses),
-            "sasl.username": CLIENT,
-            "sasl.password": password,
-        }
+        property_names.read_connection(
+            {
+                "sasl.legacy_mm.metadata.service.token.urls": ",".join(addresses),
+                "sasl.username": CLIENT,
+                "sasl.password": password,
+            }
+        ).sasl
     )
 
 
@@ -153,4 +164,4 @@ def test_a_metadata_service(token_service: TokenService) -> None:
 
 
 def test_a_token_at_hand() -> None:
-    assert Tokens({"sasl.legacy_mm.token": "opaque"}).token() == "opaque"
+    assert Tokens(property_names.read_connection({"sasl.legacy_mm.token": "opaque"}).sasl).token() == "opaque"

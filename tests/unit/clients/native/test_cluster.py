@@ -19,6 +19,7 @@ from legacy_mm.clients.native.connection_errors import (
     ConnectionLost,
     RequestRefused,
 )
+from legacy_mm.config import property_names
 from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
@@ -69,7 +70,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_when_it_asks(asked: Asked, clock: list[float]) -> None:
-    cluster = Cluster(PROPERTIES, 1.0)
+    cluster = Cluster(property_names.read_connection(PROPERTIES), 1.0)
     cluster.watch(["orders"])
     assert (cluster.leader_epoch(ORDERS), cluster.partitions("orders")) == (1, 1)
     clock[0] += 0.9
@@ -90,7 +91,7 @@ def test_when_it_asks(asked: Asked, clock: list[float]) -> None:
 @pytest.mark.parametrize("create", [True, False])
 def test_a_topic_that_nobody_uses_is_not_created_again(asked: Asked, clock: list[float], create: bool) -> None:
     """Somebody has deleted it. What is only read is asked about for ever: no question makes it."""
-    cluster = Cluster(PROPERTIES, 1.0)
+    cluster = Cluster(property_names.read_connection(PROPERTIES), 1.0)
     cluster.watch(["idle", "orders"], create=create)
     clock[0] += 299
     assert cluster.leader(ORDERS) is not None
@@ -107,11 +108,11 @@ def test_a_topic_that_nobody_uses_is_not_created_again(asked: Asked, clock: list
 def test_a_topic_without_permission_is_not_waited_for(asked: Asked) -> None:
     asked.error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     with pytest.raises(RequestRefused, match="orders-0 cannot be listed: TOPIC_AUTHORIZATION_FAILED"):
-        Cluster(PROPERTIES, 60.0).offsets([ORDERS], LATEST)
+        Cluster(property_names.read_connection(PROPERTIES), 60.0).offsets([ORDERS], LATEST)
 
 
 def test_a_cluster_that_is_closed_does_not_wait(asked: Asked) -> None:
-    cluster = Cluster(PROPERTIES, 60.0)
+    cluster = Cluster(property_names.read_connection(PROPERTIES), 60.0)
     cluster.close()
     with pytest.raises(ClusterUnreachable, match="no offset of orders-0"):
         cluster.offsets([ORDERS], LATEST)
@@ -134,7 +135,7 @@ def test_every_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, connect = failing(ConnectionLost("away"))
     monkeypatch.setattr(module, "open_connection", connect)
     with pytest.raises(ClusterUnreachable, match="no broker answered in 0.05 s; away"):
-        Cluster(PROPERTIES, 0.05).refresh()
+        Cluster(property_names.read_connection(PROPERTIES), 0.05).refresh()
     assert set(tried) == {("one", 1), ("::1", 2)}
 
 
@@ -142,20 +143,20 @@ def test_a_broker_that_has_just_started_is_not_believed(monkeypatch: pytest.Monk
     """It knows no brokers, and so no topics: all would seem to be gone."""
     monkeypatch.setattr(Cluster, "call_any", lambda *_: SimpleNamespace(brokers=[], topics=[]))
     with pytest.raises(ClusterUnreachable, match="knows nothing of its cluster"):
-        Cluster({**PROPERTIES, "retry.backoff.ms": "1"}, 1.0).refresh()
+        Cluster(property_names.read_connection({**PROPERTIES, "retry.backoff.ms": "1"}), 1.0).refresh()
 
 
 def test_a_refusal_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, connect = failing(ConnectionLost("away"), AuthenticationFailed("who are you?"))
     monkeypatch.setattr(module, "open_connection", connect)
     with pytest.raises(AuthenticationFailed):
-        Cluster(PROPERTIES, 60.0).refresh()
+        Cluster(property_names.read_connection(PROPERTIES), 60.0).refresh()
     assert len(tried) == 2
 
 
 def test_a_broker_that_nobody_knows(asked: Asked) -> None:
     with pytest.raises(ConnectionLost, match="no broker 7 in the cluster"):
-        Cluster(PROPERTIES, 1.0).connect(7)
+        Cluster(property_names.read_connection(PROPERTIES), 1.0).connect(7)
 
 
 def test_names_as_kerberos_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +168,7 @@ def test_names_as_kerberos_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "open_connection", connect)
     lookup = {"bootstrap.servers": "alias:1", "client.dns.lookup": "resolve_canonical_bootstrap_servers_only"}
     with pytest.raises(ClusterUnreachable):
-        Cluster({**PROPERTIES, **lookup}, 0.05).refresh()
+        Cluster(property_names.read_connection({**PROPERTIES, **lookup}), 0.05).refresh()
     assert set(tried) == {("host-1", 1), ("host-2", 1)}
 
 
@@ -204,7 +205,12 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> list[Connected]:
 
 def test_a_connection_that_nobody_needs_is_closed(connected: list[Connected], clock: list[float]) -> None:
     """Beside those that carry records, a thousand partitions need none."""
-    cluster = Cluster({**PROPERTIES, "bootstrap.servers": "one:1", "connections.max.idle.ms": "60000"}, 1.0)
+    cluster = Cluster(
+        property_names.read_connection(
+            {**PROPERTIES, "bootstrap.servers": "one:1", "connections.max.idle.ms": "60000"}
+        ),
+        1.0,
+    )
     cluster.refresh()
     carrying = cluster.connect(1)
     clock[0] += 10
@@ -222,7 +228,7 @@ def test_a_connection_that_nobody_needs_is_closed(connected: list[Connected], cl
 
 def test_a_chosen_broker_is_asked(connected: list[Connected], clock: list[float]) -> None:
     """Also where the metadata are due, and the broker's address is asked for first."""
-    cluster = Cluster({**PROPERTIES, "topic.metadata.refresh.interval.ms": "0"}, 1.0)
+    cluster = Cluster(property_names.read_connection({**PROPERTIES, "topic.metadata.refresh.interval.ms": "0"}), 1.0)
     cluster.refresh()
     clock[0] += 5
     cluster.refresh(1)
@@ -231,7 +237,7 @@ def test_a_chosen_broker_is_asked(connected: list[Connected], clock: list[float]
 
 def test_the_only_connection_is_kept_as_long_as_java_keeps_it(connected: list[Connected], clock: list[float]) -> None:
     """So a mirror with nothing to send has one to the target."""
-    cluster = Cluster({**PROPERTIES, "connections.max.idle.ms": "60000"}, 1.0)
+    cluster = Cluster(property_names.read_connection({**PROPERTIES, "connections.max.idle.ms": "60000"}), 1.0)
     cluster.refresh()
     for seconds, there in ((59, 1), (2, 0)):
         clock[0] += seconds
@@ -242,7 +248,7 @@ def test_the_only_connection_is_kept_as_long_as_java_keeps_it(connected: list[Co
 def test_whoever_keeps_fresh_has_a_connection(connected: list[Connected], monkeypatch: pytest.MonkeyPatch) -> None:
     """The metadata is not old, but the broker was restarted."""
     monkeypatch.setattr(module, "_IDLE_SECONDS", 0.01)
-    cluster = Cluster({**PROPERTIES, "topic.metadata.refresh.interval.ms": "-1"}, 1.0)
+    cluster = Cluster(property_names.read_connection({**PROPERTIES, "topic.metadata.refresh.interval.ms": "-1"}), 1.0)
     told: list[str] = []
     cluster.keep_fresh(told.append)
 
@@ -269,7 +275,7 @@ def test_a_connection_that_is_made_while_the_cluster_is_closed_does_not_stay(mon
         return SimpleNamespace(call=call, close=lambda: closed.append(1))
 
     monkeypatch.setattr(module, "open_connection", connect)
-    cluster = Cluster(PROPERTIES, 60.0)
+    cluster = Cluster(property_names.read_connection(PROPERTIES), 60.0)
     with pytest.raises(ClusterUnreachable, match="closed here"):
         cluster.call_any(None)
     assert closed

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ssl
-
 import pytest
 
-from legacy_mm.clients.native import tls_context
 from legacy_mm.clients.native.connection_security import Security, unsupported
-from legacy_mm.control_channel import certificate
+from legacy_mm.config import property_names
 from legacy_mm.errors import ConfigurationError
 
 SASL = {"security.protocol": "sasl_ssl"}
@@ -22,7 +19,6 @@ SASL = {"security.protocol": "sasl_ssl"}
         ({**SASL, "sasl.mechanism": "PLAIN"}, None),
         ({**SASL, "sasl.mechanism": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": "true"}, None),
         ({**SASL, "sasl.mechanism": "OAUTHBEARER", "sasl.legacy_mm.msk.iam": "{}"}, None),
-        ({"security.protocol": "quic"}, "security.protocol=quic is unknown"),
         ({**SASL, "sasl.mechanism": "CRAM"}, "sasl.mechanism=CRAM is unknown; possible are PLAIN"),
         ({**SASL, "sasl.mechanism": "OAUTHBEARER"}, "sasl.mechanism=OAUTHBEARER without a way to get a token"),
         (
@@ -36,93 +32,8 @@ SASL = {"security.protocol": "sasl_ssl"}
     ],
 )
 def test_what_the_wire_can_do(properties: dict[str, str], said: str | None) -> None:
-    found = unsupported(properties)
+    found = unsupported(property_names.read_connection(properties))
     assert found is None if said is None else (found or "").startswith(said)
     if said is not None:
         with pytest.raises(ConfigurationError, match=said):
-            Security(properties)
-
-
-SUITES = """
-TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 ECDHE-ECDSA-AES256-GCM-SHA384
-TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 ECDHE-RSA-AES128-GCM-SHA256
-TLS_DHE_DSS_WITH_AES_128_GCM_SHA256 DHE-DSS-AES128-GCM-SHA256
-TLS_DH_anon_WITH_AES_256_GCM_SHA384 ADH-AES256-GCM-SHA384
-TLS_ECDH_anon_WITH_AES_128_CBC_SHA AECDH-AES128-SHA
-TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 ECDHE-RSA-CHACHA20-POLY1305
-TLS_DHE_RSA_WITH_CHACHA20_POLY1305_SHA256 DHE-RSA-CHACHA20-POLY1305
-TLS_ECDHE_ECDSA_WITH_AES_256_CCM_8 ECDHE-ECDSA-AES256-CCM8
-TLS_RSA_WITH_AES_128_CCM AES128-CCM
-TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA384 ECDHE-RSA-AES256-SHA384
-TLS_ECDHE_ECDSA_WITH_CAMELLIA_128_CBC_SHA256 ECDHE-ECDSA-CAMELLIA128-SHA256
-TLS_DHE_RSA_WITH_ARIA_256_GCM_SHA384 DHE-RSA-ARIA256-GCM-SHA384
-TLS_DHE_RSA_WITH_AES_256_CBC_SHA DHE-RSA-AES256-SHA
-TLS_RSA_WITH_AES_256_GCM_SHA384 AES256-GCM-SHA384
-TLS_RSA_WITH_AES_128_CBC_SHA256 AES128-SHA256
-TLS_RSA_WITH_AES_128_CBC_SHA AES128-SHA
-TLS_RSA_WITH_NULL_SHA256 NULL-SHA256
-TLS_RSA_WITH_3DES_EDE_CBC_SHA DES-CBC3-SHA
-SSL_RSA_WITH_3DES_EDE_CBC_SHA DES-CBC3-SHA
-TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA ECDHE-RSA-DES-CBC3-SHA
-TLS_AES_256_GCM_SHA384 TLS_AES_256_GCM_SHA384
-ECDHE-RSA-AES128-SHA ECDHE-RSA-AES128-SHA
-DEFAULT:!aNULL DEFAULT:!aNULL
-"""
-
-
-@pytest.mark.parametrize("pair", SUITES.split("\n")[1:-1])
-def test_java_s_names_of_suites(pair: str) -> None:
-    """As `openssl ciphers -stdname ALL:COMPLEMENTOFALL` has them."""
-    java, openssl = pair.split()
-    assert tls_context.openssl_names(java) == openssl
-    assert tls_context.openssl_names(f"{java}:{java}") == f"{openssl}:{openssl}"
-
-
-def names(properties: dict[str, str]) -> set[str]:
-    return {suite["name"] for suite in tls_context.context(properties).get_ciphers() if suite["protocol"] != "TLSv1.3"}
-
-
-def test_suites_are_those_asked_for_else_those_that_java_has() -> None:
-    assert names({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA:TLS_NO_WITH_SUCH"}) == {"AES128-SHA"}
-    assert {"AES128-SHA", "AES256-GCM-SHA384", "ECDHE-RSA-AES128-SHA"} <= names({})
-    level = tls_context.context({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA"}).security_level
-    assert level == tls_context.context({}).security_level == 1
-    assert tls_context.context({"ssl.cipher.suites": "DEFAULT:@SECLEVEL=2"}).security_level == 2
-
-
-@pytest.mark.parametrize("checked", [True, False])
-def test_who_is_believed(checked: bool) -> None:
-    made = tls_context.context({} if checked else {"enable.ssl.certificate.verification": "false"})
-    assert made.check_hostname is checked
-    assert made.verify_mode is (ssl.CERT_REQUIRED if checked else ssl.CERT_NONE)
-    assert made.minimum_version is ssl.TLSVersion.TLSv1_2
-
-
-def test_a_name_need_not_fit_where_the_file_says_so() -> None:
-    made = tls_context.context({"ssl.endpoint.identification.algorithm": "none"})
-    assert (made.check_hostname, made.verify_mode) == (False, ssl.CERT_REQUIRED)
-
-
-@pytest.mark.parametrize(
-    "properties",
-    [
-        {"ssl.ca.pem": "-----BEGIN CERTIFICATE-----\nhush\n-----END CERTIFICATE-----\n"},
-        {"ssl.ca.location": "/nowhere.pem"},
-        {"ssl.certificate.pem": "hush", "ssl.key.pem": "hush", "ssl.key.password": "hush"},
-        {"ssl.cipher.suites": "hush"},
-        {"ssl.crl.location": "/nowhere.crl"},
-    ],
-)
-def test_what_cannot_be_read_is_named_and_not_shown(
-    properties: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(ConfigurationError, match=next(iter(properties))) as caught:
-        tls_context.context(properties)
-    assert "hush" not in str(caught.value)
-
-
-def test_a_key_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full one ended the mirror at its next connection."""
-    monkeypatch.setattr("tempfile.tempdir", "/nowhere")
-    own, key = (text.decode() for text in certificate._self_signed("127.0.0.1"))
-    assert tls_context.context({"ssl.certificate.pem": own, "ssl.key.pem": key})
+            Security(property_names.read_connection(properties))

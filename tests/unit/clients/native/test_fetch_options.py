@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from kafka.protocol.consumer.fetch import FetchRequest
 
 from legacy_mm.clients.native.fetch_options import options_from
 from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.config import property_names
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import Session, Wanted
@@ -27,7 +30,8 @@ IN_JAVA = {
 def asked_for(file: dict[str, str], backlog: int = BACKLOG) -> list[object]:
     """In the order of the table."""
     properties = apply("consumer", {"bootstrap.servers": "one:1", "group.id": "g", **file}, streams=1).properties
-    body = fetch_messages.encode(fetch_messages.HIGHEST, options_from(properties, backlog), SESSION)
+    fetch = replace(property_names.read_consumer(properties).fetch, backlog_bytes=backlog)
+    body = fetch_messages.encode(fetch_messages.HIGHEST, options_from(fetch), SESSION)
     read = FetchRequest.decode(body, version=fetch_messages.HIGHEST)
     (row,) = read.topics[0].partitions
     level = ("read_uncommitted", "read_committed")[read.isolation_level]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import struct
 from math import inf
 from types import SimpleNamespace
-from typing import NoReturn, cast
+from typing import NoReturn
 
 import pytest
 from kafka.protocol.consumer.fetch import FetchResponse
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.fetcher import Fetcher, _Reader
 from legacy_mm.clients.native.traffic import Traffic
@@ -19,6 +18,7 @@ from legacy_mm.control_channel.frames import Started
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST
 from legacy_mm.protocol.fetch_messages import FetchedPartition
+from tests.fakes.cluster import OneBroker
 from tests.unit.clients.native.one_broker import (
     CORRUPT,
     NODE,
@@ -32,7 +32,6 @@ from tests.unit.clients.native.one_broker import (
     A,
     B,
     C,
-    OneBroker,
     Unattended,
     answer,
     asked,
@@ -91,7 +90,7 @@ def test_a_partition_that_is_held_is_read_again_from_there(fetcher: Fetcher) -> 
 
 
 def test_a_backlog_stops_the_asking(cluster: OneBroker) -> None:
-    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 50, Traffic("consumer", print))
+    fetcher = Unattended(cluster, OPTIONS, 50, Traffic("consumer", print))
     fetcher.start({A: 20})
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20))])
     assert asked(fetcher) == []
@@ -135,7 +134,7 @@ def test_the_lag_is_counted_from_where_reading_goes_on_after_a_gap(
 
 def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(cluster: OneBroker) -> None:
     cluster.leaderless = {B, C}
-    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    fetcher = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", print))
     assert fetcher.start({A: 20, B: EARLIEST, C: LATEST}) == Started({A: 20}, {})
     assert partitions(asked(fetcher)) == [A]
     assert fetcher.take_started() is None
@@ -150,7 +149,7 @@ def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(cluster: O
 def test_a_leader_that_does_not_answer_keeps_no_other_partition_from_being_read(cluster: OneBroker) -> None:
     """As one behind a firewall: to ask it takes ten seconds, and after that it is asked again."""
     cluster.leaderless = {B}
-    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    fetcher = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", print))
     cluster.answers.clear()
     fetcher.start({A: 20, B: EARLIEST})
     cluster.leaderless = set()
@@ -163,7 +162,7 @@ def test_a_leader_that_does_not_answer_keeps_no_other_partition_from_being_read(
 
 def test_a_start_that_is_refused_ends_the_reading(cluster: OneBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster.leaderless = {B}
-    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    fetcher = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", print))
     cluster.answers.clear()
     fetcher.start({A: 20, B: EARLIEST})
     assert cluster.asked_again.wait(SECONDS)
@@ -182,7 +181,7 @@ def test_where_nobody_leads_anything_a_leader_is_waited_for_and_that_is_told(clu
     """As in Java, for ever: a job that failed each minute ended the mirror after four."""
     told: list[str] = []
     cluster.leaderless = {A}
-    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", told.append))
+    fetcher = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", told.append))
     assert fetcher.start({A: LATEST}) == Started({}, {})
     wait_until(lambda: "t-0 has no leader, or its leader does not answer" in told, SECONDS, "a line")
     assert fetcher.take_started() is None
@@ -220,7 +219,7 @@ def test_a_partition_whose_leader_has_moved_is_asked_for_again_later(
     fetcher: Fetcher, cluster: OneBroker, error: int
 ) -> None:
     fetcher.answered(asked(fetcher), [answer(A, error=error)])
-    assert cluster.found_stale
+    assert cluster.called_stale
     assert A not in partitions(asked(fetcher))
 
 

@@ -12,6 +12,7 @@ from kafka.protocol.admin import ListGroupsResponse
 from legacy_mm.clients.native import groups
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, reads_topics
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.model import TopicPartition
 from tests.unit.clients.native.broker import Peer, response
 
@@ -57,5 +58,5 @@ def test_commits_do_not_wait_for_one_another(peer: Peer, monkeypatch: pytest.Mon
     broker = threading.Thread(target=answer)
     broker.start()
     with peer.connection.with_timeout(SECONDS):
-        assert GroupAdmin("target", {}).commit(offsets, Deadline.after(SECONDS)) == {}
+        assert GroupAdmin("target", ConnectionSettings()).commit(offsets, Deadline.after(SECONDS)) == {}
     broker.join(SECONDS)

@@ -10,6 +10,7 @@ import pytest
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicLister, ends, log_ends
 from legacy_mm.clock import Deadline
+from legacy_mm.config import property_names
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 
@@ -29,8 +30,8 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: NativeTopicLister(ADDRESS, 1.0).topics(),
-        lambda: list(NativeInspector(ADDRESS).partitions(Deadline.after(1.0))),
+        lambda: NativeTopicLister(property_names.read_connection(ADDRESS), 1.0).topics(),
+        lambda: list(NativeInspector(property_names.read_connection(ADDRESS)).partitions(Deadline.after(1.0))),
     ],
 )
 def test_an_answer_without_brokers_is_none(ask: Any, answer: SimpleNamespace) -> None:
@@ -53,7 +54,7 @@ def test_no_partition_is_left_out_where_logs_end(answer: SimpleNamespace, partit
     """A group that starts at the ends of logs would copy it from its first record later."""
     answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
     with pytest.raises(HostError, match=said):
-        log_ends(ADDRESS, ["orders"], Deadline.after(0.2))
+        log_ends(property_names.read_consumer(ADDRESS), ["orders"], Deadline.after(0.2))
 
 
 def test_what_is_not_there_or_without_a_leader_has_no_end(answer: SimpleNamespace) -> None:
@@ -61,4 +62,4 @@ def test_what_is_not_there_or_without_a_leader_has_no_end(answer: SimpleNamespac
     partitions = [SimpleNamespace(partition_index=0, leader_id=-1, leader_epoch=-1)]
     answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
     asked = [TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("unseen", 0)]
-    assert ends(ADDRESS, asked, Deadline.after(5.0)) == {}
+    assert ends(property_names.read_connection(ADDRESS), asked, Deadline.after(5.0)) == {}

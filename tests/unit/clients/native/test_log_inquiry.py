@@ -14,6 +14,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.log_inquiry import LogInquiry
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question
 from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.config import property_names
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, Wanted
 from legacy_mm.protocol.record_batch import Producer
@@ -55,7 +56,9 @@ def ask(log: Log, monkeypatch: pytest.MonkeyPatch, *, since: int = 10, told: boo
     cluster = Mock(spec=Cluster)
     cluster.leader_epoch.return_value = 3
     cluster.offsets_of_led.return_value = {PLACE: log.start}
-    appender = BatchAppender(cluster, options_from({"enable.idempotence": "true"}), Traffic("producer", print))
+    appender = BatchAppender(
+        cluster, options_from(property_names.read_producer({"enable.idempotence": "true"})), Traffic("producer", print)
+    )
     batch = build([Row(at, NOW, b"k", b"v") for at in range(RECORDS)]).restamp(OURS)
     entry = ProducerBatch(PartitionQueue(PLACE, OURS[:2], 5), batch, "receipt", len(batch.buffer), 0.0, 0.0)
     inquiry = LogInquiry(appender)
@@ -109,7 +112,7 @@ def test_the_thread_asks_again_until_it_is_told(monkeypatch: pytest.MonkeyPatch)
     """And ends with the sending."""
     cluster = Mock(spec=Cluster)
     cluster.offsets_of_led.side_effect = [{}, {PLACE: 17}]
-    options = options_from({"enable.idempotence": "true", "retry.backoff.ms": "1"})
+    options = options_from(property_names.read_producer({"enable.idempotence": "true", "retry.backoff.ms": "1"}))
     appender = BatchAppender(cast(Cluster, cluster), options, Traffic("producer", print))
     appender._ids = Mock(current=(7, 0))
     cluster.leader.return_value = None

@@ -12,6 +12,7 @@ from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanism
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.login import ask_versions, authenticate
+from legacy_mm.config import property_names
 
 API_VERSIONS = 18
 PASSWORD = "the-password"
@@ -48,7 +49,7 @@ def test_a_broker_that_does_not_tell_its_versions(error: int, highest: int) -> N
 
 def log_in(mechanism: str, *answers: Any) -> float:
     properties = {"sasl.mechanism": mechanism, "sasl.username": "me", "sasl.password": PASSWORD}
-    security = Security({"security.protocol": "sasl_plaintext", **properties})
+    security = Security(property_names.read_connection({"security.protocol": "sasl_plaintext", **properties}))
     return authenticate(broker(*answers)[1], mechanism, security.mechanism("localhost"))
 
 
@@ -67,7 +68,11 @@ def test_a_login_lasts_as_long_as_the_broker_says() -> None:
 
 def test_a_broker_that_always_has_another_question() -> None:
     properties = {"sasl.mechanism": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": "true"}
-    security = Security({"security.protocol": "sasl_ssl", "sasl.oauthbearer.config": "principal=me", **properties})
+    security = Security(
+        property_names.read_connection(
+            {"security.protocol": "sasl_ssl", "sasl.oauthbearer.config": "principal=me", **properties}
+        )
+    )
     asked, call = broker(welcome(), *[words(b"why?")] * 1000)
     with pytest.raises(AuthenticationFailed, match="ended without a login"):
         authenticate(call, "OAUTHBEARER", security.mechanism("localhost"))
@@ -93,5 +98,7 @@ def test_a_login_that_fails(mechanism: str, answers: list[Any], said: str) -> No
 
 def test_the_parts_of_a_scram_message_stay_apart() -> None:
     properties = {"sasl.mechanism": "SCRAM-SHA-256", "sasl.username": "a=b,c", "sasl.password": PASSWORD}
-    mechanism = Security({"security.protocol": "SASL_SSL", **properties}).mechanism("localhost")
+    mechanism = Security(property_names.read_connection({"security.protocol": "SASL_SSL", **properties})).mechanism(
+        "localhost"
+    )
     assert mechanism.auth_bytes().startswith(b"n,,n=a=3Db=2Cc,r=")

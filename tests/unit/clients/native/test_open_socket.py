@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.transport_layer import open_socket
+from legacy_mm.config.kafka_clients import ConnectionSettings
 
 SECONDS = 4.0
 ADDRESSES = 24
@@ -28,7 +29,7 @@ def test_what_follows_the_connecting_has_all_the_time_that_is_left(named: Any) -
     """TLS and login had a share of it, as small as there were addresses."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         named(*ADDRESSES * [server.getsockname()[1]])
-        with open_socket("brokers", 9093, {}, SECONDS) as opened:
+        with open_socket("brokers", 9093, ConnectionSettings(), SECONDS) as opened:
             left = opened.gettimeout()
     assert left is not None
     assert SECONDS / 2 < left <= SECONDS
@@ -39,8 +40,8 @@ def test_an_address_that_refuses_is_followed_by_the_next(named: Any) -> None:
         closed, port = gone.getsockname()[1], server.getsockname()[1]
         gone.close()
         named(closed, port)
-        with open_socket("brokers", 9093, {}, SECONDS) as opened:
+        with open_socket("brokers", 9093, ConnectionSettings(), SECONDS) as opened:
             assert opened.getpeername() == ("127.0.0.1", port)
         named(closed, closed)
         with pytest.raises(ConnectionRefusedError):
-            open_socket("brokers", 9093, {}, SECONDS)
+            open_socket("brokers", 9093, ConnectionSettings(), SECONDS)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import pytest
 
-from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.control_channel.frames import Started
 from legacy_mm.model import LATEST
+from tests.fakes.cluster import OneBroker
 from tests.unit.clients.native.one_broker import (
     NODE,
     NOT_LEADER,
@@ -19,7 +17,6 @@ from tests.unit.clients.native.one_broker import (
     A,
     B,
     C,
-    OneBroker,
     Unattended,
     answer,
     asked,
@@ -69,7 +66,7 @@ def test_who_cannot_compare_yet_is_asked_again(led_anew: Fetcher, cluster: OneBr
     cluster.error = NOT_LEADER
     wanted = asked(led_anew)
     assert partitions(led_anew.undoubted(wanted)) == [B, C]
-    assert cluster.found_stale
+    assert cluster.called_stale
     assert led_anew.take_gaps() == []
     led_anew.answered(wanted, [])
     assert A not in partitions(asked(led_anew))
@@ -132,7 +129,7 @@ def test_an_offset_out_of_range_in_the_same_topic_is_a_truncated_log(fetcher: Fe
 def test_a_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBroker) -> None:
     """The topic is another one as soon as its end is known: what was written to the new one must not be passed by."""
     cluster.on_question = {LATEST: "second"}
-    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    fetcher = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", print))
     fetcher.start({A: LATEST})
     assert fetcher.undoubted(asked(fetcher)) == []
     assert [gap.recreated for gap in fetcher.take_gaps()] == [True]
@@ -140,7 +137,7 @@ def test_a_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBro
 
 def test_a_late_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBroker) -> None:
     cluster.leaderless, cluster.on_question = {B}, {LATEST: "second"}
-    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    fetcher = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", print))
     fetcher.start({A: 20, B: LATEST})
     cluster.leaderless = set()
     assert next_started(fetcher) == Started({B: 90}, {B: 10})

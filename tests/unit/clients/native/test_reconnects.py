@@ -8,6 +8,7 @@ import pytest
 
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.reconnects import Reconnects
+from legacy_mm.config import property_names
 
 PROPERTIES = {"reconnect.backoff.ms": "100", "reconnect.backoff.max.ms": "300"}
 
@@ -31,7 +32,7 @@ def fail(reconnects: Reconnects, port: int = 1) -> None:
 
 def test_pauses_double_up_to_the_most_and_end_with_success() -> None:
     waits = Waits()
-    reconnects = Reconnects(PROPERTIES, waits)
+    reconnects = Reconnects(property_names.read_connection(PROPERTIES), waits)
     for _ in range(4):
         fail(reconnects)
     fail(reconnects, port=2)
@@ -45,11 +46,14 @@ def test_pauses_double_up_to_the_most_and_end_with_success() -> None:
 def test_who_is_closed_does_not_try() -> None:
     waits = Waits()
     waits.set()
-    with pytest.raises(ConnectionLost, match="closed here"), Reconnects(PROPERTIES, waits).turn("host", 1):
+    with (
+        pytest.raises(ConnectionLost, match="closed here"),
+        Reconnects(property_names.read_connection(PROPERTIES), waits).turn("host", 1),
+    ):
         pytest.fail("it tried")
 
 
 def test_an_address_that_is_away_for_days_is_still_tried() -> None:
-    reconnects = Reconnects(PROPERTIES, Waits())
+    reconnects = Reconnects(property_names.read_connection(PROPERTIES), Waits())
     for _ in range(2_000):
         fail(reconnects)

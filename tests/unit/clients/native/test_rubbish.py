@@ -22,6 +22,7 @@ from kafka.protocol.sasl import SaslHandshakeRequest
 from legacy_mm.clients.native.connection import open_connection
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.connection_security import Security
+from legacy_mm.config import property_names
 from tests.unit.clients.native.broker import FETCH, Peer, response
 
 fuzz = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "300")))
@@ -90,7 +91,12 @@ def test_a_server_that_is_no_broker(said: list[bytes], framed: bool) -> None:
         talking = threading.Thread(target=talk, args=(server, b"".join(answers)))
         talking.start()
         with pytest.raises((ConnectionLost, AuthenticationFailed, UnsupportedVersion)):
-            open_connection(Security(properties), "127.0.0.1", server.getsockname()[1], properties)
+            open_connection(
+                Security(property_names.read_connection(properties)),
+                "127.0.0.1",
+                server.getsockname()[1],
+                property_names.read_connection(properties),
+            )
         talking.join()
 
 

@@ -15,6 +15,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.topology import Leadership
 from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.config import property_names
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchOptions
 
@@ -30,7 +31,7 @@ def no_memory(*_: object, **__: object) -> NoReturn:
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.setattr(Cluster, "call_any", no_memory)
-    return Cluster(PROPERTIES, 1.0)
+    return Cluster(property_names.read_connection(PROPERTIES), 1.0)
 
 
 def test_the_one_that_keeps_metadata_fresh(cluster: Cluster) -> None:
@@ -46,7 +47,9 @@ def test_the_one_that_keeps_metadata_fresh(cluster: Cluster) -> None:
 
 
 def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    appender = BatchAppender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
+    appender = BatchAppender(
+        cluster, options_from(property_names.read_producer({"enable.idempotence": "false"})), Traffic("producer", print)
+    )
     monkeypatch.setattr(BrokerSender, "_next", no_memory)
     channel = BrokerSender(appender, 1)
     thread = threading.Thread(target=channel.run)

@@ -14,6 +14,7 @@ import pytest
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.transport_layer import SslTransportLayer
+from legacy_mm.config import property_names
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.clients.native.broker import FETCH, response
 
@@ -40,7 +41,7 @@ def ends(tmp_path: Path, threads: ThreadPoolExecutor) -> Iterator[Ends]:
     ours, theirs = socket.socketpair()
     accepted = threads.submit(serving.wrap_socket, theirs, server_side=True)
     transport = SslTransportLayer(trusting.wrap_socket(ours, server_hostname="localhost"))
-    connection = Connection(transport, "broker", 9093, 7, {"client.id": "me"})
+    connection = Connection(transport, "broker", 9093, 7, property_names.read_connection({"client.id": "me"}))
     broker = accepted.result()
     yield connection, broker
     connection.close()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.clients.native.groups import CommittedOffset
 from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.checkpoints import group_translation
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Position, Source
@@ -17,42 +16,25 @@ from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.model import OffsetMapChunk, OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
+from tests.fakes.groups import FakeGroups
+from tests.fakes.inspector import FakeInspector
+from tests.fakes.internal_topic import FakeInternalTopic
 
 HERE, THERE = TopicPartition("t", 0), TopicPartition("t", 1)
-
-
-class Records:
-    """An internal topic."""
-
-    def __init__(self, *held: tuple[bytes, bytes]) -> None:
-        self._held = held
-
-    def read(self, deadline: Deadline) -> tuple[tuple[bytes, bytes], ...]:
-        return self._held
-
-
-NOTHING: Any = Records()
 
 
 class Cluster:
     """Its groups, and its topics with one partition; `ends`: question by question, the last one stays."""
 
     def __init__(self, *ends: tuple[int, int], committed: int = 0, mirrored: int | None = None) -> None:
-        self._ends = list(ends)
-        self._committed = {"g": committed, "mirror": mirrored}
-        self.others: dict[str, int | None] = {}
+        self.inspector = FakeInspector({"t": 1}, ends)
+        self.groups = FakeGroups(g={HERE: committed}, mirror={} if mirrored is None else {HERE: mirrored})
+
+    def commit_others(self, offsets: Mapping[str, int | None]) -> None:
         """Group -> what it has committed of a second partition."""
-
-    def offsets(self, groups: list[str], deadline: Deadline) -> Any:
-        (group,) = groups
-        found = {HERE: self._committed[group], THERE: self.others.get(group)}
-        return {group: {each: CommittedOffset(at, "") for each, at in found.items() if at is not None}}, {}
-
-    def partitions(self, deadline: Deadline) -> dict[str, int]:
-        return {"t": 2 if self.others else 1}
-
-    def log_ends(self, places: Collection[TopicPartition], deadline: Deadline) -> Any:
-        return dict.fromkeys(places, self._ends.pop(0) if len(self._ends) > 1 else self._ends[0])
+        self.inspector.counts["t"] = 2
+        for group, offset in offsets.items():
+            self.groups.committed[group] |= {} if offset is None else {THERE: offset}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +64,7 @@ def test_nobody_goes_on_behind_the_end_of_the_copy(
 ) -> None:
     sync = OffsetSync(*HERE, 50, 60).encode()
     run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
-    found = answered(Cluster((0, 100), committed=50), Cluster(*ends), Records(sync), Records(run))
+    found = answered(Cluster((0, 100), committed=50), Cluster(*ends), FakeInternalTopic(sync), FakeInternalTopic(run))
     assert (found.how, found.offset) == expected
 
 
@@ -98,7 +80,7 @@ def test_a_group_before_the_first_record_that_was_copied(
     holds = lambda _, topic, partition, since, until, **__: since <= first_record < until  # noqa: E731
     monkeypatch.setattr(group_translation, "has_records", holds)
     run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
-    found = answered(Cluster((begin, 60), committed=20), Cluster((0, 70)), maps=Records(run))
+    found = answered(Cluster((begin, 60), committed=20), Cluster((0, 70)), maps=FakeInternalTopic(run))
     assert (found.how, found.offset) == expected
 
 
@@ -138,7 +120,7 @@ def test_every_partition_of_the_topic_must_be_read(
     """Records may have changed their partition before partitions were preserved."""
     monkeypatch.setattr(group_translation, "has_records", lambda _, topic, number, since, until, **__: since < until)
     source = Cluster((0, 30), committed=30, mirrored=30)
-    source.others = {"g": other_group, "mirror": other_mirror}
+    source.commit_others({"g": other_group, "mirror": other_mirror})
     (found, *_) = positions(source, Cluster((0, 70)))
     assert found.answer.how is how
 
@@ -161,7 +143,7 @@ def test_what_the_mirror_has_told_of_the_group(
     run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
     told = Checkpoint("g", *HERE, upstream, downstream, "").encode()
     source, target = Cluster((0, 60), committed=20), Cluster((0, 70))
-    found = answered(source, target, maps=Records(run), checkpoints=Records(told))
+    found = answered(source, target, maps=FakeInternalTopic(run), checkpoints=FakeInternalTopic(told))
     assert (found.how, found.offset) == expected
 
 
@@ -171,12 +153,16 @@ def test_a_group_before_all_that_is_known_may_begin_at_the_copy_s_first_record(
     monkeypatch.setattr(group_translation, "has_records", lambda *_, **__: True)
     run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
     source, target = Cluster((0, 60), committed=20), Cluster((7, 70))
-    (found, *_) = positions(source, target, maps=Records(run), from_first=True)
+    (found, *_) = positions(source, target, maps=FakeInternalTopic(run), from_first=True)
     assert (found.answer.how, found.answer.offset) == (How.FIRST_RECORD, 7)
 
 
 def answered(
-    source: Cluster, target: Cluster, syncs: Any = NOTHING, maps: Any = NOTHING, checkpoints: Any = NOTHING
+    source: Cluster,
+    target: Cluster,
+    syncs: FakeInternalTopic | None = None,
+    maps: FakeInternalTopic | None = None,
+    checkpoints: FakeInternalTopic | None = None,
 ) -> GroupPosition:
     """Where the group goes on in the first partition."""
     return positions(source, target, syncs, maps, checkpoints)[0].answer
@@ -185,17 +171,18 @@ def answered(
 def positions(
     source: Cluster,
     target: Cluster,
-    syncs: Any = NOTHING,
-    maps: Any = NOTHING,
-    checkpoints: Any = NOTHING,
+    syncs: FakeInternalTopic | None = None,
+    maps: FakeInternalTopic | None = None,
+    checkpoints: FakeInternalTopic | None = None,
     *,
     from_first: bool = False,
 ) -> list[Position]:
     """Where the group goes on, by what these topics hold."""
-    known = Known(StoredSyncs(syncs), StoredMaps(maps), StoredCheckpoints(checkpoints))
+    logs = [each or FakeInternalTopic() for each in (syncs, maps, checkpoints)]
+    known = Known(StoredSyncs(logs[0]), StoredMaps(logs[1]), StoredCheckpoints(logs[2]))
     translation = GroupTranslation(
-        Source(source, source, {}, "mirror", committed_only=False),  # type: ignore[arg-type]
-        ClusterView(target, target),  # type: ignore[arg-type]
+        Source(source.groups, source.inspector, ConnectionSettings(), "mirror", committed_only=False),
+        ClusterView(target.groups, target.inspector),
         known,
         lambda topics: {topic: topic for topic in topics},
     )

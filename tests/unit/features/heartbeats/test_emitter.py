@@ -11,23 +11,24 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.heartbeats.emitter import Heartbeats
 
 SECONDS = 30.0
 
 
 @pytest.fixture
-def nobody() -> Iterator[dict[str, str]]:
+def nobody() -> Iterator[ConnectionSettings]:
     """An address where nobody answers."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
-        yield {"bootstrap.servers": f"127.0.0.1:{held.getsockname()[1]}"}
+        yield ConnectionSettings((f"127.0.0.1:{held.getsockname()[1]}",))
 
 
 class Watched(InternalTopicWriter):
     """A writer of which the test sees the results, and how many records waited when one more came."""
 
-    def __init__(self, properties: dict[str, str], on_result: OnResult) -> None:
+    def __init__(self, settings: ConnectionSettings, on_result: OnResult) -> None:
         self.results: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.waited: list[int] = []
 
@@ -35,7 +36,7 @@ class Watched(InternalTopicWriter):
             on_result(key, reason)
             self.results.put(reason)
 
-        super().__init__(properties, "heartbeats", both, give_up_seconds=0.5)
+        super().__init__(settings, "heartbeats", both, give_up_seconds=0.5)
 
     def send(
         self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, mark: str = ""
@@ -44,7 +45,7 @@ class Watched(InternalTopicWriter):
         return super().send(key, value, timestamp)
 
 
-def test_a_target_that_is_away(nobody: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_target_that_is_away(nobody: ConnectionSettings, caplog: pytest.LogCaptureFixture) -> None:
     made: queue.SimpleQueue[Watched] = queue.SimpleQueue()
 
     def writer(on_result: OnResult) -> Watched:
@@ -63,7 +64,7 @@ def test_a_target_that_is_away(nobody: dict[str, str], caplog: pytest.LogCapture
     assert len([record for record in caplog.records if "No heartbeat reaches the target" in record.getMessage()]) == 1
 
 
-def test_before_the_topic_is_seen_to_nothing_is_sent(nobody: dict[str, str]) -> None:
+def test_before_the_topic_is_seen_to_nothing_is_sent(nobody: ConnectionSettings) -> None:
     """It is asked again after a while; a stop is heeded meanwhile."""
     asked: queue.SimpleQueue[bool] = queue.SimpleQueue()
 

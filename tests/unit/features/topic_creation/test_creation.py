@@ -3,106 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import cast
+from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.topic_configs.config_sync import TopicConfigs
 from legacy_mm.features.topic_creation.creation import TopicCreation
-from legacy_mm.policies.changes import Alteration, ChangeOutcome, CreateTopic, Look, SetConfig
-from legacy_mm.policies.config_filter import ConfigPropertyFilter, TopicProperty
+from legacy_mm.policies.changes import CreateTopic, Look, SetConfig
+from legacy_mm.policies.config_filter import ConfigPropertyFilter
+from tests.fakes.admin import FakeAdmin
 
 OVERRIDES = {"cleanup.policy": "compact", "message.format.version": "3.0"}
 LEFT_OUT = "topic A.new: the target does not know the property message.format.version"
 
 
-class Cluster:
-    """Topics of one partition with these properties; None: it does not tell them. Notes whom it was asked about.
-
-    `refuses` whole topics and properties; `replicas`: what it wants a number of, and would give them itself.
-    """
-
-    def __init__(
-        self, topics: Mapping[str, Mapping[str, str] | None], refuses: Collection[str] = (), replicas: str = ""
-    ) -> None:
-        self._topics = topics
-        self._refuses = refuses
-        self._replicas = replicas
-        self.asked: list[str] = []
-        self.tried = 0
-        self.known: Mapping[str, str] = {}
-        """Properties that topics have without an override."""
-
-    def broker_properties(self, deadline: Deadline) -> dict[str, str]:
-        return {"default.replication.factor": self._replicas} if self._replicas else {}
-
-    def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool) -> list[ChangeOutcome]:
-        assert trial
-        self.tried += 1
-        assert len({each.topic for each in wanted}) == len(wanted), "brokers refuse one that is named twice"
-        return [ChangeOutcome(each, self._why(each)) for each in wanted]
-
-    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool) -> list[ChangeOutcome]:
-        assert trial
-        bad = {each.topic for each in wanted if each.name in self._refuses}
-        return [ChangeOutcome(each, "no such value" if each.topic in bad else "") for each in wanted]
-
-    def _why(self, change: CreateTopic) -> str:
-        if self._replicas and change.replication_factor < 0:
-            return "a number of replicas is wanted"
-        found = [name for name in (change.topic, *change.configs) if name in self._refuses]
-        return f"{found[0]} is refused" if found else ""
-
-    def topics(self, deadline: Deadline) -> dict[str, int]:
-        return dict.fromkeys(self._topics, 1)
-
-    def properties(
-        self, topics: Collection[str], deadline: Deadline
-    ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
-        self.asked += topics
-        told = {topic: values for topic in topics if (values := self._topics[topic]) is not None}
-        found = {
-            topic: [
-                *(TopicProperty(name, value, "DYNAMIC_TOPIC_CONFIG") for name, value in values.items()),
-                *(
-                    TopicProperty(name, text, "DEFAULT_CONFIG")
-                    for name, text in self.known.items()
-                    if name not in values
-                ),
-            ]
-            for topic, values in told.items()
-        }
-        return found, {topic: "it is refused" for topic in topics if topic not in found}
+def refusing(*names: str) -> dict[str, str]:
+    return {name: f"{name} is refused" for name in names}
 
 
-def look(target: Cluster, source: Cluster | None = None) -> Look:
+def look(target: FakeAdmin, source: FakeAdmin | None = None) -> Look:
     """At a source with two topics."""
-    source = source or Cluster({"old": OVERRIDES, "new": OVERRIDES})
+    source = source or FakeAdmin({"old": OVERRIDES, "new": OVERRIDES})
     properties = ConfigPropertyFilter(lambda name: False, source_defaults=False)
-    clusters = cast(Admin, source), cast(Admin, target)
-    duty = TopicCreation(*clusters, "A.{}".format, new=(-1, properties), grow=True)
-    return duty.look(frozenset({"old", "new"}), Deadline.after(math.inf))
+    duty = TopicCreation(source, target, "A.{}".format, new=(-1, properties), grow=True)
+    found = duty.look(frozenset({"old", "new"}), Deadline.after(math.inf))
+    assert not target.done
+    return found
 
 
 def test_a_property_that_the_target_does_not_know_is_left_out_and_named() -> None:
     """It would be refused with the topic, which brokers make in their own way then. A copy of ours tells."""
-    target = Cluster({"a": None, "A.old": {"cleanup.policy": "delete"}})
+    target = FakeAdmin({"a": None, "A.old": {"cleanup.policy": "delete"}})
     assert look(target) == Look((CreateTopic("A.new", 1, -1, {"cleanup.policy": "compact"}),), (LEFT_OUT,))
     assert target.asked == ["A.old"]
 
 
 def test_a_topic_whose_properties_are_not_told_is_soon_looked_at_again() -> None:
     """One that was made a moment ago; a property that the target does not know is for good."""
-    found = look(Cluster({}), Cluster({"old": {}, "new": None}))
+    found = look(FakeAdmin({}), FakeAdmin({"old": {}, "new": None}))
     assert (found.troubles, found.unfinished) == (("topic new: it is refused",), True)
-    assert not look(Cluster({"A.old": {}})).unfinished
+    assert not look(FakeAdmin({"A.old": {}})).unfinished
 
 
 def test_any_topic_of_the_target_tells() -> None:
-    found = look(Cluster({"__consumer_offsets": {"cleanup.policy": "compact"}}))
+    found = look(FakeAdmin({"__consumer_offsets": {"cleanup.policy": "compact"}}))
     assert [change.text for change in found.changes] == [
         f"create topic A.{name}: partitions 1, replication factor of the brokers, cleanup.policy=compact"
         for name in ("new", "old")
@@ -111,13 +56,13 @@ def test_any_topic_of_the_target_tells() -> None:
 
 @pytest.mark.parametrize("topics", [{}, {"A.old": None}], ids=["no topic", "no right"])
 def test_where_nobody_can_tell_the_target_decides(topics: Mapping[str, None]) -> None:
-    found = look(Cluster(topics))
+    found = look(FakeAdmin(topics))
     assert found.changes[0] == CreateTopic("A.new", 1, -1, OVERRIDES)
     assert found.troubles == ()
 
 
 def test_a_target_that_lacks_nothing_is_not_asked() -> None:
-    target = Cluster({"A.old": OVERRIDES, "A.new": OVERRIDES})
+    target = FakeAdmin({"A.old": OVERRIDES, "A.new": OVERRIDES})
     assert look(target) == Look()
     assert target.asked == []
 
@@ -127,8 +72,8 @@ SPARED = {"cleanup.policy": "compact"}
 
 def test_a_property_that_the_target_refuses_is_left_out_and_the_rest_is_set() -> None:
     """Else the topic is refused, and a compacted one would be made by the brokers, with cleanup.policy=delete."""
-    source = Cluster({"old": OVERRIDES, "new": {"segment.bytes": "65536", **SPARED, "flush.ms": "1"}})
-    target = Cluster({}, refuses=["segment.bytes", "flush.ms"])
+    source = FakeAdmin({"old": OVERRIDES, "new": {"segment.bytes": "65536", **SPARED, "flush.ms": "1"}})
+    target = FakeAdmin({}, refusing("segment.bytes", "flush.ms"))
     found = look(target, source)
     assert found.changes == (CreateTopic("A.new", 1, -1, SPARED), CreateTopic("A.old", 1, -1, OVERRIDES))
     assert found.troubles == (
@@ -139,7 +84,7 @@ def test_a_property_that_the_target_refuses_is_left_out_and_the_rest_is_set() ->
 
 
 def test_a_topic_that_cannot_be_made_is_named_and_looked_at_again_soon() -> None:
-    found = look(Cluster({}, refuses=["A.new"]))
+    found = look(FakeAdmin({}, refusing("A.new")))
     assert [change.topic for change in found.changes if isinstance(change, CreateTopic)] == ["A.old"]
     assert found.troubles == ("topic A.new cannot be created at the target: A.new is refused",)
     assert found.unfinished
@@ -148,7 +93,7 @@ def test_a_topic_that_cannot_be_made_is_named_and_looked_at_again_soon() -> None
 @pytest.mark.parametrize("refuses", [[], ["message.format.version"]])
 def test_a_target_that_wants_a_number_of_replicas_gets_its_own_default(refuses: list[str]) -> None:
     """Brokers before 2.4."""
-    found = look(Cluster({}, refuses, replicas="3"))
+    found = look(FakeAdmin({}, refusing(*refuses), replicas="3"))
     kept = {name: value for name, value in OVERRIDES.items() if name not in refuses}
     assert found.changes == (CreateTopic("A.new", 1, 3, kept), CreateTopic("A.old", 1, 3, kept))
     (note,) = found.notes
@@ -157,11 +102,11 @@ def test_a_target_that_wants_a_number_of_replicas_gets_its_own_default(refuses: 
 
 
 def test_of_a_topic_that_is_there_the_other_properties_are_set() -> None:
-    source = Cluster({"old": {"segment.bytes": "65536", **SPARED}, "new": SPARED})
-    target = Cluster({"A.old": {"segment.bytes": "1"}, "A.new": {}}, refuses=["segment.bytes"])
+    source = FakeAdmin({"old": {"segment.bytes": "65536", **SPARED}, "new": SPARED})
+    target = FakeAdmin({"A.old": {"segment.bytes": "1"}, "A.new": {}}, {"segment.bytes": "no such value"})
     properties = ConfigPropertyFilter(lambda name: False, source_defaults=False)
     source.known = target.known = {"segment.bytes": "1", "cleanup.policy": "delete"}
-    duty = TopicConfigs(cast(Admin, source), cast(Admin, target), "A.{}".format, properties)
+    duty = TopicConfigs(source, target, "A.{}".format, properties)
     found = duty.look(frozenset({"old", "new"}), Deadline.after(math.inf))
     assert found.changes == tuple(SetConfig(f"A.{name}", "cleanup.policy", None, "compact") for name in ("new", "old"))
     assert found.troubles == ("topic A.old: the target refuses segment.bytes=65536, which is left out: no such value",)

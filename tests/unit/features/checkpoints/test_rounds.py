@@ -1,9 +1,9 @@
-"""What becomes of pairs of offsets: offset syncs, exact maps, checkpoints, groups at the target. No broker."""
+"""What becomes of offset syncs: checkpoints, and groups at the target. No broker."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,162 +11,38 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
-from legacy_mm.control_channel.frames import CopiedRun
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import StoredSyncs, Translation
-from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
-from legacy_mm.features.offset_syncs.offset_map import Nearest, OffsetMap
-from legacy_mm.features.offset_syncs.writer import OffsetSyncs
-from legacy_mm.logs.events import DUTY_FAILED, OFFSETS_LOST
+from legacy_mm.features.offset_syncs.offset_map import OffsetMap
+from legacy_mm.logs.events import DUTY_FAILED
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import WindowReading
 from legacy_mm.model import OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from tests.fakes.groups import FakeGroups
-from tests.unit.features.memory_topic import Topic
+from tests.fakes.internal_topic import FakeInternalTopic
 
 SECONDS = 20.0
 ONE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-def decoded(topic: Topic, kind: Any) -> list[Any]:
+def decoded(topic: FakeInternalTopic, kind: Any) -> list[Any]:
     return [kind.decode(*pair) for pair in topic.written]
-
-
-def exact(topic: Topic) -> ExactOffsets:
-    return ExactOffsets(StoredMaps(topic), topic)  # type: ignore[arg-type]
-
-
-def at_target(maps: ExactOffsets, offset: int) -> int | None:
-    pair = maps.nearest(ONE, offset).pair
-    return pair and pair.downstream
 
 
 @pytest.fixture
 def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     """What was told."""
-    told = (DUTY_FAILED, OFFSETS_LOST)
-    return lambda: [vars(line)["fields"]["reason"] for line in caplog.records if vars(line).get("event") in told]
-
-
-@pytest.fixture
-def syncs_topic() -> Topic:
-    return Topic()
-
-
-@pytest.fixture
-def maps_topic() -> Topic:
-    return Topic()
-
-
-@pytest.fixture
-def syncs(syncs_topic: Topic, maps_topic: Topic) -> Iterator[OffsetSyncs]:
-    """With a lag of 10 and a flush once an hour."""
-    thread = OffsetSyncs(syncs_topic, 10, 3600.0, exact(maps_topic))  # type: ignore[arg-type]
-    thread.start()
-    yield thread
-    thread.finish(Deadline.after(SECONDS))
-
-
-def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
-    syncs.started({ONE: 0, OTHER: 0})
-    syncs.copied([CopiedRun("t", 0, 0, 100, 1), CopiedRun("t", 2, 0, 0, 1)])
-    wait_until(lambda: decoded(syncs_topic, OffsetSync) == [OffsetSync("t", 0, 0, 100)], SECONDS, "the first record")
-    assert syncs.held() == {ONE, OTHER}
-    syncs.copied([CopiedRun("t", 0, 1, 101, 5)])
-    syncs.ended([ONE])
-    syncs.finish(Deadline.after(SECONDS))
-    assert decoded(syncs_topic, OffsetSync)[1:] == [OffsetSync("t", 0, 5, 105)]
-    assert syncs.held() == frozenset()
-
-
-def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
-    syncs_topic.full = True
-    syncs.started({ONE: 0, OTHER: 0})
-    syncs.copied([CopiedRun("t", 0, 0, 0, 1), CopiedRun("t", 1, 7, 3, 1)])
-    syncs.copied([CopiedRun("t", 0, 50, 1, 1)])
-    wait_until(lambda: len(syncs.held()) == 2, SECONDS, "the partitions")
-    syncs_topic.full = False
-    wait_until(lambda: len(syncs_topic.written) == 3, SECONDS, "all of them")
-    found = decoded(syncs_topic, OffsetSync)
-    assert [each for each in found if each.partition == 0] == [OffsetSync("t", 0, 0, 0), OffsetSync("t", 0, 50, 1)]
-    assert OffsetSync("t", 1, 7, 3) in found
-
-
-def test_what_should_not_happen_is_told_and_later_pairs_do_not_pile_up(
-    syncs: OffsetSyncs, syncs_topic: Topic, troubles: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(syncs_topic, "send", lambda key, value: 1 // 0)
-    syncs.started({ONE: 0})
-    syncs.copied([CopiedRun("t", 0, 0, 0, 1)])
-    syncs.join(SECONDS)
-    assert [words.partition(":")[0] for words in troubles()] == ["ZeroDivisionError"]
-    syncs.copied([CopiedRun("t", 0, 1, 1, 1)])
-    assert syncs._told.empty()
-
-
-def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -> None:
-    first = exact(maps_topic)
-    first.started({ONE: 10})
-    first.copied([CopiedRun("t", 0, 10, 0, 5), CopiedRun("t", 0, 20, 5, 5)])
-    assert [at_target(first, offset) for offset in (9, 10, 14, 15, 19, 22, 25, 99)] == [*(None, 0, 4, 5, 5, 7, 10, 10)]
-    first.save([ONE])
-    second = exact(maps_topic.again())
-    second.started({ONE: 25, OTHER: 0})
-    second.copied([CopiedRun("t", 0, 27, 10, 1)])
-    assert [at_target(second, offset) for offset in (12, 25, 26, 27, 28)] == [2, 10, 10, 10, 11]
-    assert second.nearest(OTHER, 0) == Nearest()
-    second.ended([ONE])
-    assert second.nearest(ONE, 12) == Nearest()
-
-
-def test_maps_that_cannot_be_read_are_not_hidden_by_new_ones(
-    syncs_topic: Topic, maps_topic: Topic, troubles: Callable[[], list[str]]
-) -> None:
-    """What is copied before they are read stays a hole."""
-    first = exact(maps_topic)
-    first.started({ONE: 10})
-    first.copied([CopiedRun("t", 0, 10, 0, 5)])
-    first.save([ONE])
-    again = maps_topic.again()
-    again.unreadable = True
-    second = OffsetSyncs(syncs_topic, 10, 0.01, exact(again))  # type: ignore[arg-type]
-    second.start()
-    second.started({ONE: 15})
-    second.copied([CopiedRun("t", 0, 15, 5, 5)])
-    wait_until(syncs_topic.written.copy, SECONDS, "what was copied, as a sync")
-    again.unreadable = False
-    wait_until(lambda: again.read_to, SECONDS, "what the first one wrote")
-    second.copied([CopiedRun("t", 0, 20, 10, 5)])
-    second.finish(Deadline.after(SECONDS))
-    third = exact(again.again())
-    third.started({ONE: 25})
-    assert [at_target(third, offset) for offset in (12, 15, 17, 20, 24)] == [2, 5, 5, 10, 14]
-    assert troubles() == ["cannot be read"]
-
-
-def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: Topic) -> None:
-    """Records 15 to 19 were copied, by a process that was killed or into a broker that did not say where."""
-    for untold in ({ONE: 20}, None):
-        maps = exact(Topic())
-        maps.started({ONE: 10})
-        maps.copied([CopiedRun("t", 0, 10, 0, 5)])
-        if untold is not None:
-            maps.started(untold)
-        else:
-            maps.copied([CopiedRun("t", 0, 15, -1, 5)])
-        maps.copied([CopiedRun("t", 0, 20, 10, 5)])
-        assert at_target(maps, 17) == 5, "never beyond what may be missing"
-        assert at_target(maps, 21) == 11
+    return lambda: [vars(line)["fields"]["reason"] for line in caplog.records if vars(line).get("event") == DUTY_FAILED]
 
 
 def translation(*pairs: tuple[int, int], known: OffsetMap | None = None) -> Translation:
-    topic = Topic(*(OffsetSync("t", 0, *pair).encode() for pair in pairs), (None, b"x"), (b"x", None))
+    topic = FakeInternalTopic(*(OffsetSync("t", 0, *pair).encode() for pair in pairs), (None, b"x"), (b"x", None))
     runs = known or OffsetMap()
-    found = Translation(StoredSyncs(topic), lambda partition, offset: runs.nearest(offset))  # type: ignore[arg-type]
+    found = Translation(StoredSyncs(topic), lambda partition, offset: runs.nearest(offset))
     found.refresh(Deadline.after(SECONDS))
     return found
 
@@ -191,7 +67,7 @@ class Here:
         self,
         source: FakeGroups,
         target: FakeGroups | None,
-        known: Topic,
+        known: FakeInternalTopic,
         *pairs: tuple[int, int],
         end: int | None = None,
         interval: float = 0.01,
@@ -206,7 +82,7 @@ class Here:
             CheckpointRounds(interval, 0.01 if target else None),
             SourceGroups(source, lambda group: group != "mirror", None),
             translation(*pairs),
-            Emitter(known, known.writer, metrics),  # type: ignore[arg-type]
+            Emitter(known, known.writer, metrics),
             None if target is None else TargetGroups(target, metrics),
             lambda topic: f"west.{topic}",
             lambda: frozenset({ONE}),
@@ -243,7 +119,7 @@ PLACE = TopicPartition("west.t", 0)
 
 def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_moves() -> None:
     source = FakeGroups(g={ONE: 100, OTHER: 5}, mirror={ONE: 100}, elsewhere={OTHER: 1}, reset={ONE: -1})
-    with Here(source, None, Topic(), (90, 40), (100, 50)) as here:
+    with Here(source, None, FakeInternalTopic(), (90, 40), (100, 50)) as here:
         wait_until(lambda: here.topic.written, SECONDS, "the first checkpoint")
         source.committed["g"][ONE] = 104
         wait_until(lambda: len(here.topic.written) == 2, SECONDS, "the second one")
@@ -262,7 +138,7 @@ def test_a_group_without_a_checkpoint_is_named_once(caplog: pytest.LogCaptureFix
     """Nothing is known of where it stands; nor of what is copied elsewhere, but that is not ours to say."""
     source = FakeGroups(early={ONE: 80, OTHER: 5}, g={ONE: 100}, late={ONE: 80})
     told = lambda group: [each for each in caplog.messages if f"group {group} has no checkpoint for 1 " in each]  # noqa: E731
-    with Here(source, None, Topic(), (90, 40)) as here:
+    with Here(source, None, FakeInternalTopic(), (90, 40)) as here:
         wait_until(lambda: told("early") and told("late"), SECONDS, "the lines")
         source.committed["late"][ONE] = 95
         wait_until(lambda: len(here.topic.written) == 2, SECONDS, "the checkpoint")
@@ -271,31 +147,33 @@ def test_a_group_without_a_checkpoint_is_named_once(caplog: pytest.LogCaptureFix
 
 
 def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> None:
-    known = Topic(Checkpoint("g", "west.t", 0, 100, 60, "").encode(), (None, None))
+    known = FakeInternalTopic(Checkpoint("g", "west.t", 0, 100, 60, "").encode(), (None, None))
     with Here(FakeGroups(g={ONE: 100}, h={ONE: 100}), None, known, (90, 40)) as here:
         wait_until(lambda: len(here.topic.written) == 3, SECONDS, "the other group's")
-    assert decoded(Topic(*here.topic.written[2:]), Checkpoint) == [Checkpoint("h", "west.t", 0, 100, 41, "m")]
+    assert decoded(FakeInternalTopic(*here.topic.written[2:]), Checkpoint) == [
+        Checkpoint("h", "west.t", 0, 100, 41, "m")
+    ]
 
 
 def test_what_is_behind_the_end_of_the_log_is_void() -> None:
     """The target's topic was made again: old checkpoints, and what old offset syncs say."""
-    known = Topic(*(Checkpoint(group, *PLACE, 80, 300, "").encode() for group in ("g", "early")))
+    known = FakeInternalTopic(*(Checkpoint(group, *PLACE, 80, 300, "").encode() for group in ("g", "early")))
     source, target = FakeGroups(g={ONE: 100}, early={ONE: 80}, late={ONE: 200}), FakeGroups()
     with Here(source, target, known, (90, 40), (200, 70), end=69):
         wait_until(lambda: target.committed, SECONDS, "the group")
     assert target.committed == {"g": {PLACE: 41}}
-    assert decoded(Topic(*known.written[2:]), Checkpoint) == [Checkpoint("g", *PLACE, 100, 41, "m")]
+    assert decoded(FakeInternalTopic(*known.written[2:]), Checkpoint) == [Checkpoint("g", *PLACE, 100, 41, "m")]
 
 
 def test_they_are_looked_for_before_what_is_copied_next_comes_up_to_them() -> None:
-    known = Topic(Checkpoint("g", *PLACE, 80, 300, "").encode())
+    known = FakeInternalTopic(Checkpoint("g", *PLACE, 80, 300, "").encode())
     with Here(FakeGroups(), None, known, end=0, interval=3_600.0) as here:
         assert here.looked.wait(SECONDS)
 
 
 def test_what_fails_because_the_mirror_stops_is_not_told(troubles: Callable[[], list[str]]) -> None:
     source = FakeGroups(g={ONE: 100})
-    with Here(source, None, Topic(), (90, 40)) as here:
+    with Here(source, None, FakeInternalTopic(), (90, 40)) as here:
 
         def offsets(groups: Collection[str], deadline: Deadline) -> Any:
             here.thread.stop()
@@ -307,7 +185,7 @@ def test_what_fails_because_the_mirror_stops_is_not_told(troubles: Callable[[], 
 
 
 def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: Callable[[], list[str]]) -> None:
-    known = Topic()
+    known = FakeInternalTopic()
     known.refuses = "no"
     with Here(FakeGroups(g={ONE: 100}), None, known, (90, 40)) as here:
         wait_until(troubles, SECONDS, "the complaint")
@@ -320,7 +198,7 @@ def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: 
 def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubles: Callable[[], list[str]]) -> None:
     source = FakeGroups(g={ONE: 100}, secret={ONE: 100})
     source.untold["secret"] = "not authorized"
-    with Here(source, None, Topic(), (90, 40)) as here:
+    with Here(source, None, FakeInternalTopic(), (90, 40)) as here:
         wait_until(lambda: here.topic.written and troubles(), SECONDS, "both")
     assert troubles()[0] == "group secret: not authorized"
 
@@ -338,7 +216,7 @@ def test_a_group_whose_broker_is_away_is_compared_all_the_same() -> None:
 @pytest.mark.parametrize("group", ["mirror", "deleted"])
 def test_a_group_that_was_excluded_or_deleted_is_left_alone_at_the_target(group: str) -> None:
     """Its checkpoints from before are still in the topic; `mirror` is not accepted."""
-    known = Topic(*(Checkpoint(name, *PLACE, 1_000, 100, "m").encode() for name in (group, "g")))
+    known = FakeInternalTopic(*(Checkpoint(name, *PLACE, 1_000, 100, "m").encode() for name in (group, "g")))
     source, target = FakeGroups(mirror={ONE: 0}, g={ONE: 0}), FakeGroups(g={PLACE: 0})
     with Here(source, target, known, (100, 50)):
         wait_until(lambda: target.committed["g"][PLACE] == 100, SECONDS, "the group that is there")
@@ -349,7 +227,7 @@ def test_groups_at_the_target_follow_and_never_go_back() -> None:
     source = FakeGroups(new={ONE: 100}, ahead={ONE: 100}, behind={ONE: 100}, busy={ONE: 100})
     target = FakeGroups(ahead={PLACE: 70}, behind={PLACE: 7, TopicPartition("else", 0): 3}, busy={PLACE: 1})
     target.in_use.add("busy")
-    with Here(source, target, Topic(), (90, 40)) as here:
+    with Here(source, target, FakeInternalTopic(), (90, 40)) as here:
         wait_until(lambda: "new" in target.committed, SECONDS, "the new group")
     assert here.counted("groups") == 2
     assert target.committed == {
@@ -370,7 +248,7 @@ def test_a_target_that_does_not_answer_is_told_once_and_asked_again(troubles: Ca
         return FakeGroups.states(target, groups, deadline)
 
     target.states = states  # type: ignore[method-assign]
-    with Here(FakeGroups(g={ONE: 100}), target, Topic(), (90, 40)):
+    with Here(FakeGroups(g={ONE: 100}), target, FakeInternalTopic(), (90, 40)):
         wait_until(lambda: target.committed, SECONDS, "the group")
     assert troubles() == ["away"]
 

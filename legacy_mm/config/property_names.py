@@ -1,0 +1,247 @@
+"""librdkafka's name of each field of a client's settings, and the one place where its properties become fields.
+
+The way back is `clients/librdkafka/property_texts.py`, by the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from math import inf
+from typing import Any, NamedTuple, TypeVar
+
+from legacy_mm.config.kafka_clients import (
+    ConnectionSettings,
+    ConsumerSettings,
+    FetchSettings,
+    KerberosSettings,
+    MembershipSettings,
+    OAuthSettings,
+    ProducerSettings,
+    ProduceSettings,
+    SaslSettings,
+    SecurityProtocol,
+    TlsSettings,
+)
+from legacy_mm.config.secret import Secret
+from legacy_mm.errors import ConfigurationError
+
+Settings = TypeVar("Settings")
+MOST_PROPAGATION_MS = 2_147_483
+"""The most that librdkafka takes; a file that says so, or more, means to wait for ever, as the legacy tool does.
+
+librdkafka multiplies by 1000 into 32 bits: one millisecond more and every new topic fails at once (measured).
+"""
+TOKEN_AUTH = "sasl.scram.token.auth"
+MSK_IAM = "sasl.legacy_mm.msk.iam"
+GIVEN = "sasl.legacy_mm.token"
+METADATA_SERVICE = "sasl.legacy_mm.metadata.service.token.urls"
+LOGIN_CLASS = "sasl.legacy_mm.token.class"
+KEEPER = "sasl.legacy_mm.token.keeper"
+_CONNECTION = (
+    *("bootstrap.", "security.", "sasl.", "ssl.", "https.", "socket.", "client.", "reconnect."),
+    *("enable.ssl", "enable.sasl", "broker.", "api.version.", "log."),
+)
+"""Beginnings of names that configure the connection, whatever the client does with it."""
+
+
+class Kind(NamedTuple):
+    """A kind of value, and its form as text."""
+
+    read: Callable[[str], Any]
+    """Raises ValueError, or KeyError for a word that is none of those it knows."""
+    write: Callable[[Any], str]
+
+
+class Row(NamedTuple):
+    """A property of one field."""
+
+    name: str
+    kind: Kind
+    ours: bool = False
+    """librdkafka does not know it."""
+
+
+def _milliseconds(never: int | None = None) -> Kind:
+    """Return the kind of times, of which this number means for ever."""
+    return Kind(
+        lambda text: inf if int(text) == never else int(text) / 1000,
+        lambda seconds: str(never) if seconds == inf else str(round(seconds * 1000)),
+    )
+
+
+_WORDS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
+"""The words that librdkafka takes for yes and no."""
+_TEXT = Kind(str, str)
+_SECRET = Kind(Secret, Secret.reveal)
+_NUMBER = Kind(int, str)
+_KBYTES = Kind(lambda text: int(text) << 10, lambda size: str(-(-size // 1024)))
+_MS = _milliseconds()
+_FRACTION_MS = Kind(lambda text: float(text) / 1000, lambda seconds: f"{seconds * 1000:g}")
+_YES_NO = Kind(lambda text: _WORDS[text.lower()], lambda yes: "true" if yes else "false")
+_LIST = Kind(lambda text: tuple(word.strip() for word in text.split(",")), ",".join)
+_ACKS = Kind(lambda text: -1 if text == "all" else int(text), lambda acks: "all" if acks == -1 else str(acks))
+_ISOLATION = Kind(
+    {"read_committed": True, "read_uncommitted": False}.__getitem__,
+    lambda committed: "read_committed" if committed else "read_uncommitted",
+)
+_PROTOCOL = Kind(lambda text: SecurityProtocol(text.lower()), lambda protocol: str(protocol.value))
+
+ROWS: Mapping[type, Mapping[str, Row]] = {
+    TlsSettings: {
+        "ca_pem": Row("ssl.ca.pem", _TEXT),
+        "ca_location": Row("ssl.ca.location", _TEXT),
+        "crl_location": Row("ssl.crl.location", _TEXT),
+        "certificate_pem": Row("ssl.certificate.pem", _TEXT),
+        "certificate_location": Row("ssl.certificate.location", _TEXT),
+        "key_pem": Row("ssl.key.pem", _SECRET),
+        "key_location": Row("ssl.key.location", _TEXT),
+        "key_password": Row("ssl.key.password", _SECRET),
+        "cipher_suites": Row("ssl.cipher.suites", _TEXT),
+        "verifies": Row("enable.ssl.certificate.verification", _YES_NO),
+        "endpoint_identification": Row("ssl.endpoint.identification.algorithm", _TEXT),
+        "keystore_location": Row("ssl.keystore.location", _TEXT),
+        "engine_location": Row("ssl.engine.location", _TEXT),
+        "providers": Row("ssl.providers", _TEXT),
+        "curves": Row("ssl.curves.list", _TEXT),
+        "signature_algorithms": Row("ssl.sigalgs.list", _TEXT),
+    },
+    KerberosSettings: {
+        "service": Row("sasl.kerberos.service.name", _TEXT),
+        "principal": Row("sasl.kerberos.principal", _TEXT),
+        "keytab": Row("sasl.kerberos.keytab", _TEXT),
+        "ticket_cache": Row("sasl.kerberos.ticket.cache", _TEXT, ours=True),
+        "realms": Row("sasl.kerberos.krb5.conf", _TEXT, ours=True),
+    },
+    OAuthSettings: {
+        "method": Row("sasl.oauthbearer.method", _TEXT),
+        "grant_type": Row("sasl.oauthbearer.grant.type", _TEXT),
+        "token_url": Row("sasl.oauthbearer.token.endpoint.url", _TEXT),
+        "client_id": Row("sasl.oauthbearer.client.id", _TEXT),
+        "client_secret": Row("sasl.oauthbearer.client.secret", _SECRET),
+        "scope": Row("sasl.oauthbearer.scope", _TEXT),
+        "extensions": Row("sasl.oauthbearer.extensions", _TEXT),
+        "unsecured": Row("enable.sasl.oauthbearer.unsecure.jwt", _YES_NO),
+        "claims": Row("sasl.oauthbearer.config", _TEXT),
+        "ca_pem": Row("https.ca.pem", _TEXT),
+        "ca_location": Row("https.ca.location", _TEXT),
+        "msk_iam": Row(MSK_IAM, _TEXT, ours=True),
+        "token": Row(GIVEN, _SECRET, ours=True),
+        "metadata_service_urls": Row(METADATA_SERVICE, _TEXT, ours=True),
+        "login_class": Row(LOGIN_CLASS, _SECRET, ours=True),
+        "keeper": Row(KEEPER, _SECRET, ours=True),
+    },
+    SaslSettings: {
+        "mechanism": Row("sasl.mechanism", _TEXT),
+        "username": Row("sasl.username", _TEXT),
+        "password": Row("sasl.password", _SECRET),
+        "delegation_token": Row(TOKEN_AUTH, _YES_NO, ours=True),
+    },
+    ConnectionSettings: {
+        "bootstrap_servers": Row("bootstrap.servers", _LIST),
+        "client_id": Row("client.id", _TEXT),
+        "protocol": Row("security.protocol", _PROTOCOL),
+        "dns_lookup": Row("client.dns.lookup", _TEXT),
+        "socket_timeout": Row("socket.timeout.ms", _MS),
+        "setup_timeout": Row("socket.connection.setup.timeout.ms", _MS),
+        "reconnect_backoff": Row("reconnect.backoff.ms", _MS),
+        "reconnect_backoff_max": Row("reconnect.backoff.max.ms", _MS),
+        "retry_backoff": Row("retry.backoff.ms", _MS),
+        "metadata_max_age": Row("topic.metadata.refresh.interval.ms", _milliseconds(never=-1)),
+        "max_idle": Row("connections.max.idle.ms", _milliseconds(never=0)),
+        "max_response_bytes": Row("receive.message.max.bytes", _NUMBER),
+        "keep_alive": Row("socket.keepalive.enable", _YES_NO),
+        "send_buffer_bytes": Row("socket.send.buffer.bytes", _NUMBER),
+        "receive_buffer_bytes": Row("socket.receive.buffer.bytes", _NUMBER),
+    },
+    FetchSettings: {
+        "max_wait": Row("fetch.wait.max.ms", _MS),
+        "min_bytes": Row("fetch.min.bytes", _NUMBER),
+        "max_bytes": Row("fetch.max.bytes", _NUMBER),
+        "partition_bytes": Row("fetch.message.max.bytes", _NUMBER),
+        "backlog_bytes": Row("queued.max.messages.kbytes", _KBYTES),
+        "committed_only": Row("isolation.level", _ISOLATION),
+        "check_crcs": Row("check.crcs", _YES_NO),
+        "rack": Row("client.rack", _TEXT),
+    },
+    MembershipSettings: {
+        "group_id": Row("group.id", _TEXT),
+        "instance_id": Row("group.instance.id", _TEXT),
+        "protocol": Row("group.protocol", _TEXT),
+        "assignors": Row("partition.assignment.strategy", _LIST),
+        "session_timeout": Row("session.timeout.ms", _MS),
+        "heartbeat_interval": Row("heartbeat.interval.ms", _MS),
+        "max_poll_interval": Row("max.poll.interval.ms", _MS),
+    },
+    ProduceSettings: {
+        "acks": Row("acks", _ACKS),
+        "idempotent": Row("enable.idempotence", _YES_NO),
+        "in_flight": Row("max.in.flight.requests.per.connection", _NUMBER),
+        "max_request_bytes": Row("message.max.bytes", _NUMBER),
+        "batch_records": Row("batch.num.messages", _NUMBER),
+        "batch_bytes": Row("batch.size", _NUMBER),
+        "buffer_bytes": Row("queue.buffering.max.kbytes", _KBYTES),
+        "linger": Row("linger.ms", _FRACTION_MS),
+        "request_timeout": Row("request.timeout.ms", _MS),
+        "delivery_timeout": Row("message.timeout.ms", _milliseconds(never=0)),
+        "missing_topic_timeout": Row("topic.metadata.propagation.max.ms", _milliseconds(never=MOST_PROPAGATION_MS)),
+        "retries": Row("retries", _NUMBER),
+        "compression": Row("compression.type", _TEXT),
+        "compression_level": Row("compression.level", _NUMBER),
+        "partitioner": Row("partitioner", _TEXT),
+    },
+}
+
+
+def name_of(kind: type, field: str) -> str:
+    """Return librdkafka's name of a field, for messages."""
+    return ROWS[kind][field].name
+
+
+def read_connection(properties: Mapping[str, str]) -> ConnectionSettings:
+    """Return the connection that librdkafka properties of any client describe; raises ConfigurationError."""
+    return _connection(dict(properties))
+
+
+def read_consumer(properties: Mapping[str, str]) -> ConsumerSettings:
+    """Return the consumer that librdkafka properties describe; raises ConfigurationError."""
+    left = dict(properties)
+    fetch, membership = _taken(FetchSettings, left), _taken(MembershipSettings, left)
+    return ConsumerSettings(_connection(left), fetch, membership, left)
+
+
+def read_producer(properties: Mapping[str, str]) -> ProducerSettings:
+    """Return the producer that librdkafka properties describe; raises ConfigurationError."""
+    left = dict(properties)
+    produce = _taken(ProduceSettings, left)
+    return ProducerSettings(_connection(left), produce, left)
+
+
+def _connection(left: dict[str, str]) -> ConnectionSettings:
+    sasl = replace(
+        _taken(SaslSettings, left), kerberos=_taken(KerberosSettings, left), oauth=_taken(OAuthSettings, left)
+    )
+    taken = replace(_taken(ConnectionSettings, left), tls=_taken(TlsSettings, left), sasl=sasl)
+    further = {name: left.pop(name) for name in list(left) if name.startswith(_CONNECTION)}
+    return replace(taken, further=further)
+
+
+def _taken(kind: type[Settings], left: dict[str, str]) -> Settings:
+    """Take the properties of the fields of this kind.
+
+    A text that a field cannot hold is left: librdkafka refuses it in its own words. An unknown protocol is refused
+    here, so that no client goes on without encryption.
+    """
+    values = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        row = ROWS[kind].get(field.name)
+        if row is None or row.name not in left:
+            continue
+        try:
+            values[field.name] = row.kind.read(left[row.name])
+        except (ValueError, KeyError):
+            if row.kind is _PROTOCOL:
+                raise ConfigurationError(f"security.protocol={left[row.name]} is unknown") from None
+            continue
+        del left[row.name]
+    return kind(**values)

@@ -1,0 +1,68 @@
+"""A topic that keeps state, in memory: its writer and its log. mypy holds it to both clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typing_extensions import override
+
+from legacy_mm.clients.librdkafka.internal_log import InternalLog, Pair
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+
+
+class FakeInternalTopic(InternalTopicWriter, InternalLog):
+    """Its records are those that it begins with, and those that it takes."""
+
+    def __init__(self, *written: Pair) -> None:
+        self.written: list[Pair] = list(written)
+        self.places: list[tuple[int, str]] = []
+        """Partition and mark of each record that was sent."""
+        self.full = False
+        self.refuses = ""
+        self.unreadable = False
+        self.flushed = False
+        self.read_to = 0
+        self._on_result: OnResult = lambda key, reason: None
+
+    def writer(self, on_result: OnResult) -> FakeInternalTopic:
+        """The same topic, whose outcomes are told to this function."""
+        self._on_result = on_result
+        return self
+
+    def again(self) -> FakeInternalTopic:
+        """The same topic for a reader that begins from its start."""
+        return FakeInternalTopic(*self.written)
+
+    @override
+    def send(
+        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, mark: str = ""
+    ) -> bool:
+        if self.full:
+            return False
+        if not self.refuses:
+            self.written.append((key, value))
+            self.places.append((partition, mark))
+        self._on_result(key, self.refuses or None)
+        return True
+
+    @override
+    def waiting(self) -> int:
+        return 0
+
+    @override
+    def flush(self, deadline: Deadline) -> bool:
+        self.flushed = True
+        return True
+
+    @override
+    def read(self, deadline: Deadline) -> Iterator[Pair]:
+        if self.unreadable:
+            raise HostError("cannot be read")
+        new, self.read_to = self.written[self.read_to :], len(self.written)
+        return iter(new)
+
+    @override
+    def close(self) -> None:
+        self.read_to = 0

@@ -1,0 +1,274 @@
+"""The conversation with one broker: what goes into a request, what its answer comes to, and what a break leaves."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections import deque
+from collections.abc import Iterator
+from select import select
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from kafka.protocol.producer.produce import ProduceRequest, ProduceResponse
+from typing_extensions import override
+
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.append_options import options_from
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.broker_sender import BrokerSender, _Link, _Request
+from legacy_mm.clients.native.connection import Connection
+from legacy_mm.clients.native.connection_errors import ConnectionLost
+from legacy_mm.clients.native.partition_queue import PartitionQueue
+from legacy_mm.clients.native.topology import Broker
+from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer
+from legacy_mm.config.kafka_clients import ConnectionSettings, ProducerSettings
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol import produce_messages
+from legacy_mm.protocol.produce_messages import Appended
+from tests.fakes.cluster import FakeCluster
+from tests.unit.clients.native.appending import NOW, PLACE, make, sent
+from tests.unit.clients.native.broker import response
+from tests.unit.protocol.batches import Row, build
+
+DAMAGED, LEADER_GONE, DUPLICATE = 2, 6, 46
+SECONDS, MOMENT = 10.0, 0.02
+VERSION = 8
+NODE = 77
+"""No other test has threads of this name."""
+
+
+def test_a_broker_that_is_away_uses_up_no_retries(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing was sent: as in Java the batch waits for its broker, until `delivery.timeout.ms`."""
+    appender = make(retries="0", enable_idempotence="true")
+    appender._ids = SimpleNamespace(current=(7, 0))  # type: ignore[assignment]
+    entry = sent(appender)
+    for _ in range(3):
+        BrokerSender(appender, 1).send([entry])
+        assert appender.take_refused() == []
+        assert appender._queues[PLACE].begin() is entry
+    assert not entry.doubtful, "and it is certain that no broker has it"
+    assert "it is down" in capsys.readouterr().out
+
+
+def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """As in Java, for which it was damaged on its way."""
+    appender = make()
+    entry = sent(appender)
+    sender = BrokerSender(appender, 1)
+    for _ in range(10):
+        sender._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "", {})], 0, 0)
+        assert appender.take_refused() == []
+        assert appender._queues[PLACE].begin() is entry
+    assert "t-0 did not take a batch, which is tried again: CORRUPT_MESSAGE: " in capsys.readouterr().out
+
+
+def in_line(appender: BatchAppender, sender: BrokerSender, number: int, size: int) -> PartitionQueue:
+    """A queue with one batch of about `size` bytes, whose turn comes on this sender."""
+    place = TopicPartition("t", number)
+    appender.append(place, build([Row(0, NOW, b"k", bytes(size))]), "receipt")
+    queue = appender._queues[place]
+    queue.paused = False
+    sender.line_up(queue)
+    return queue
+
+
+def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quota of the target's, as long as its answer says."""
+    now = 100.0
+    monkeypatch.setattr("legacy_mm.clients.native.broker_sender.monotonic", lambda: now)
+    appender = make()
+    sender = BrokerSender(appender, 1)
+    sender._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
+    in_line(appender, sender, 1, 10)
+    now += 0.499
+    assert not sender._may_send()
+    now += 0.001
+    assert sender._may_send()
+
+
+def test_who_has_waited_for_a_throttled_answer_does_not_wait_again() -> None:
+    """A broker before 2.0 keeps the quota by itself, and only tells of it."""
+    appender = make()
+    sender = BrokerSender(appender, 1)
+    sender._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
+    in_line(appender, sender, 1, 10)
+    assert sender._may_send()
+
+
+def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond `request.timeout.ms`: it is behind the answer that said so."""
+    appender = make()
+    answers = [b"", ConnectionLost("over")]
+    throttled = Mock(receive_within=Mock(side_effect=answers))
+    monkeypatch.setattr(
+        "legacy_mm.clients.native.broker_sender.messages.decode", lambda *_: ([Appended(PLACE, 0, 0, "", {})], 45_000)
+    )
+    link = _Link(throttled, deque([_Request([sent(appender)], 9, 0.0, 0)]))
+    with pytest.raises(ConnectionLost, match="over"):
+        BrokerSender(appender, 1)._take_answers(link)
+    throttled.excuse.assert_called_once_with(45.0)
+
+
+def test_a_request_of_several_queues_is_no_larger_than_it_may_be() -> None:
+    """All but a batch that is larger by itself."""
+    appender = make(message_max_bytes="2500")
+    sender = BrokerSender(appender, 1)
+    for number, size in enumerate((1000, 1000, 1000, 5000, 10)):
+        in_line(appender, sender, number, size)
+    taken = []
+    while sender._may_send():
+        taken.append([entry.queue.partition.partition for entry in sender._next()])
+        sender._sending = False
+    assert taken == [[0, 1], [2], [3], [4]]
+
+
+class LocalCluster(FakeCluster):
+    """One broker leads everything; each connection to it is a pair of sockets, whose other ends are `peers`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.peers: list[socket.socket] = []
+
+    @override
+    def leader(self, partition: TopicPartition) -> Broker | None:
+        return Broker(NODE, "host", 9092, None)
+
+    @override
+    def connect(self, node: int) -> Connection:
+        ours, theirs = socket.socketpair()
+        theirs.settimeout(SECONDS)
+        self.peers.append(theirs)
+        made = Connection(PlaintextTransportLayer(ours), "host", 9092, node, ConnectionSettings())
+        made.knows({produce_messages.API_KEY: (3, VERSION)})
+        return made
+
+
+class Conversation:
+    """An appender with a broker that is the test."""
+
+    def __init__(self) -> None:
+        self.cluster = LocalCluster()
+        self.troubles: list[str] = []
+        options = options_from(ProducerSettings(ConnectionSettings(retry_backoff=0.0)))
+        self.appender = BatchAppender(self.cluster, options, Traffic("producer", self.troubles.append))
+
+    def append(self, value: bytes) -> None:
+        self.appender.append(PLACE, build([Row(0, NOW, b"k", value)]), value)
+
+    def request(self, connection: int = 0) -> tuple[int, bytes]:
+        """The number of the next request, and the batch in it."""
+        wait_until(lambda: self._has(connection), SECONDS, "the connection")
+        peer = self.cluster.peers[connection]
+        (size,) = struct.unpack(">i", self._read(peer, 4))
+        body = self._read(peer, size)
+        _, version, number, client = struct.unpack(">hhih", body[:10])
+        read = ProduceRequest.decode(body[10 + max(client, 0) :], version=version)
+        return number, bytes(read.topic_data[0].partition_data[0].records)
+
+    def _read(self, peer: socket.socket, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            wait_until(lambda: self._is_readable(peer), SECONDS, "the request")
+            data += peer.recv(size - len(data))
+        return data
+
+    def _is_readable(self, peer: socket.socket) -> bool:
+        self.appender.tend()
+        return bool(select([peer], [], [], MOMENT)[0])
+
+    def _has(self, connection: int) -> bool:
+        self.appender.tend()
+        return len(self.cluster.peers) > connection
+
+    def answer(self, number: int, error: int = 0, offset: int = 7, connection: int = 0) -> None:
+        data: Any = ProduceResponse.TopicProduceResponse
+        row = data.PartitionProduceResponse(
+            index=0, error_code=error, base_offset=offset, log_append_time_ms=-1, log_start_offset=0
+        )
+        told = ProduceResponse(
+            responses=[data(name="t", partition_responses=[row])], throttle_time_ms=0, version=VERSION
+        )
+        self.cluster.peers[connection].sendall(response(number, bytes(told.encode(version=VERSION))))
+
+    def acknowledged(self, count: int) -> list[tuple[bytes, int]]:
+        """Receipt and offset of each."""
+        found: list[tuple[bytes, int]] = []
+
+        def all_of_them() -> bool:
+            self.appender.tend()
+            found.extend((each.receipt, each.base_offset) for each in self.appender.take_acknowledged())
+            return len(found) >= count
+
+        wait_until(all_of_them, SECONDS, "the acknowledgements")
+        return found
+
+
+@pytest.fixture
+def conversation() -> Iterator[Conversation]:
+    made = Conversation()
+    yield made
+    made.appender.purge()
+    for peer in made.cluster.peers:
+        peer.close()
+
+
+def test_what_is_answered_is_acknowledged_with_its_offset(conversation: Conversation) -> None:
+    for value in (b"one", b"two"):
+        conversation.append(value)
+    for offset in (7, 8):
+        number, batch = conversation.request()
+        assert (b"one" if offset == 7 else b"two") in batch
+        conversation.answer(number, offset=offset)
+    assert conversation.acknowledged(2) == [(b"one", 7), (b"two", 8)]
+    assert (len(conversation.cluster.peers), conversation.troubles) == (1, [])
+
+
+def test_what_was_under_way_when_a_connection_breaks_is_sent_again_over_the_next(conversation: Conversation) -> None:
+    conversation.append(b"one")
+    _, first = conversation.request()
+    conversation.cluster.peers[0].close()
+    number, again = conversation.request(connection=1)
+    assert again == first
+    conversation.answer(number, connection=1)
+    assert conversation.acknowledged(1) == [(b"one", 7)]
+    assert len(conversation.troubles) == 1
+    assert conversation.cluster.called_stale
+
+
+def test_a_batch_that_goes_to_the_wrong_broker_is_sent_again(conversation: Conversation) -> None:
+    conversation.append(b"one")
+    number, first = conversation.request()
+    conversation.answer(number, error=LEADER_GONE, offset=-1)
+    number, again = conversation.request()
+    assert again == first
+    conversation.answer(number)
+    assert conversation.acknowledged(1) == [(b"one", 7)]
+
+
+def test_what_the_broker_has_already_is_acknowledged_at_an_unknown_offset(conversation: Conversation) -> None:
+    conversation.append(b"one")
+    number, _ = conversation.request()
+    conversation.answer(number, error=DUPLICATE, offset=3)
+    assert conversation.acknowledged(1) == [(b"one", -1)]
+
+
+def test_idle_threads_end_and_the_next_batch_starts_them_again(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("legacy_mm.clients.native.broker_sender.IDLE_SECONDS", 0.05)
+    for value in (b"one", b"two"):
+        conversation.append(value)
+        number, _ = conversation.request()
+        conversation.answer(number)
+        assert conversation.acknowledged(1) == [(value, 7)]
+        wait_until(lambda: not threads(), SECONDS, "the end of both threads")
+    assert len(conversation.cluster.peers) == 1, "the connection stays"
+
+
+def threads() -> list[str]:
+    return [each.name for each in threading.enumerate() if each.name in (f"append-{NODE}", f"acks-{NODE}")]

@@ -1,0 +1,153 @@
+"""Which source partitions wait for the target, from where they go on, and what is told of them at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, cast
+
+import pytest
+
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.dataplane import held_partitions
+from legacy_mm.dataplane.held_partitions import HeldPartitions
+from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.logs.events import NOT_COPIED
+from legacy_mm.model import TopicPartition
+
+A, B, C = (TopicPartition(topic, 0) for topic in "abc")
+A_THERE, A1_THERE = TopicPartition("w.a", 0), TopicPartition("w.a", 1)
+MISSING = "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+class Source:
+    """A fetcher's holds: partition -> where it is read from once it is released."""
+
+    def __init__(self) -> None:
+        self.held: dict[TopicPartition, int] = {}
+
+    def hold(self, partition: TopicPartition, offset: int) -> None:
+        self.held[partition] = offset
+
+    def release(self, partition: TopicPartition) -> None:
+        del self.held[partition]
+
+
+class Topics:
+    """The target's topics, with this many partitions each."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.stuck: Collection[str] = ()
+
+    def may_go_on(self, topic: str, least: int) -> bool:
+        return self.counts.get(topic, 0) >= least
+
+    def problem(self, topic: str) -> str:
+        return MISSING
+
+    def tend(self, stuck: Collection[str]) -> None:
+        self.stuck = stuck
+
+
+class Queues:
+    """Queues of target partitions; some of them are stuck."""
+
+    def __init__(self) -> None:
+        self.troubles: dict[TopicPartition, str] = {}
+
+    def takes(self, partition: TopicPartition) -> bool:
+        return partition not in self.troubles
+
+    def stuck(self) -> dict[TopicPartition, str]:
+        return self.troubles
+
+
+class Copying:
+    """Held partitions between a source and a target."""
+
+    def __init__(self) -> None:
+        self.source, self.topics, self.queues = Source(), Topics(), Queues()
+        self.held = HeldPartitions(
+            cast(Fetcher, self.source), cast(TargetTopics, self.topics), cast(BatchAppender, self.queues)
+        )
+
+
+@pytest.fixture
+def copying(monkeypatch: pytest.MonkeyPatch) -> Copying:
+    monkeypatch.setattr(held_partitions, "_LOOK_INTERVAL", 0.0)
+    return Copying()
+
+
+def test_a_partition_waits_for_its_topic_alone(copying: Copying) -> None:
+    copying.held.hold(A, 5, "w.a", 1)
+    copying.held.hold(B, 7, "w.b", 1)
+    copying.topics.counts["w.b"] = 1
+    copying.held.tend()
+    assert (copying.source.held, len(copying.held)) == ({A: 5}, 1)
+    assert copying.held.reasons() == {"w.a": MISSING}
+
+
+def test_a_topic_with_too_few_partitions_is_waited_for(copying: Copying) -> None:
+    copying.held.hold(A, 5, "w.a", 3)
+    for count, waits in ((1, True), (2, True), (3, False)):
+        copying.topics.counts["w.a"] = count
+        copying.held.tend()
+        assert bool(len(copying.held)) is waits
+
+
+def test_one_that_has_records_for_several_target_partitions_waits_for_all_of_them(copying: Copying) -> None:
+    copying.queues.troubles = {A_THERE: "no leader", A1_THERE: "no leader"}
+    copying.held.hold(A, 5, "w.a", 2, [A_THERE, A1_THERE])
+    copying.topics.counts["w.a"] = 2
+    for through in (A_THERE, A1_THERE):
+        copying.held.tend()
+        assert copying.topics.stuck == {"w.a"}
+        assert copying.source.held == {A: 5}
+        del copying.queues.troubles[through]
+    copying.held.tend()
+    assert copying.source.held == {}
+
+
+def test_what_was_just_read_of_a_held_one_is_dropped_and_read_again_from_there(copying: Copying) -> None:
+    """The fetcher had it under way: without the second hold it would go on behind it."""
+    copying.held.hold(A, 5, "w.a", 1)
+    copying.source.held[A] = 9
+    assert copying.held.stays(A)
+    assert copying.source.held == {A: 5}
+    assert not copying.held.stays(B)
+
+
+def test_one_that_resumes_elsewhere_is_not_released_by_us(copying: Copying) -> None:
+    copying.held.hold(A, 5, "w.a", 1)
+    copying.held.forget(A)
+    copying.held.forget(B)
+    copying.topics.counts["w.a"] = 1
+    copying.held.tend()
+    assert copying.source.held == {A: 5}, "its new owner knows better"
+    assert not copying.held.stays(A)
+
+
+def test_it_does_not_look_at_each_turn_of_the_loop(copying: Copying, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_partitions, "_LOOK_INTERVAL", 60.0)
+    copying.held.tend()
+    copying.held.hold(A, 5, "w.a", 1)
+    copying.topics.counts["w.a"] = 1
+    copying.held.tend()
+    assert copying.source.held == {A: 5}
+
+
+def test_at_the_end_what_waited_is_counted_once(copying: Copying, caplog: pytest.LogCaptureFixture) -> None:
+    """What has unacknowledged records is told of elsewhere."""
+    copying.queues.troubles = {A_THERE: "no leader"}
+    copying.held.hold(A, 5, "w.a", 1, [A_THERE])
+    copying.held.hold(TopicPartition("a", 1), 5, "w.a", 2, [A_THERE])
+    copying.held.hold(B, 7, "w.b", 1)
+    copying.held.hold(C, 1, "w.c", 1)
+    copying.held.tell_of_the_end({C: 1})
+    lines: list[Any] = [vars(line) for line in caplog.records]
+    assert [line["event"] for line in lines] == [NOT_COPIED] * 2
+    assert [line["fields"] for line in lines] == [
+        {"topic": "w.a", "partitions": 2, "reason": "w.a-0: no leader"},
+        {"topic": "w.b", "partitions": 1, "reason": MISSING},
+    ]

@@ -1,0 +1,69 @@
+"""The pace at which missing topics are asked for, by a clock that the test moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.dataplane import retry_backoff
+from legacy_mm.dataplane.retry_backoff import RetryBackoff, is_error_name
+
+
+class Clock:
+    now = 100.0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(retry_backoff, "monotonic", lambda: made.now)
+    return made
+
+
+def pauses(pace: RetryBackoff, clock: Clock, count: int) -> list[float]:
+    """Seconds from one request to the next."""
+    at: list[float] = []
+    while len(at) <= count:
+        if pace.is_due(waiting=True):
+            at.append(clock.now)
+        clock.now += 0.01
+    return [round(after - before, 1) for before, after in zip(at, at[1:], strict=False)]
+
+
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        ({}, [0.1, 0.2, 0.4, 0.8, 1.0, 1.0]),
+        ({"retry.backoff.ms": "300"}, [0.3, 0.6, 1.0, 1.0]),
+        ({"retry.backoff.ms": "2500"}, [2.5, 2.5]),
+    ],
+    ids=["as Java", "asked for", "longer than the most"],
+)
+def test_less_and_less_often(properties: dict[str, str], expected: list[float], clock: Clock) -> None:
+    assert pauses(RetryBackoff(property_names.read_connection(properties)), clock, len(expected)) == expected
+
+
+def test_a_new_wait_begins_soon_again(clock: Clock) -> None:
+    pace = RetryBackoff(ConnectionSettings())
+    pauses(pace, clock, 5)
+    assert not pace.is_due(waiting=False)
+    assert pace.is_due(waiting=True)
+    assert pauses(pace, clock, 1) == [0.2]
+
+
+def test_each_answer_is_a_numbered_line(caplog: pytest.LogCaptureFixture) -> None:
+    pace = RetryBackoff(ConnectionSettings(client_id="mirror"))
+    pace.tell({})
+    for _ in range(2):
+        pace.tell({"b": "UNKNOWN_TOPIC_OR_PARTITION", "a": "LEADER_NOT_AVAILABLE"})
+    fields = [vars(line)["fields"] for line in caplog.records]
+    problems = "a=LEADER_NOT_AVAILABLE, b=UNKNOWN_TOPIC_OR_PARTITION"
+    assert fields == [{"client": "mirror", "number": number, "problems": problems} for number in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_name"), [("LEADER_NOT_AVAILABLE", True), ("topic.creation has not made it yet", False), ("", False)]
+)
+def test_names_of_errors(reason: str, is_name: bool) -> None:
+    assert is_error_name(reason) is is_name

@@ -235,7 +235,7 @@ class BatchesEngine:
         for (number, made, offsets), each in zip(route.batches, times, strict=True):
             if not self._wait_for_room():
                 return False
-            whole = made if self._batches.check_crcs else seal(*made)
+            whole = made if self._batches.check_crcs or self._exit is not None else seal(*made)
             target = TopicPartition(topic, number)
             is_copy = topic == names[source.topic] and number == source.partition
             self._appender.append(target, whole, Part(piece, offsets, each, number != source.partition, is_copy))

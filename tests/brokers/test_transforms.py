@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -22,6 +23,7 @@ from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.topic_steps import Java, TopicSteps
+from legacy_mm.handlers import batches
 from legacy_mm.handlers.api import CREATE_TIME, NO_TIMESTAMP, Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
@@ -123,7 +125,8 @@ def outcome(made: TopicSteps | None, each: Record) -> Any:
         handler = load_handler(HandlerSettings(steps=made.exact([each.topic])), no_java)
     except HandlerFailure as error:
         return str(error)
-    handled = handle_records(handler, Columns(*zip(*[each], strict=True)))
+    with mock.patch.object(batches, "epoch_ms", return_value=NO_TIME):  # a record without a time would get that of now
+        handled = handle_records(handler, Columns(*zip(*[each], strict=True)))
     if handled.error:
         return handled.error
     named = [target[:4] + (each.partition, target[5]) for target in handled.targets]

@@ -384,8 +384,8 @@ DIFFERENCES = (
     KnownDifference(
         "missing-target-topic",
         "a record for a topic that is never created waits for ever (max.block.ms)",
-        "waits for ever, too; records of a message handler wait 35 minutes, then the send fails: 255, nothing "
-        "committed",
+        "waits for ever, too; with the engine records those of a message handler wait 35 minutes, then the send fails: "
+        "255, nothing committed",
         "librdkafka has no longer time-out",
         _PRODUCER + "test_defaults_are_those_of_the_map",
         producer_default("max.block.ms"),

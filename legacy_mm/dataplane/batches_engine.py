@@ -197,6 +197,7 @@ class BatchesEngine:
     def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> bool:
         """Send the batches; return False if the rest, from this batch on, must be sent later."""
         found = self._stage.outbound(source, arrived, begin)
+        self._failures.raise_if_ending(None)
         if found is None:
             return False
         targets = {TopicPartition(topic, each.partition) for topic, route in found.routes for each in route.batches}

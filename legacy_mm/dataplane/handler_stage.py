@@ -120,7 +120,7 @@ class HandlerStage:
         tame_collector()
 
     def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
-        """Return what is to be sent of a batch, as `Stage` says; after it the handler may have ended the program."""
+        """Return what is to be sent of a batch, as `BatchStage` says; the handler may have ended the program."""
         batch, codec = arrived
         header, data = batch.header, opened(batch, self._router.decompress)
         wish = source.partition if source.topic in self._keeps_partition else BY_KEY

@@ -16,12 +16,14 @@ from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Plan, Progress
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
-from legacy_mm.dataplane.send_failure import ProducerBroken
-from legacy_mm.errors import EngineUnfit
+from legacy_mm.dataplane.plain_stage import Outbound
+from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
+from legacy_mm.errors import EngineUnfit, SendFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_set import Arrived
 from tests.unit.protocol.batches import NOW, Row, build, decode, record_set
 
 HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))
@@ -272,3 +274,19 @@ def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
 
 def test_partitions_that_are_not_preserved_have_no_pairs() -> None:
     assert told(TIMED_OUT, doubtful=False, keeps_partition=False) == []
+
+
+def test_records_whose_topic_cannot_be_had_end_the_mirror_before_they_count() -> None:
+    """Invariant A: they are neither acknowledged nor dropped on purpose."""
+    engine, _ = make()
+    engine._failures = SendFailures(abort=True)
+    batch = build([Row(0, NOW, b"k", b"v")])
+
+    def outbound(*_: object) -> Outbound:
+        engine._fail("t", batch, FORBIDDEN)
+        return Outbound([], 1, 1)
+
+    engine._stage = SimpleNamespace(outbound=outbound)  # type: ignore[assignment]
+    with pytest.raises(SendFailure):
+        engine._send(HERE, Arrived(batch, Codec.NONE), 0)
+    assert engine._safe.safe() == {}

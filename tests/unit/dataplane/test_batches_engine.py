@@ -286,7 +286,7 @@ def test_records_whose_topic_cannot_be_had_end_the_mirror_before_they_count() ->
         engine._fail("t", batch, FORBIDDEN)
         return Outbound([], 1, 1)
 
-    engine._stage = SimpleNamespace(outbound=outbound)  # type: ignore[assignment]
+    engine._stage = SimpleNamespace(outbound=outbound)
     with pytest.raises(SendFailure):
         engine._send(HERE, Arrived(batch, Codec.NONE), 0)
     assert engine._safe.safe() == {}

@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from confluent_kafka import KafkaException
 
 from compat.laboratory.bench_cases import Case, load_data, run_cases
+from compat.laboratory.bench_endurance import BROKER_OF_LONG_RUNS, endure
 from compat.laboratory.bench_growth import BROKER_HEAP, GROWTH_BROKER, REPORTS, run_growth
 from compat.laboratory.bench_growth import LIMIT_SECONDS as CELL_SECONDS
 from compat.laboratory.bench_measure import (
     BROKER,
     Site,
+    measure_sizes,
     measure_start_up,
     measure_throughput,
     steady_cluster,
@@ -61,6 +64,8 @@ from legacy_mm.errors import LegacyMMError, UsageError
 
 LIMIT_MIB, LIMIT_CORES, LIMIT_TASKS = 512, 1, 128
 LIMIT_SECONDS = 60.0
+STEADY_MB = 50.0
+SHOWN_LETTERS = 60
 REBALANCE_DELAYS = ("0", "3000")
 START_UP_PROFILE = Profile("start-up", 1_000, 100, streams=(1,))
 
@@ -129,7 +134,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--start-up", action="store_true", help="only the seconds to the first record")
     parser.add_argument("--growth", action="store_true", help="1 to 5,000 partitions, records of 10 B to 1 MB")
     parser.add_argument("--reports", type=Path, default=REPORTS, help="where --growth writes its report")
+    parser.add_argument("--processes", action="store_true", help="only MB and tasks by process, after a copy")
     parser.add_argument("--memory-limit", action="store_true", help="only one stream in a small cgroup")
+    long = f"with --memory-limit: at {STEADY_MB:g} MB/s for so long, instead of once over loaded records"
+    parser.add_argument("--minutes", type=float, help=long)
     return parser
 
 
@@ -141,19 +149,25 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
         return _growth(folder, options, profiles, tools)
     with contextlib.ExitStack() as stack:
         far = any(profile.round_trip_ms for profile in profiles)
-        target = stack.enter_context(_target(folder, profiles if far else ()))
+        target = stack.enter_context(_target(folder, profiles if far else (), _broker(options)))
         if options.start_up:
             return _start_up(folder, target, options, tools)
-        source = stack.enter_context(steady_cluster(folder / "source", properties=BROKER))
+        source = stack.enter_context(steady_cluster(folder / "source", properties=_broker(options)))
         jar = compiled(SOURCES, folder / "jars")["Rename"] if options.handler else None
         site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, jar, options.ours)
         if options.memory_limit:
-            return _memory_limit(site, options)
+            return _endurance(site, options) if options.minutes else _memory_limit(site, options)
+        if options.processes:
+            return _processes(site, options, profiles, tools)
         return _cases(site, options, profiles, tools)
 
 
+def _broker(options: argparse.Namespace) -> Mapping[str, str]:
+    return BROKER_OF_LONG_RUNS if options.minutes else BROKER
+
+
 @contextlib.contextmanager
-def _target(folder: Path, profiles: Sequence[Profile]) -> Iterator[Cluster]:
+def _target(folder: Path, profiles: Sequence[Profile], properties: Mapping[str, str]) -> Iterator[Cluster]:
     """Return the target cluster; for a round trip, with a delaying proxy before a second listener."""
     round_trip = max((profile.round_trip_ms for profile in profiles), default=0)
     ports = Ports()
@@ -170,7 +184,7 @@ def _target(folder: Path, profiles: Sequence[Profile]) -> Iterator[Cluster]:
 
     try:
         front = advertise if round_trip else None
-        with steady_cluster(folder / "target", properties=BROKER, advertise=front) as cluster:
+        with steady_cluster(folder / "target", properties=properties, advertise=front) as cluster:
             yield cluster
     finally:
         for proxy in proxies:
@@ -258,6 +272,36 @@ def _memory_limit(site: Site, options: argparse.Namespace) -> int:
         f"peak {found['peak_mb']:,.0f} MB, {killed} processes killed"
     )
     return int(killed > 0)
+
+
+def _endurance(site: Site, options: argparse.Namespace) -> int:
+    """Copy 1 KB records at a steady rate in the same cgroup; return 1 if one is missing or a process was killed."""
+    profile = choose_profiles("1KB")[0]
+    with small_cgroup(LIMIT_MIB, LIMIT_CORES, LIMIT_TASKS) as cgroup:
+        found = endure(site, profile, cgroup, minutes=options.minutes, mb_per_second=STEADY_MB)
+    print(
+        f"one stream in {LIMIT_MIB} MiB, {LIMIT_CORES} core and {LIMIT_TASKS} tasks for {found.seconds / 60:.1f} min: "
+        f"{found.written:,} records written, {found.copied:,} copied, "
+        f"{found.copied * profile.record_bytes / found.seconds / 1e6:.1f} MB/s, most lag {found.most_lag:,}, "
+        f"peak {found.peak_bytes / 1e6:,.0f} MB, {found.peak_tasks} tasks, {found.killed} processes killed, "
+        f"exit code {found.exit_code}"
+    )
+    return int(found.killed > 0 or found.copied < found.written)
+
+
+def _processes(site: Site, options: argparse.Namespace, profiles: Sequence[Profile], tools: Sequence[str]) -> int:
+    """Print MB and tasks of each process of each tool right after a copy."""
+    for profile in profiles:
+        records = profile.scaled_records(options.records_scale)
+        load_data(site, profile, records)
+        for streams, tool in itertools.product(profile.streams, tools):
+            sizes = measure_sizes(site, tool, profile, streams, records)
+            total = sum(size.memory for size in sizes), sum(size.tasks for size in sizes)
+            lines = [["process", "MB", "tasks"]]
+            lines += [[size.command[:SHOWN_LETTERS], f"{size.memory / 1e6:,.0f}", str(size.tasks)] for size in sizes]
+            lines.append(["all", f"{total[0] / 1e6:,.0f}", str(total[1])])
+            print(f"\n{tool}, {profile.name}, {streams} stream(s)\n{table(lines)}", flush=True)
+    return 0
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ that also hold both brokers (Kafka {current}); the legacy tool is Kafka {old} wi
 on both sides; thousands of partitions were filled one after the other, so that batches are not tiny. Each run ends
 {limit:g} s after its first record at the latest; rates and CPU are between 20 % and 90 % of what was copied.
 Ratios are to the legacy tool of the same row. "start"
-is from the call to the first record on the target, "peak" the process tree's PSS, "brokers" the cores that both brokers
-take (of {cores}), "others" those of strangers on the host.
+is from the call to the first record on the target, "peak" the process tree's PSS, "tasks" its most processes and
+threads, "brokers" the cores that both brokers take (of {cores}), "others" those of strangers on the host.
 """
 _NAMES = {OURS_RECORDS: "ours, records"}
 _COLUMNS = (
@@ -45,12 +45,13 @@ _COLUMNS = (
     ("cpu_s_per_gb", "CPU s a GB", ",.1f"),
     ("start_up_s", "start s", ".1f"),
     ("peak_mb", "peak MB", ",.0f"),
+    ("peak_tasks", "tasks", ",.0f"),
     ("broker_cores", "brokers", ".2f"),
     ("other_cores", "others", ".2f"),
     ("window_s", "window s", ".1f"),
 )
 _FIRST_FIGURE = 3
-_RATIOS = (("records_per_s", "ratio"), ("cpu_s_per_million", "CPU ratio"))
+_RATIOS = (("records_per_s", "ratio"), ("cpu_s_per_million", "CPU ratio"), ("peak_mb", "MB ratio"))
 Found = Mapping[str, Any]
 
 

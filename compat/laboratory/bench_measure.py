@@ -25,6 +25,7 @@ from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.topic_ends import REQUEST_SECONDS, TopicEnds
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics
 from legacy_mm.audit.load import text_values
+from legacy_mm.audit.process_tree import ProcessSize
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import HostError
@@ -84,12 +85,12 @@ def measure_throughput(
     records: int,
     started: Callable[[int], None] = lambda pid: None,
 ) -> dict[str, float | None]:
-    """Run once over a loaded source topic; return its steady window, start-up and peak memory."""
+    """Run once over a loaded source topic; return its steady window, start-up, peak memory and most tasks."""
     order = site.order(tool, profile, streams, profile.topic)
     with _run(site, tool, order, profile.partitions) as (process, begin):
         started(process.pid)
         ends = TopicEnds(site.target.bootstrap, order.arrives_in(tool), profile.partitions)
-        samples, peak = _watch(process, ends, begin=begin, records=records, site=site)
+        samples, peak, tasks = _watch(process, ends, begin=begin, records=records, site=site)
     # The first sample is the one before the first record.
     first = samples[1]
     return {
@@ -97,8 +98,18 @@ def measure_throughput(
         "start_up_s": first.at,
         "start_up_cpu_s": first.cpu,
         "peak_mb": peak / 1e6,
+        "peak_tasks": float(tasks),
         "copied_share": samples[-1].records / records,
     }
+
+
+def measure_sizes(site: Site, tool: str, profile: Profile, streams: int, records: int) -> list[ProcessSize]:
+    """Copy a loaded source topic; return what each process takes right after the last record."""
+    order = site.order(tool, profile, streams, profile.topic)
+    with _run(site, tool, order, profile.partitions) as (process, begin):
+        ends = TopicEnds(site.target.bootstrap, order.arrives_in(tool), profile.partitions)
+        _watch(process, ends, begin=begin, records=records, site=site)
+        return process.tree.sizes()
 
 
 def measure_start_up(site: Site, tool: str, profile: Profile) -> float:
@@ -193,8 +204,8 @@ def _await_first(process: ToolProcess, ends: TopicEnds, begin: float) -> int:
 
 def _watch(
     process: ToolProcess, ends: TopicEnds, *, begin: float, records: int, site: Site
-) -> tuple[list[Sample], int]:
-    """Return samples from the first record until all are copied or the time is over, and the peak of PSS."""
+) -> tuple[list[Sample], int, int]:
+    """Return samples from the first record until all are copied or the time is over, the peak of PSS and of tasks."""
     pids = site.broker_pids()
 
     def look(count: int) -> Sample:
@@ -207,14 +218,15 @@ def _watch(
     count = _await_first(process, ends, begin)
     first = look(count)
     samples = [replace(first, records=0), first]
-    peak, peak_at = process.tree.memory_bytes(), first.at
+    peak, tasks, peak_at = process.tree.memory_bytes(), process.tree.tasks(), first.at
     while samples[-1].records < records and samples[-1].at - first.at < site.limit_seconds:
         _check(process)
         time.sleep(LOOK_SECONDS)
         samples.append(look(ends.count()))
         if samples[-1].at - peak_at >= MEMORY_SECONDS:
-            peak, peak_at = max(peak, process.tree.memory_bytes()), samples[-1].at
-    return samples, max(peak, process.tree.memory_bytes())
+            peak, tasks = max(peak, process.tree.memory_bytes()), max(tasks, process.tree.tasks())
+            peak_at = samples[-1].at
+    return samples, max(peak, process.tree.memory_bytes()), max(tasks, process.tree.tasks())
 
 
 def _check(process: ToolProcess) -> None:

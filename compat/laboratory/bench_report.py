@@ -54,6 +54,7 @@ METRICS = (
     Metric("start_up_s", "start s", 2),
     Metric("start_up_cpu_s", "start CPU s", 2),
     Metric("peak_mb", "peak MB", 0),
+    Metric("peak_tasks", "tasks", 0),
     Metric("latency_p50_ms", "p50 ms", 1),
     Metric("latency_p99_ms", "p99 ms", 1),
     Metric("latency_p999_ms", "p99.9 ms", 1),

@@ -9,10 +9,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
 _TCP = ("tcp", "tcp6")
+_THREADS = 17  # the field of /proc/PID/stat, counted from the state
+
+
+class ProcessSize(NamedTuple):
+    """One process: its command line, PSS in bytes, and tasks, which is what `pids.max` and `ulimit -u` count."""
+
+    command: str
+    memory: int
+    tasks: int
 
 
 class ProcessTree:
@@ -54,6 +64,21 @@ class ProcessTree:
     def memory_bytes(self) -> int:
         """Return the sum of PSS; of RSS if the kernel does not report PSS."""
         return sum(_memory(pid) for pid in self.pids())
+
+    def tasks(self) -> int:
+        """Return the number of threads of all live processes; Linux calls each a task."""
+        wanted = set(self.pids())
+        return sum(int(fields[_THREADS]) for pid, fields in _stats() if pid in wanted)
+
+    def sizes(self) -> list[ProcessSize]:
+        """Return what each live process takes, the largest first."""
+        wanted = set(self.pids())
+        tasks = {pid: int(fields[_THREADS]) for pid, fields in _stats() if pid in wanted}
+        found = [
+            ProcessSize((_read(pid, "cmdline") or "").replace("\0", " ").strip(), _memory(pid), tasks[pid])
+            for pid in tasks
+        ]
+        return sorted(found, key=lambda size: size.memory, reverse=True)
 
     def connections(self) -> list[tuple[int, int]]:
         """Return established TCP connections of the tree as (pid, remote port)."""

@@ -12,7 +12,9 @@ from confluent_kafka import Producer
 
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.proxy import Proxy
+from compat.laboratory.steady_load import SteadyLoad
 from compat.laboratory.tools import mirror_maker_2
+from compat.laboratory.topic_ends import TopicEnds
 from legacy_mm.audit.cluster_access import (
     ObservedRecord,
     committed,
@@ -47,6 +49,31 @@ def test_every_kind_of_record_is_written_and_read(source: Cluster, topic: Callab
     assert {record.value for record in everything["empty keys and values"]} >= {b"", None}
     assert {record.key for record in everything["empty keys and values"]} == {b"", None, b"key"}
     assert any(header[1] is None for record in everything["headers"] for header in record.headers)
+
+
+def test_a_steady_load_is_what_it_says_and_can_be_read(source: Cluster, topic: Callable[..., str]) -> None:
+    template, name = topic("template"), topic("steady")
+    load(source.bootstrap, template, 2_000, 100, idempotent=False)
+    create_topic(source.bootstrap, name, 4)
+    assert TopicEnds(source.bootstrap, name, 4).count() == 0  # its leaders know the topic
+    writer = SteadyLoad(source.bootstrap, template, name, 4, records_per_second=40_000)
+    writer.start()
+    wait_until(lambda: writer.written >= 10_000 or writer.error, SOON, "ten thousand records")
+    writer.stop()
+    records = read_all(source.bootstrap, name)
+    assert len(records) == writer.written
+    assert {record.value for record in records} <= {record.value for record in read_all(source.bootstrap, template)}
+    assert not same_records(records, records, target_partitions=4)
+
+
+def test_a_steady_load_tells_what_ended_it(source: Cluster, topic: Callable[..., str]) -> None:
+    template = topic("template")
+    load(source.bootstrap, template, 2_000, 100, idempotent=False)
+    writer = SteadyLoad(source.bootstrap, template, "bad name!", 4, records_per_second=40_000)
+    writer.start()
+    wait_until(lambda: writer.error is not None, SOON, "the refusal")
+    with pytest.raises(ValueError, match="refuses a batch with error"):
+        writer.stop()
 
 
 def test_the_real_old_tool_copies_and_commits(

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import psutil
@@ -60,6 +61,24 @@ def test_our_own_memory_and_cpu_look_right() -> None:
     tree = ProcessTree(os.getpid())
     assert tree.cpu_seconds() >= psutil.Process().cpu_times().user * 0.9
     assert tree.memory_bytes() > 5_000_000
+
+
+def test_threads_are_counted_as_tasks() -> None:
+    tree = ProcessTree(os.getpid())
+    before, over = tree.tasks(), threading.Event()
+    threads = [threading.Thread(target=over.wait) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    try:
+        assert tree.tasks() == before + 5
+        (largest, *_) = tree.sizes()
+        assert sys.executable.rpartition("/")[2] in largest.command
+        assert largest.memory > 5_000_000
+        assert sum(size.tasks for size in tree.sizes()) == before + 5
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_sockets_are_found() -> None:

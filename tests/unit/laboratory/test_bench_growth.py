@@ -27,7 +27,8 @@ def test_each_axis_has_its_table() -> None:
         "partitions-5000",
         "ours",
         records_per_s=200_000.4,
-        ratio_to_legacy={"records_per_s": 4.0, "cpu_s_per_million": 0.31},
+        peak_tasks=83.0,
+        ratio_to_legacy={"records_per_s": 4.0, "cpu_s_per_million": 0.31, "peak_mb": 0.9},
     )
     records = row("bytes-100", "ours-records", runs=0)
     lines = rendered(report(old, ours, records)).splitlines()
@@ -36,9 +37,10 @@ def test_each_axis_has_its_table() -> None:
     )
     assert lines[partitions].count("|") == lines[partitions + 1].count("|") == lines[partitions + 2].count("|")
     assert lines[partitions + 2].startswith("| 5,000 | 2 | legacy | 50,000 |")
-    assert lines[partitions + 2].endswith("| - | - |")
+    assert lines[partitions + 2].endswith("| - | - | - |")
     assert lines[partitions + 3].startswith("| 5,000 | 2 | ours | 200,000 |")
-    assert lines[partitions + 3].endswith("| 4.00 | 0.31 |")
+    assert lines[partitions + 3].endswith("| 4.00 | 0.31 | 0.90 |")
+    assert "| 83 |" in lines[partitions + 3]
     assert lines[sizes + 2].startswith("| 100 | 2 | ours, records | failed | - |")
 
 

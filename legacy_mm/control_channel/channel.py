@@ -131,7 +131,7 @@ class TicketHolder(Protocol):
     ticket: Ticket
 
     def admit(self, peer: Peer, hello: Hello) -> Frame | None:
-        """Return the task's start frame, such as its plan; None refuses."""
+        """Return the task's first frame, such as its config; None refuses."""
 
     def received(self, frame: Frame) -> None:
         """Handle a frame of the admitted task."""

@@ -1,4 +1,4 @@
-"""Messages between driver and copy task: the ticket, the plan and the frames of the control channel.
+"""Messages between driver and copy task: the ticket, the task config and the frames of the control channel.
 
 Wire format of one frame: 4 bytes length (big endian), then UTF-8 JSON: `{"frame": NAME, "flow": .., "stream": ..,
 "generation": .., ...fields}`, each by its type (`json_fields`). `Hello` also carries the version of the format.
@@ -30,7 +30,7 @@ MAX_FRAME = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """The part of a copy job that Spark sees: where to fetch the plan, once, and how to prove the right to it."""
+    """The part of a copy job that Spark sees: where to fetch its config, once, and how to prove the right to it."""
 
     host: str
     port: int
@@ -81,7 +81,7 @@ class TicketRefused(Frame):
 
 
 @dataclass(frozen=True)
-class Plan(Frame):
+class TaskConfig(Frame):
     """Driver -> task, once: everything needed to copy. Holds credentials; exists only in memory and on this channel."""
 
     offsets: Offsets
@@ -116,10 +116,10 @@ class Plan(Frame):
 
 @dataclass(frozen=True)
 class Share(Frame):
-    """Driver -> copy process, once, instead of a plan: it copies for streams whose tickets will follow."""
+    """Driver -> copy process, once, instead of a task config: it copies for streams whose tickets will follow."""
 
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
-    """`HandlerSettings` as a mapping: what takes time to make a handler is begun before the plan."""
+    """`HandlerSettings` as a mapping: what takes time to make a handler is begun before the task config comes."""
 
 
 @dataclass(frozen=True)

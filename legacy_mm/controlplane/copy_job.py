@@ -28,13 +28,13 @@ from legacy_mm.control_channel.frames import (
     Hello,
     Log,
     Pairs,
-    Plan,
     Progress,
     Resume,
     Started,
     Statistics,
     Stop,
     Stopped,
+    TaskConfig,
     Ticket,
     Understood,
 )
@@ -102,7 +102,7 @@ class CopyJob:
     def __init__(
         self,
         ticket: Ticket,
-        plan: Plan,
+        config: TaskConfig,
         channel: ChannelServer,
         runner: JobRunner,
         metrics: StreamMetrics,
@@ -112,20 +112,20 @@ class CopyJob:
         on_exit: Callable[[int], None] = lambda code: None,
         unattended_seconds: float = float("inf"),
     ) -> None:
-        """Take the ticket, the plan and the services of the driver.
+        """Take the ticket, the task config and the services of the driver.
 
         `on_exit` is called with the code when the message handler ends the program. `unattended_seconds` is the time
         after the stream's thread last looked at which the task must end.
         """
         self.ticket = ticket
-        self.partitions = frozenset(plan.offsets)
-        self.outlives_topics = plan.engine == "records"
+        self.partitions = frozenset(config.offsets)
+        self.outlives_topics = config.engine == "records"
         """librdkafka trusts the leader of a deleted topic until the epoch of the recreated one is as high."""
         self.worker = "not started"
         self.hello_seconds = _HELLO_SECONDS if embedded else _CLUSTER_HELLO_SECONDS
         """Seconds that the task may take to report."""
         self.unacknowledged: dict[TopicPartition, int] = {}
-        self._plan = plan
+        self._config = config
         self._channel = channel
         self._runner = runner
         self._metrics = metrics
@@ -153,8 +153,8 @@ class CopyJob:
 
     # --- called by the channel's thread
 
-    def admit(self, peer: Peer, hello: Hello) -> Plan | None:
-        """Return the plan, once."""
+    def admit(self, peer: Peer, hello: Hello) -> TaskConfig | None:
+        """Return the task config, once."""
         with self._changed:
             if self._peer is not None or self._refusing:
                 return None
@@ -162,7 +162,7 @@ class CopyJob:
             self.worker = f"{hello.host}:{hello.pid}"
             self._heard = monotonic()
             self._changed.notify_all()
-            return self._plan
+            return self._config
 
     def received(self, frame: Frame) -> None:
         """Process a report of the task."""

@@ -1,9 +1,9 @@
 """Copy processes that streams share: as many as there are cores, and each copy job in the one with the fewest.
 
-A copy job with a handler has a process of its own, which begins with what the handler needs before there is a plan.
+A copy job with a handler has a process of its own, which begins with what the handler needs before its config comes.
 
 A copy job keeps its own ticket, channel, lease, connections and last word; only the process is common. The driver can
-end a task that hangs only together with its process. The other streams of that process are planned again then, from
+end a task that hangs only together with its process. The other streams of that process start again then, from
 their safe offsets, and the end does not count as a failure of theirs.
 """
 

@@ -27,9 +27,9 @@ from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
 _POLL_INTERVAL = 0.1
-_REPLAN_PAUSES = (0.0, 2.0, 4.0)
+_RESTART_BACKOFFS = (0.0, 2.0, 4.0)
 """Pauses before each new try: the cause of quick failures, such as a full /tmp, may be over then."""
-_REPLANS_SECONDS = 300.0
+_RESTARTS_INTERVAL = 300.0
 _RETRY_BACKOFF = 1.0
 _EXIT_OF_LOST_TIMEOUT = 1.0
 _KILL_TIMEOUT = 30.0
@@ -83,7 +83,7 @@ class Stream(threading.Thread):
         self._reset: frozenset[TopicPartition] = frozenset()
         self._unacknowledged: dict[TopicPartition, int] = {}
         self._retry_at = 0.0
-        self._replans: deque[float] = deque(maxlen=len(_REPLAN_PAUSES))
+        self._restarts: deque[float] = deque(maxlen=len(_RESTART_BACKOFFS))
         self._stop_deadline: Deadline | None = None
         self._commit_at_stop = True
 
@@ -383,21 +383,21 @@ class Stream(threading.Thread):
         if trouble.fatal:
             raise _FATAL.get(trouble.kind, StreamFailure)(trouble.reason)
         if trouble.counts:
-            self._count_replan(job, trouble)
+            self._count_restart(job, trouble)
         events.emit(events.COPY_LOST, stream=self.index, reason=trouble.reason)
         self._finish_killed(job)
 
-    def _count_replan(self, job: CopyJob, trouble: CopyTrouble) -> None:
+    def _count_restart(self, job: CopyJob, trouble: CopyTrouble) -> None:
         """Set the time of the next try; raise StreamFailure if there have been too many."""
         now = monotonic()
-        seconds = max(_REPLANS_SECONDS, (len(_REPLAN_PAUSES) + 1) * job.hello_seconds)
-        replans = sum(now - at < seconds for at in self._replans)
-        if replans == len(_REPLAN_PAUSES):
+        seconds = max(_RESTARTS_INTERVAL, (len(_RESTART_BACKOFFS) + 1) * job.hello_seconds)
+        restarts = sum(now - at < seconds for at in self._restarts)
+        if restarts == len(_RESTART_BACKOFFS):
             raise StreamFailure(
-                f"the copy job failed {replans + 1} times within {seconds / 60:g} minutes: {trouble.reason}"
+                f"the copy job failed {restarts + 1} times within {seconds / 60:g} minutes: {trouble.reason}"
             )
-        self._replans.append(now)
-        self._retry_at = now + _REPLAN_PAUSES[replans]
+        self._restarts.append(now)
+        self._retry_at = now + _RESTART_BACKOFFS[restarts]
 
     def _finish_killed(self, job: CopyJob) -> None:
         """Wait until the killed job is over before anything new starts (invariant D).

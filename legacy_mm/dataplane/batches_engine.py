@@ -21,7 +21,7 @@ from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
+from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Pairs, Progress, Started, TaskConfig
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
@@ -50,22 +50,22 @@ _LAST_TIMEOUT = 20.0
 
 
 class BatchesEngine:
-    """Copies the partitions of one plan until `stop`."""
+    """Copies the partitions of one task config until `stop`."""
 
-    def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
+    def __init__(self, config: TaskConfig, report: Callable[[Frame], None]) -> None:
         self._report = report
-        self._plan = plan
-        self._keeps_partition = frozenset(plan.keeps_partition)
-        self._failures = SendFailures(abort=plan.abort_on_send_failure)
-        source, target = plan.source, plan.target
+        self._config = config
+        self._keeps_partition = frozenset(config.keeps_partition)
+        self._failures = SendFailures(abort=config.abort_on_send_failure)
+        source, target = config.source, config.target
         self._target = cluster_of(target.connection)
         self._written = Traffic("producer", tells(target.connection))
-        aside = QuarantineSettings(**plan.quarantine)
+        aside = QuarantineSettings(**config.quarantine)
         options = append_options.options_from(target, sets_aside=aside.refused)
         self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes
-        self._router = Router(RouteOptions.of(target.produce, measure=plan.pairs))
-        handled = plan.handler is not None
+        self._router = Router(RouteOptions.of(target.produce, measure=config.pairs))
+        handled = config.handler is not None
         self._batches = BatchSource(source, self._router.decompress, keeps_append_time=handled, joins_all=handled)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
         self._join_limits = JoinLimits(min(limit, options.batch_bytes), spread=handled)
@@ -73,30 +73,30 @@ class BatchesEngine:
         self._pieces = Pieces(self._safe)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
         self._without_topic, self._halving = "", False
-        self._pairs = OffsetPairs() if plan.pairs else None
-        keeps_partition = [partition for partition in plan.offsets if partition.topic in self._keeps_partition]
-        self._meters = PartitionMeters(keeps_partition) if plan.pairs else None
+        self._pairs = OffsetPairs() if config.pairs else None
+        keeps_partition = [partition for partition in config.offsets if partition.topic in self._keeps_partition]
+        self._meters = PartitionMeters(keeps_partition) if config.pairs else None
         self._contents = BatchContents(self._router.contents)
-        names = {} if plan.handler else plan.names  # its records have the names of the target
+        names = {} if config.handler else config.names  # its records have the names of the target
         self._empty_copies = EmptyCopies(
-            names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
+            names, config.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
         )
         self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._appending = False
         self._records = 0
-        self._report_interval = min(BEAT_INTERVAL, plan.barrier_interval)
+        self._report_interval = min(BEAT_INTERVAL, config.barrier_interval)
         self._next_report = monotonic()
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
         beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
         self._retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
-        self._topics = TargetTopics(plan, self._target, self._retries, self._stopping, self._wait)
+        self._topics = TargetTopics(config, self._target, self._retries, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
         self._exit: HandlerExit | None = None
-        ways = (plan, self._router, self._at_source, self._partitions, self._held, self._fail)
+        ways = (config, self._router, self._at_source, self._partitions, self._held, self._fail)
         self._stage: BatchStage = PlainStage(*ways)
-        if plan.handler is not None:
+        if config.handler is not None:
             from legacy_mm.dataplane.handler_stage import HandlerStage
 
             self._exit = HandlerExit(self._prove_sent, report)
@@ -129,8 +129,8 @@ class BatchesEngine:
     def _run(self) -> Offsets:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
             cluster.keep_fresh(traffic.on_trouble)
-        plan = self._plan
-        if started := self._retries.ask(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
+        config = self._config
+        if started := self._retries.ask(lambda: self._fetcher.start(config.offsets), config.api_timeout):
             self._report(started)
         while not self._stopping.is_set():
             if self._halving:
@@ -184,7 +184,7 @@ class BatchesEngine:
         partition, begin, record_set, _, _ = fetched
         if self._held.stays(partition):
             return
-        topic = self._plan.names.get(partition.topic, "")
+        topic = self._config.names.get(partition.topic, "")
         unopened = partition.topic in self._keeps_partition and self._exit is None
         try:
             for arrived in self._batches.data(fetched, self._join_limits.of(topic), opens=not unopened):
@@ -232,7 +232,7 @@ class BatchesEngine:
 
     def _append(self, topic: str, route: Route, piece: Piece, times: Sequence[Times | None]) -> bool:
         """Give the batches of a route to the appender; return False if a stop came before there was room for them."""
-        source, names = piece.partition, self._plan.names
+        source, names = piece.partition, self._config.names
         for (number, made, offsets), each in zip(route.batches, times, strict=True):
             if not self._wait_for_room():
                 return False

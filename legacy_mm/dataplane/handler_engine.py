@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.control_channel.frames import UNKNOWN, Frame, Plan, Progress
+from legacy_mm.control_channel.frames import UNKNOWN, Frame, Progress, TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.handler_stage import make_handler, tame_collector
 from legacy_mm.dataplane.partition_counts import Move, NamedPartitions
@@ -28,23 +28,23 @@ from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartiti
 
 
 class HandlerEngine(RecordsEngine):
-    """Copies what its handler makes of the records of one plan."""
+    """Copies what its handler makes of the records of one task config."""
 
-    def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
+    def __init__(self, config: TaskConfig, report: Callable[[Frame], None]) -> None:
         """Make the handler; raises HandlerFailure, HostError."""
-        super().__init__(plan, report)
+        super().__init__(config, report)
         self._filtered = self._quarantined = 0
         self._exit = HandlerExit(self._prove_sent, report)
         with self._beat:
-            self._handler: BatchHandler = make_handler(plan, self._exit)
-        quarantine = QuarantineSettings(**plan.quarantine)
+            self._handler: BatchHandler = make_handler(config, self._exit)
+        quarantine = QuarantineSettings(**config.quarantine)
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._failure: HandlerFailure | None = None
         self._sources = NO_RECORDS
         self._ends: list[int] = []
         self._done = 0
         self._left_open: set[Move] = set()
-        self._named = NamedPartitions(self._sender.partitions, plan.target.produce.missing_topic_timeout)
+        self._named = NamedPartitions(self._sender.partitions, config.target.produce.missing_topic_timeout)
 
     def run(self) -> Offsets:
         """Copy until stopped, as without a handler; a handler that ends the program has its code reported first."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.keep_alive import KeepAlive
@@ -68,12 +68,12 @@ def prepare_handler(handler: Mapping[str, Any]) -> None:
             java_batches.start(settings, find_java(), compiler_jars())
 
 
-def make_handler(plan: Plan, exit_: HandlerExit) -> BatchHandler:
+def make_handler(config: TaskConfig, exit_: HandlerExit) -> BatchHandler:
     """Make the handler of a copy job; raises HandlerFailure, HostError."""
     # with abort.on.send.failure=false a record for an illegal topic is dropped when it is sent, as by the legacy tool
-    legal = plan.abort_on_send_failure or QuarantineSettings(**plan.quarantine).failed
+    legal = config.abort_on_send_failure or QuarantineSettings(**config.quarantine).failed
     return load_handler(
-        HandlerSettings(**(plan.handler or {})),
+        HandlerSettings(**(config.handler or {})),
         lambda of: JavaBatches(of, find_java(), compiler_jars(), exit_, legal_topics=legal),
         legal_topics=legal,
     )
@@ -91,7 +91,7 @@ class HandlerStage:
 
     def __init__(
         self,
-        plan: Plan,
+        config: TaskConfig,
         router: Router,
         at_source: Callable[[str], int],
         at_target: TargetCounts,
@@ -109,11 +109,11 @@ class HandlerStage:
         self._beat = beat
         self._exit = exit_
         with beat:
-            self._handler = make_handler(plan, exit_)
-        quarantine = QuarantineSettings(**plan.quarantine)
+            self._handler = make_handler(config, exit_)
+        quarantine = QuarantineSettings(**config.quarantine)
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
-        self._keeps_partition = frozenset(plan.keeps_partition)
-        self._measures = plan.pairs
+        self._keeps_partition = frozenset(config.keeps_partition)
+        self._measures = config.pairs
         self._last: dict[TopicPartition, _Kept] = {}
         self._kept: dict[TopicPartition, _Kept] = {}
         self._filtered = self._quarantined = 0

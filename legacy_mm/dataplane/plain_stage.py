@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.routes import Route, Router
 from legacy_mm.dataplane.send_failure import Unsendable
@@ -62,7 +62,7 @@ class PlainStage:
 
     def __init__(
         self,
-        plan: Plan,
+        config: TaskConfig,
         router: Router,
         at_source: Callable[[str], int],
         at_target: TargetCounts,
@@ -70,8 +70,8 @@ class PlainStage:
         fail: Fail,
     ) -> None:
         """Create the stage; `at_source` returns the partitions of a topic."""
-        self._names = plan.names
-        self._keeps_partition = frozenset(plan.keeps_partition)
+        self._names = config.names
+        self._keeps_partition = frozenset(config.keeps_partition)
         self._router = router
         self._at_source = at_source
         self._at_target = at_target

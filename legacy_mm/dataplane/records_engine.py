@@ -25,10 +25,10 @@ from legacy_mm.control_channel.frames import (
     Frame,
     Gap,
     Pairs,
-    Plan,
     Progress,
     Started,
     Statistics,
+    TaskConfig,
 )
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
@@ -56,63 +56,63 @@ _LAST_TIMEOUT = 20.0
 
 
 class RecordsEngine:
-    """Copies the partitions of one plan until `stop`."""
+    """Copies the partitions of one task config until `stop`."""
 
-    def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
+    def __init__(self, config: TaskConfig, report: Callable[[Frame], None]) -> None:
         self._report = report
         self._beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
-        self._start = plan.offsets
-        self._failures = SendFailures(abort=plan.abort_on_send_failure, synchronous=plan.synchronous)
+        self._start = config.offsets
+        self._failures = SendFailures(abort=config.abort_on_send_failure, synchronous=config.synchronous)
         self._stopping = threading.Event()
         self._stop_deadline = Deadline(0)
-        self._reader = self._make_reader(plan)
-        self._keeps_partition = frozenset(plan.keeps_partition)
-        self._pairs = OffsetPairs() if plan.pairs else None
-        self._names = plan.names
-        quarantine = QuarantineSettings(**plan.quarantine)
+        self._reader = self._make_reader(config)
+        self._keeps_partition = frozenset(config.keeps_partition)
+        self._pairs = OffsetPairs() if config.pairs else None
+        self._names = config.names
+        quarantine = QuarantineSettings(**config.quarantine)
         self._refused: RefusedRecords | None = None
         if quarantine.refused:
             waits = (self._wait_a_moment, self._flush)
-            self._refused = RefusedRecords(quarantine, plan.target, plan.names, self._make_senders, *waits)
+            self._refused = RefusedRecords(quarantine, config.target, config.names, self._make_senders, *waits)
             self._sender = self._refused.sender
         else:
-            self._sender = self._make_senders(plan.target, among=plan.offsets)
-        keeps_partition = [partition for partition in plan.offsets if partition.topic in self._keeps_partition]
-        self._meters = PartitionMeters(keeps_partition) if plan.pairs else None
+            self._sender = self._make_senders(config.target, among=config.offsets)
+        keeps_partition = [partition for partition in config.offsets if partition.topic in self._keeps_partition]
+        self._meters = PartitionMeters(keeps_partition) if config.pairs else None
         self._arrived: list[tuple[Any, ...]] = []
-        self._unmade = UnmadeTopics(plan, self._sender.missing_topics)
+        self._unmade = UnmadeTopics(config, self._sender.missing_topics)
         self._one_cluster = OneCluster(
-            {} if plan.handler else self._names, self._reader.cluster_id, self._sender.cluster_id
+            {} if config.handler else self._names, self._reader.cluster_id, self._sender.cluster_id
         )
-        self._gate = TargetGate(plan, self._reader, self._sender.topic_problem, self._unmade)
+        self._gate = TargetGate(config, self._reader, self._sender.topic_problem, self._unmade)
         self._counts = (
-            PartitionCounts(self._reader.partitions, self._at_target, plan.target.produce.missing_topic_timeout)
+            PartitionCounts(self._reader.partitions, self._at_target, config.target.produce.missing_topic_timeout)
             if self._keeps_partition
             else None
         )
         self._stuck = StuckRecords(self._sender.unacknowledged)
-        self._may_set_back = self._refused is None and plan.handler is None and not (plan.pairs or plan.receipts)
+        self._may_set_back = self._refused is None and config.handler is None and not (config.pairs or config.receipts)
         self._starts: dict[TopicPartition, int] = {}
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
-        self._tally = Tally() if plan.receipts else None
+        self._tally = Tally() if config.receipts else None
         self._batch: Any = NO_RECORDS
         self._sent = 0
         self._records = 0
-        self._barrier_interval = 0.0 if plan.synchronous else min(plan.barrier_interval, _BARRIER_TIMEOUT)
+        self._barrier_interval = 0.0 if config.synchronous else min(config.barrier_interval, _BARRIER_TIMEOUT)
         self._next_barrier = self._next_report = monotonic()
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
 
-    def _make_reader(self, plan: Plan) -> PartitionReader | NativeReader:
-        if plan.wire_source:
+    def _make_reader(self, config: TaskConfig) -> PartitionReader | NativeReader:
+        if config.wire_source:
             from legacy_mm.clients.native.connection_security import unsupported
             from legacy_mm.dataplane.native_reader import NativeReader
 
-            if unsupported(plan.source.connection) is None:
+            if unsupported(config.source.connection) is None:
                 retries = RetryLoop(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))
-                return NativeReader(plan.source, plan.api_timeout, self._report, retries)
-        return PartitionReader(plan.source, plan.api_timeout, self._report)
+                return NativeReader(config.source, config.api_timeout, self._report, retries)
+        return PartitionReader(config.source, config.api_timeout, self._report)
 
     def _make_senders(
         self, settings: ProducerSettings, on_refused: Refused | None = None, among: Collection[TopicPartition] = ()

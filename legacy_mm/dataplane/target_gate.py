@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 from legacy_mm.clock import Deadline
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.retry_backoff import RetryBackoff, is_error_name
 from legacy_mm.dataplane.send_failure import ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -33,20 +33,20 @@ class GatedReader(Protocol):
 
 
 class TargetGate:
-    """The target topics of one plan."""
+    """The target topics of one task config."""
 
     def __init__(
-        self, plan: Plan, reader: GatedReader, problem: Callable[[str], str | None], unmade: UnmadeTopics
+        self, config: TaskConfig, reader: GatedReader, problem: Callable[[str], str | None], unmade: UnmadeTopics
     ) -> None:
         """Create the gate; `problem` returns why a topic, which the request may create, cannot be written, as
         `RecordSender.topic_problem` does.
         """
-        self._names = {} if plan.handler else plan.names  # a handler's records have the names of the target
+        self._names = {} if config.handler else config.names  # a handler's records have the names of the target
         self._reader = reader
         self._problem = problem
         self._unmade = unmade
-        self._pace = RetryBackoff(plan.target.connection)
-        self._missing_seconds = plan.target.produce.missing_topic_timeout
+        self._pace = RetryBackoff(config.target.connection)
+        self._missing_seconds = config.target.produce.missing_topic_timeout
         self._missing: dict[str, Deadline] = {}
         self._open: set[str] = set()
         self._shut: set[str] = set()

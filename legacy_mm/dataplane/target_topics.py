@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.inspector import missing_topics
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
 from legacy_mm.dataplane.retry_backoff import RetryBackoff
@@ -39,16 +39,21 @@ class TargetTopics:
     """The target's topics, as the engine's own thread asks for them."""
 
     def __init__(
-        self, plan: Plan, target: Cluster, retries: RetryLoop, stopping: threading.Event, wait: Callable[[], None]
+        self,
+        config: TaskConfig,
+        target: Cluster,
+        retries: RetryLoop,
+        stopping: threading.Event,
+        wait: Callable[[], None],
     ) -> None:
         """Create the topics; `wait` waits a moment, or until the target has news."""
-        self._names = plan.names
+        self._names = config.names
         self._target = target
         self._stopping = stopping
         self._wait = wait
-        self._pace = RetryBackoff(plan.target.connection)
-        self._missing_seconds = plan.target.produce.missing_topic_timeout
-        self._unmade = UnmadeTopics(plan, lambda topics: retries.ask(lambda: missing_topics(target, topics)))
+        self._pace = RetryBackoff(config.target.connection)
+        self._missing_seconds = config.target.produce.missing_topic_timeout
+        self._unmade = UnmadeTopics(config, lambda topics: retries.ask(lambda: missing_topics(target, topics)))
         self._waits: dict[str, _Wait] = {}
 
     def partitions(self, topic: str, least: int, *, named: bool = False) -> int:

@@ -1,6 +1,6 @@
 """The Spark task: presents the ticket, copies, reports, ends. The only entry from Spark into our code.
 
-The driver answers with the plan of one copy job, or with the order to wait for the tickets of several, which then run
+The driver answers with the config of one copy job, or with the order to wait for the tickets of several, which then run
 in threads of this process (`controlplane/copy_processes.py`).
 
 A task that loses its channel or its lease ends at once, with its process and all that it has queued: it does not flush,
@@ -30,12 +30,12 @@ from legacy_mm.control_channel.frames import (
     Frame,
     Lease,
     Log,
-    Plan,
     Ready,
     Resume,
     Share,
     Stop,
     Stopped,
+    TaskConfig,
     Ticket,
     Understood,
 )
@@ -65,7 +65,7 @@ to say. Their engines have a process of their own.
 
 
 class Engine(Protocol):
-    """An engine that copies the partitions of one plan. `stop` and `resume` come from other threads."""
+    """An engine that copies the partitions of one task config. `stop` and `resume` come from other threads."""
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time."""
@@ -86,10 +86,10 @@ def run(tickets: Iterator[Ticket]) -> Iterator[None]:
         _ignore_signals(embedded=not ticket.certificate)
         _refuse_second_attempt()
         _keep_freed_memory()
-        peer, order = present(ticket, Plan, Share)
+        peer, order = present(ticket, TaskConfig, Share)
         _forward_events(peer)
         process = TaskProcess()
-        if isinstance(order, Plan):
+        if isinstance(order, TaskConfig):
             CopyTask(peer, order, process).run()
         elif isinstance(order, Share):
             _share(process, ticket, peer, order)
@@ -124,7 +124,7 @@ def _prepare(handler: Mapping[str, Any]) -> None:
 
 def _begin(process: TaskProcess, ticket: Ticket) -> None:
     with suppress(ChannelError, OSError):  # given up meanwhile
-        CopyTask(*present(ticket, Plan), process).run()
+        CopyTask(*present(ticket, TaskConfig), process).run()
 
 
 def _ignore_signals(*, embedded: bool) -> None:
@@ -157,11 +157,11 @@ def _refuse_second_attempt() -> None:
 
 
 class CopyTask:
-    """One copy job, from its plan to `Stopped`."""
+    """One copy job, from its task config to `Stopped`."""
 
-    def __init__(self, peer: Peer, plan: Plan, process: TaskProcess) -> None:
+    def __init__(self, peer: Peer, config: TaskConfig, process: TaskProcess) -> None:
         self._peer = peer
-        self._plan = plan
+        self._config = config
         self._heard = monotonic()
         self.over = threading.Event()
         """Set when the last word is said: then the loss of the channel or the lease ends nothing any more."""
@@ -178,7 +178,7 @@ class CopyTask:
     def run(self) -> None:
         """Copy until told to stop; what goes wrong is reported as a `Failure` frame."""
         try:
-            engine = _engine(self._plan, self._peer.send)
+            engine = _engine(self._config, self._peer.send)
             with self._lock:
                 self._engine = engine
                 if self._stop_frame is not None:
@@ -250,12 +250,12 @@ class CopyTask:
             os._exit(ABANDONED)
 
 
-def _engine(plan: Plan, report: Callable[[Frame], None]) -> Engine:
-    if plan.handler is not None:
+def _engine(config: TaskConfig, report: Callable[[Frame], None]) -> Engine:
+    if config.handler is not None:
         print_with_the_mirror()
-    module, name = _ENGINES["handler" if plan.handler is not None and plan.engine == "records" else plan.engine]
-    made: Engine = getattr(importlib.import_module(module), name)(plan, report)
-    if plan.engine != "batches":
+    module, name = _ENGINES["handler" if config.handler is not None and config.engine == "records" else config.engine]
+    made: Engine = getattr(importlib.import_module(module), name)(config, report)
+    if config.engine != "batches":
         _kept_until_exit.append(made)
     return made
 

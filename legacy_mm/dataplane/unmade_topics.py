@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from legacy_mm.clock import Deadline
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.logs import events
 
 _MADE_SECONDS = 30.0
@@ -14,14 +14,14 @@ _LOOK_INTERVAL = 0.2
 
 
 class UnmadeTopics:
-    """The unmade topics of one plan; none where no duty creates topics."""
+    """The unmade topics of one task config; none where no duty creates topics."""
 
-    def __init__(self, plan: Plan, missing: Callable[[Collection[str]], Collection[str] | None]) -> None:
+    def __init__(self, config: TaskConfig, missing: Callable[[Collection[str]], Collection[str] | None]) -> None:
         """Create the store; `missing` returns the topics that the target lacks, without creating them; None: no
         answer.
         """
-        self._topics = {plan.names[topic] for topic in plan.keeps_partition} if plan.topics_made else set()
-        self._kept = {plan.names[topic] for topic in plan.compacted}
+        self._topics = {config.names[topic] for topic in config.keeps_partition} if config.topics_made else set()
+        self._kept = {config.names[topic] for topic in config.compacted}
         self._missing = missing
         self._told: set[str] = set()
         self._deadline: Deadline | None = None

@@ -1,4 +1,4 @@
-"""Copy jobs of one flow: the choice of the engine, and the plan of the next job."""
+"""Copy jobs of one flow: the choice of the engine, and the task config of the next job."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from legacy_mm.control_channel.channel import ChannelServer
-from legacy_mm.control_channel.frames import LEASE_SECONDS, Plan
+from legacy_mm.control_channel.frames import LEASE_SECONDS, TaskConfig
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.errors import FailureKind
@@ -111,7 +111,7 @@ class Copies:
         if self._moves_whole_topics and self._steps is not None:
             keeps_partition = list(names) if self._steps.keep_partition else keeps_partition
             names = self._named(names, self._steps)
-        plan = Plan(
+        config = TaskConfig(
             offsets=offsets,
             names=names,
             source=settings.source.client.named(client_id(settings, stream)),
@@ -134,9 +134,9 @@ class Copies:
         embedded = settings.spark.embedded
         job = CopyJob(
             ticket,
-            plan,
+            config,
             self._channel,
-            self._runs(plan),
+            self._runs(config),
             metrics,
             embedded=embedded,
             pairs=self._pairs,
@@ -146,11 +146,11 @@ class Copies:
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 
-    def _runs(self, plan: Plan) -> SparkRunner | CopyProcesses:
-        """Return what runs the copy job with this plan."""
-        if not self._settings.spark.embedded or plan.engine != "batches":
+    def _runs(self, config: TaskConfig) -> SparkRunner | CopyProcesses:
+        """Return what runs the copy job with this task config."""
+        if not self._settings.spark.embedded or config.engine != "batches":
             return self._runner
-        return self._processes if plan.handler is None or self._alone is None else self._alone
+        return self._processes if config.handler is None or self._alone is None else self._alone
 
     @property
     def _moves_whole_topics(self) -> bool:
@@ -178,7 +178,7 @@ class Copies:
         return asdict(replace(settings, steps=steps))
 
     def adapt(self, trouble: CopyTrouble) -> bool:
-        """Change the plan of the next copy jobs if that helps against this trouble; return False if it does not."""
+        """Change the next task configs if that helps against this trouble; return False if it does not."""
         match trouble.kind:
             case FailureKind.IDEMPOTENCE_REFUSED:
                 return self._without_idempotence(trouble.reason)

@@ -55,12 +55,12 @@ Begin = Callable[..., tuple[str, Copying]]
 def begin(source: Any, far: Far, topic: Callable[[], str], start_copying: Start) -> Begin:
     """Start copying a full topic: `begin(prefix="")`; its name and what copies it. Keywords are those of `Copying`."""
 
-    def made(prefix: str = "", **plan: Any) -> tuple[str, Copying]:
+    def made(prefix: str = "", **config: Any) -> tuple[str, Copying]:
         name = topic()
         create_topic(source.bootstrap, name, PARTITIONS)
         create_topic(far.near, prefix + name, PARTITIONS)
         load(source.bootstrap, name, COUNT, 100, partitions=PARTITIONS)
-        return name, start_copying(source.bootstrap, far.bootstrap, name, PARTITIONS, engine="records", **plan)
+        return name, start_copying(source.bootstrap, far.bootstrap, name, PARTITIONS, engine="records", **config)
 
     return made
 
@@ -84,12 +84,12 @@ def producers(copying: Copying) -> set[int]:
     }
 
 
-@pytest.mark.parametrize("plan", [{}, pytest.param(HANDLER, marks=pytest.mark.slow)], ids=["plain", "handler"])
+@pytest.mark.parametrize("config", [{}, pytest.param(HANDLER, marks=pytest.mark.slow)], ids=["plain", "handler"])
 def test_several_producers_keep_order_and_make_nothing_twice(
-    source: Any, far: Far, begin: Begin, plan: dict[str, Any]
+    source: Any, far: Far, begin: Begin, config: dict[str, Any]
 ) -> None:
-    prefix = "copy." if plan else ""
-    name, copying = begin(prefix, **plan)
+    prefix = "copy." if config else ""
+    name, copying = begin(prefix, **config)
     copying.wait_safe(COUNT)
     wait_until(lambda: len(producers(copying)) >= SENDERS, PATIENCE, "the statistics of all producers")
     assert copying.stop() == {}
@@ -126,7 +126,7 @@ def test_a_stop_over_a_long_line_says_what_did_not_arrive(
     assert left
     assert sum(copying.safe.values()) <= arrived(far, name) < COUNT
     assert all(offset > copying.safe.get(partition, 0) for partition, offset in left.items())
-    places = dict.fromkeys(copying.plan.offsets, 0) | copying.safe
+    places = dict.fromkeys(copying.config.offsets, 0) | copying.safe
     again = start_copying(source.bootstrap, far.bootstrap, name, PARTITIONS, engine="records", begin=places)
     wait_until(lambda: sum((copying.safe | again.safe).values()) == COUNT, PATIENCE, "the rest")
     assert again.stop() == {}

@@ -57,7 +57,7 @@ def test_a_partition_that_a_handler_names_is_waited_for(
 def test_a_topic_that_takes_no_large_batches_gets_smaller_ones(
     source: Any, target: Any, name: str, start_copying: Start
 ) -> None:
-    """The target refuses librdkafka's batch, and takes each of its records; the driver plans with smaller batches."""
+    """The target refuses librdkafka's batch, and takes each of its records; smaller batches follow."""
     create_topic(source.bootstrap, name, partitions=1)
     create_topic(target.bootstrap, name, partitions=1, config={"max.message.bytes": "20000"})
     load(source.bootstrap, name, 1_000, 1_000, partitions=1)
@@ -115,7 +115,7 @@ def test_what_our_sockets_leave_to_librdkafka_is_copied_once(
     assert "a batch that our sockets cannot read" in str(copying.error)
     copied = sum(end_offsets(target.bootstrap, name).values())
     assert 0 < copied == sum(copying.safe.values()) < 20_000
-    begin = dict.fromkeys(copying.plan.offsets, 0) | copying.safe
+    begin = dict.fromkeys(copying.config.offsets, 0) | copying.safe
     rest = start_copying(source.bootstrap, target.bootstrap, name, 4, engine="records", wire_source=False, begin=begin)
     wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= 20_000, PATIENCE, "the rest")
     assert rest.stop() == {}

@@ -103,7 +103,7 @@ MAY_REVEAL = {
     "legacy_mm.config": "the table of names, and the secret itself",
     "legacy_mm.clients": "a client logs in",
     "legacy_mm.policies.logins": "librdkafka cuts blanks off passwords",
-    "legacy_mm.control_channel.json_fields": "the plan brings credentials to a task",
+    "legacy_mm.control_channel.json_fields": "the task config brings credentials to a task",
     "legacy_mm.flow.key_stores": "the class of a login is asked for tokens",
 }
 

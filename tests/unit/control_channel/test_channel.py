@@ -14,11 +14,11 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config import property_names
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer, Peer, present
-from legacy_mm.control_channel.frames import LENGTH, Frame, Hello, Lease, Plan, Progress, Stop, Ticket
+from legacy_mm.control_channel.frames import LENGTH, Frame, Hello, Lease, Progress, Stop, TaskConfig, Ticket
 from legacy_mm.errors import ChannelError
 from legacy_mm.model import TopicPartition
 
-PLAN = Plan(
+CONFIG = TaskConfig(
     {TopicPartition("t", 0): 1},
     {},
     property_names.read_consumer({"sasl.password": "geheim"}),
@@ -33,7 +33,7 @@ WAIT = 20
 
 
 class Holder:
-    """A copy job that hands its plan out once."""
+    """A copy job that hands its task config out once."""
 
     def __init__(self, ticket: Ticket) -> None:
         self.ticket = ticket
@@ -42,11 +42,11 @@ class Holder:
         self.gone = threading.Event()
         self.looked_after = True
 
-    def admit(self, peer: Peer, hello: Hello) -> Plan | None:
+    def admit(self, peer: Peer, hello: Hello) -> TaskConfig | None:
         if self.peer is not None:
             return None
         self.peer = peer
-        return PLAN
+        return CONFIG
 
     def received(self, frame: Frame) -> None:
         self.frames.put(frame)
@@ -68,8 +68,8 @@ def server() -> Iterator[ChannelServer]:
 @pytest.fixture
 def task(holder: Holder) -> Iterator[Peer]:
     """The task's end of a proven channel."""
-    peer, plan = present(holder.ticket, Plan)
-    assert plan == PLAN
+    peer, config = present(holder.ticket, TaskConfig)
+    assert config == CONFIG
     yield peer
     peer.close()
 
@@ -81,7 +81,7 @@ def holder(server: ChannelServer) -> Holder:
     return holder
 
 
-def test_the_plan_comes_once_and_frames_flow_both_ways(holder: Holder, task: Peer) -> None:
+def test_the_config_comes_once_and_frames_flow_both_ways(holder: Holder, task: Peer) -> None:
     task.send(Progress({}, 3, {}, False))
     assert holder.frames.get(timeout=WAIT) == Progress({}, 3, {}, False)
     assert holder.peer is not None
@@ -91,7 +91,7 @@ def test_the_plan_comes_once_and_frames_flow_both_ways(holder: Holder, task: Pee
         heard = task.receive()
     assert heard == Stop(2.0)
     with pytest.raises(ChannelError, match="used before"):
-        present(holder.ticket, Plan)
+        present(holder.ticket, TaskConfig)
 
 
 def test_the_lease_is_renewed_without_being_asked(task: Peer) -> None:
@@ -102,7 +102,7 @@ def test_a_task_that_nobody_looks_after_loses_its_lease(server: ChannelServer, h
     forgotten = Holder(server.new_ticket("a->b", 1, 1))
     forgotten.looked_after = False
     server.expect(forgotten)
-    peer, _ = present(forgotten.ticket, Plan)
+    peer, _ = present(forgotten.ticket, TaskConfig)
     assert isinstance(task.receive(), Lease)
     assert isinstance(task.receive(), Lease)
     assert forgotten.peer is not None
@@ -116,7 +116,7 @@ def test_each_end_notices_when_the_other_is_gone(holder: Holder, task: Peer) -> 
     assert holder.gone.wait(WAIT)
 
 
-def test_a_task_that_is_gone_before_its_plan_comes_is_told_as_closed(
+def test_a_task_that_is_gone_before_its_config_comes_is_told_as_closed(
     holder: Holder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was admitted, so its stream waits for its end."""
@@ -126,15 +126,15 @@ def test_a_task_that_is_gone_before_its_plan_comes_is_told_as_closed(
 
     monkeypatch.setattr(Peer, "send", fail)
     with pytest.raises(ChannelError):
-        present(holder.ticket, Plan)
+        present(holder.ticket, TaskConfig)
     assert holder.peer is not None
     assert holder.gone.wait(WAIT)
 
 
 def test_a_wrong_key_gets_nothing_and_spoils_nothing(holder: Holder) -> None:
     with pytest.raises(ChannelError, match="wrong proof"):
-        present(replace(holder.ticket, key=b"guess"), Plan)
-    peer, _ = present(holder.ticket, Plan)
+        present(replace(holder.ticket, key=b"guess"), TaskConfig)
+    peer, _ = present(holder.ticket, TaskConfig)
     peer.close()
 
 
@@ -145,10 +145,10 @@ def test_a_task_whose_job_was_given_up_gets_nothing_and_alarms_nobody(
     caplog.set_level("INFO", "legacy_mm")
     server.forget(holder)
     with pytest.raises(ChannelError, match="given up"):
-        present(holder.ticket, Plan)
+        present(holder.ticket, TaskConfig)
     wait_until(lambda: caplog.records, WAIT, "a line")
     with pytest.raises(ChannelError, match="wrong proof"):
-        present(replace(holder.ticket, key=b"guess"), Plan)
+        present(replace(holder.ticket, key=b"guess"), TaskConfig)
     wait_until(lambda: len(caplog.records) == 2, WAIT, "another line")
     assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
 
@@ -160,8 +160,8 @@ def test_silent_and_flooding_strangers_hold_nobody_up(server: ChannelServer, hol
     flood.sendall(LENGTH.pack(0xFFFFFFFF) + b"x" * 1000)
     nonsense = socket.create_connection((server.host, server.port))
     nonsense.sendall(LENGTH.pack(4) + b"\x80\x04N.")
-    peer, plan = present(holder.ticket, Plan)
-    assert plan == PLAN
+    peer, config = present(holder.ticket, TaskConfig)
+    assert config == CONFIG
     for stranger in (*silent, flood, nonsense):
         stranger.close()
     peer.close()
@@ -176,9 +176,9 @@ def test_over_tls_only_the_run_s_own_certificate_is_trusted(monkeypatch: pytest.
         holder = Holder(server.new_ticket("a->b", 0, 1))
         server.expect(holder)
         with pytest.raises(OSError, match="(?i)certificate"):
-            present(replace(holder.ticket, certificate=foreign), Plan)
-        peer, plan = present(holder.ticket, Plan)
-        assert plan == PLAN
+            present(replace(holder.ticket, certificate=foreign), TaskConfig)
+        peer, config = present(holder.ticket, TaskConfig)
+        assert config == CONFIG
         peer.close()
     finally:
         server.close()

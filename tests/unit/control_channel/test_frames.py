@@ -16,12 +16,12 @@ from legacy_mm.control_channel.frames import (
     Hello,
     Lease,
     Measured,
-    Plan,
     Portion,
     Progress,
     Started,
     Statistics,
     Stopped,
+    TaskConfig,
     Ticket,
     decode,
     encode,
@@ -31,7 +31,7 @@ from legacy_mm.model import TopicPartition
 
 TICKET = Ticket("127.0.0.1", 1, b"secret-key", "", "a->b", 3, 7, 11)
 OFFSETS = {TopicPartition("orders", 0): 5, TopicPartition("o.2", 11): 1 << 40}
-PLAN = Plan(
+CONFIG = TaskConfig(
     OFFSETS,
     {"orders": "orders"},
     property_names.read_consumer({"sasl.password": "geheim"}),
@@ -47,7 +47,7 @@ PLAN = Plan(
 @pytest.mark.parametrize(
     "frame",
     [
-        PLAN,
+        CONFIG,
         Hello(11, "ab", 42, 4711, "host"),
         Progress(OFFSETS, 10, {"t": 2}, True),
         Gap("orders", 1, 5, 10, 20, "deleted"),
@@ -88,5 +88,5 @@ def test_what_is_no_frame_is_refused(text: bytes) -> None:
 
 def test_no_secret_in_what_is_printed() -> None:
     """Invariant G."""
-    assert "geheim" not in repr(PLAN)
+    assert "geheim" not in repr(CONFIG)
     assert "secret-key" not in repr(TICKET)

@@ -42,7 +42,7 @@ def whole(word: Secret | None = None) -> Whole:
 
 
 @pytest.mark.parametrize("word", [None, Secret("w")])
-def test_the_clients_of_a_plan_with_their_credentials(word: Secret | None) -> None:
+def test_the_clients_of_a_config_with_their_credentials(word: Secret | None) -> None:
     sent = whole(word)
     found = Whole(**json_fields.read(Whole, json.loads(json.dumps(json_fields.written(sent)))))
     assert found == sent

@@ -12,12 +12,14 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 from legacy_mm.control_channel.channel import process_start
-from legacy_mm.control_channel.frames import Failure, Frame, Hello, Plan, Progress, Stopped, Ticket, Understood
+from legacy_mm.control_channel.frames import Failure, Frame, Hello, Progress, Stopped, TaskConfig, Ticket, Understood
 from legacy_mm.controlplane import copy_job
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.errors import FailureKind
 
-PLAN = Plan({}, {}, property_names.read_consumer({}), property_names.read_producer({}), 5.0, 60.0, True, False, False)
+CONFIG = TaskConfig(
+    {}, {}, property_names.read_consumer({}), property_names.read_producer({}), 5.0, 60.0, True, False, False
+)
 TICKET = Ticket("here", 1, b"key", "", "a->b", 0, 1, 1)
 
 
@@ -48,7 +50,7 @@ def test_a_job_is_attended_as_long_as_its_stream_asks(monkeypatch: pytest.Monkey
     now = 100.0
     monkeypatch.setattr(copy_job, "monotonic", lambda: now)
     nobody: Any = None
-    job = CopyJob(TICKET, PLAN, nobody, Workers(), nobody, embedded=True, unattended_seconds=290.0)
+    job = CopyJob(TICKET, CONFIG, nobody, Workers(), nobody, embedded=True, unattended_seconds=290.0)
     now += 289.0
     assert job.attended()
     job.trouble()
@@ -73,7 +75,7 @@ def test_a_cluster_may_make_its_executors_first(
     now = 100.0
     monkeypatch.setattr(copy_job, "monotonic", lambda: now)
     nobody: Any = None
-    job = CopyJob(TICKET, PLAN, nobody, Workers(), nobody, embedded=embedded, unattended_seconds=1.0)
+    job = CopyJob(TICKET, CONFIG, nobody, Workers(), nobody, embedded=embedded, unattended_seconds=1.0)
     now += patience - 1
     assert job.trouble() is None
     now += 2
@@ -87,7 +89,7 @@ def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
     """Before it may end: what is still on its way would end with it."""
     told: list[Frame] = []
     somebody: Any = SimpleNamespace(send=told.append, progress=lambda frame: None)
-    job = CopyJob(TICKET, PLAN, somebody, Workers(), somebody, embedded=True)
+    job = CopyJob(TICKET, CONFIG, somebody, Workers(), somebody, embedded=True)
     job.admit(somebody, Hello(1, "proof", 1, 1, "host"))
     job.received(Progress({}, 0, {}, False))
     assert told == []
@@ -98,7 +100,7 @@ def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
 def shared(workers: Workers) -> CopyJob:
     """A job whose worker, this process, has other jobs, too."""
     somebody: Any = SimpleNamespace(send=lambda frame: None, close=lambda: None, progress=lambda frame: None)
-    job = CopyJob(TICKET, PLAN, somebody, workers, somebody, embedded=True)
+    job = CopyJob(TICKET, CONFIG, somebody, workers, somebody, embedded=True)
     start = process_start(os.getpid())
     assert start is not None
     job.admit(somebody, Hello(1, "proof", os.getpid(), start, "host"))

@@ -13,7 +13,7 @@ from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config import property_names
-from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Plan, Progress
+from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Progress, TaskConfig
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
 from legacy_mm.dataplane.plain_stage import Outbound
@@ -72,7 +72,7 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[BatchesEngine, list[Any
     frames: list[Any] = []
     brokers = {"bootstrap.servers": "one:1"}
     source = {**brokers, "check.crcs": check_crcs}
-    plan = Plan(
+    config = TaskConfig(
         {},
         {"t": "t"},
         property_names.read_consumer(source),
@@ -83,7 +83,7 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[BatchesEngine, list[Any
         synchronous=False,
         **more,
     )
-    return BatchesEngine(plan, frames.append), frames
+    return BatchesEngine(config, frames.append), frames
 
 
 def hear(engine: BatchesEngine, target: Target) -> None:

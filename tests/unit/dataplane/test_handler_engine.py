@@ -14,7 +14,7 @@ import pytest
 from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.config import property_names
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.control_channel.frames import CopiedRun, Frame, Gap, Pairs, Plan, Progress, Started
+from legacy_mm.control_channel.frames import CopiedRun, Frame, Gap, Pairs, Progress, Started, TaskConfig
 from legacy_mm.dataplane import native_reader, partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import HandlerEngine
 from legacy_mm.errors import HandlerFailure, StreamFailure
@@ -170,7 +170,7 @@ class Run:
     ) -> None:
         script = folder / "handler.py"
         script.write_text(text)
-        plan = Plan(
+        config = TaskConfig(
             {HERE: 10},
             {"t": "copy"},
             property_names.read_consumer({}),
@@ -186,7 +186,7 @@ class Run:
         )
         self.frames: list[Frame] = []
         self.left: Any = None
-        self.engine = HandlerEngine(plan, self.frames.append)
+        self.engine = HandlerEngine(config, self.frames.append)
 
     def over(self, *values: bytes) -> Run:
         """Copy these records, from offset 10 on, until there is no more or the queue stays full."""

@@ -12,7 +12,7 @@ import pytest
 
 from legacy_mm.config import property_names
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.control_channel.frames import Frame, Plan
+from legacy_mm.control_channel.frames import Frame, TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.keep_alive import KeepAlive
@@ -62,12 +62,14 @@ class Scene:
         handler = asdict(HandlerSettings(f"{script}:Obey"))
         settings = {"handler": handler, "abort_on_send_failure": True, **changes}
         clients = property_names.read_consumer({}), property_names.read_producer({})
-        plan = Plan({HERE: 0}, {"t": "copy"}, *clients, 0.0, 1.0, synchronous=False, **settings)
+        config = TaskConfig({HERE: 0}, {"t": "copy"}, *clients, 0.0, 1.0, synchronous=False, **settings)
         self.exit = HandlerExit(lambda: None, self.reported.append)
         beat = KeepAlive(lambda: None)
         options = RouteOptions(codec=None, level=None, limit=1 << 20)
         held: Any = self
-        self.stage = HandlerStage(plan, Router(options), lambda _: 4, self.partitions, held, self.fail, beat, self.exit)
+        self.stage = HandlerStage(
+            config, Router(options), lambda _: 4, self.partitions, held, self.fail, beat, self.exit
+        )
 
     def partitions(self, topic: str, least: int, *, named: bool = False) -> int:
         size = self.sizes.get(topic, 0)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.config import property_names
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import Unsendable
@@ -43,9 +43,9 @@ class Target:
         self.failed.append((topic, code))
 
 
-def outbound(target: Target, topic: str = "t", **plan: Any) -> tuple[PlainStage, Outbound | None]:
+def outbound(target: Target, topic: str = "t", **config: Any) -> tuple[PlainStage, Outbound | None]:
     clients = property_names.read_consumer({}), property_names.read_producer({})
-    made = Plan({}, {"t": "copy"}, *clients, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **plan)
+    made = TaskConfig({}, {"t": "copy"}, *clients, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **config)
     router, held = Router(RouteOptions(codec=None, level=None, limit=1 << 20)), target
     stage = PlainStage(made, router, lambda _: 4, target.partitions, held, target.fail)  # type: ignore[arg-type]
     batch = Arrived(build(ROWS, base_offset=10), Codec.NONE)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.config import property_names
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.target_gate import TargetGate
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.handlers.api import CREATE_TIME
@@ -44,12 +44,12 @@ class Gate:
     ) -> None:
         consumer = property_names.read_consumer({})
         producer = property_names.read_producer({"retry.backoff.ms": "0", **target})
-        plan = Plan({}, names, consumer, producer, 5.0, 60.0, True, False, **more)
+        config = TaskConfig({}, names, consumer, producer, 5.0, 60.0, True, False, **more)
         self.source = Source()
         self.problems: dict[str, str | None] = {names["b"]: MISSING}
         self.to_be_made = set(to_be_made)
-        unmade = UnmadeTopics(plan, lambda topics: self.to_be_made & set(topics))
-        self.gate = TargetGate(plan, self.source, lambda topic: self.problems.get(topic, ""), unmade)
+        unmade = UnmadeTopics(config, lambda topics: self.to_be_made & set(topics))
+        self.gate = TargetGate(config, self.source, lambda topic: self.problems.get(topic, ""), unmade)
 
     def passed(
         self, batch: Columns, positions: Mapping[TopicPartition, int] | None = None

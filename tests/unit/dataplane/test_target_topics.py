@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.config import property_names
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane import retry_backoff
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
@@ -20,8 +20,8 @@ QUICK = {"retry.backoff.ms": "0"}
 
 
 def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> TargetTopics:
-    """Of a plan without duties."""
-    plan = Plan(
+    """Of a task config without duties."""
+    config = TaskConfig(
         {},
         {"t": "t"},
         property_names.read_consumer({}),
@@ -32,7 +32,7 @@ def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> Tar
         synchronous=False,
     )
     nobody: Any = None
-    return TargetTopics(plan, ComingTopic(error, there), nobody, threading.Event(), lambda: None)
+    return TargetTopics(config, ComingTopic(error, there), nobody, threading.Event(), lambda: None)
 
 
 @pytest.fixture(autouse=True)

@@ -53,7 +53,7 @@ class Engine:
     def purge(self):
         os.write(1, b"purged ")
 
-task._engine = lambda plan, report: Engine()
+task._engine = lambda config, report: Engine()
 task.CopyTask(Peer(), None, task.TaskProcess()).run()
 """
 
@@ -107,7 +107,7 @@ class Engine:
         pass
 
 line = socket.socket(fileno=int(sys.argv[1]))
-task._engine = lambda plan, report: Engine()
+task._engine = lambda config, report: Engine()
 task.CopyTask(Peer(line, Ticket("", 0, b"", "", "", 0, 0, 0)), None, task.TaskProcess()).run()
 """
 

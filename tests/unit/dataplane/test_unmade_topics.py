@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from legacy_mm.config import property_names
-from legacy_mm.control_channel.frames import Plan
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane import unmade_topics
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 
@@ -30,9 +30,9 @@ class Target:
 
 
 def unmade(target: Target, *, made: bool = True, compacted: Sequence[str] = ()) -> UnmadeTopics:
-    """Of a plan that keeps a and b in place and not c."""
+    """Of a task config that keeps a and b in place and not c."""
     names = {topic: f"A.{topic}" for topic in "abc"}
-    plan = Plan(
+    config = TaskConfig(
         {},
         names,
         property_names.read_consumer({}),
@@ -45,7 +45,7 @@ def unmade(target: Target, *, made: bool = True, compacted: Sequence[str] = ()) 
         topics_made=made,
         compacted=compacted,
     )  # noqa: FBT003
-    return UnmadeTopics(plan, target.missing)
+    return UnmadeTopics(config, target.missing)
 
 
 def test_what_no_duty_makes_is_not_asked_for() -> None:

@@ -127,7 +127,7 @@ def test_without_a_producer_id_the_order_is_kept_by_one_request_at_a_time(
 
 
 @pytest.mark.parametrize("kind", [FailureKind.OTHER, FailureKind.SEND_FAILURE, FailureKind.CORRUPT_RECORDS])
-def test_other_troubles_are_not_helped_by_another_plan(settings: Settings, kind: FailureKind) -> None:
+def test_other_troubles_are_not_helped_by_another_config(settings: Settings, kind: FailureKind) -> None:
     assert not copies_of(settings).adapt(CopyTrouble("why", fatal=False, kind=kind))
 
 

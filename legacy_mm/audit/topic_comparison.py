@@ -110,11 +110,11 @@ def compare(
     connections. `watch` gets the share that has been read, from 0 to 1, and from 0 again for the differences.
     `committed_only`: the mirror copies no record of an aborted transaction. `without_header`: the header that it adds.
     """
-    surveys = {side: LibrdkafkaInspector(connections[side]) for side in SIDES}
+    inspectors = {side: LibrdkafkaInspector(connections[side]) for side in SIDES}
     counts = {}
     for side in SIDES:
         with at_cluster(side, connections[side]):
-            counts[side] = surveys[side].partitions(Deadline.after(_ASK_TIMEOUT))
+            counts[side] = inspectors[side].partitions(Deadline.after(_ASK_TIMEOUT))
     names = named(counts["source"])
     if not names:
         raise HostError("nothing to compare: no topic of the source matches, or the principal may see none")
@@ -124,7 +124,7 @@ def compare(
         partitions = [
             TopicPartition(name, number) for name in topics[side] for number in range(counts[side].get(name, 0))
         ]
-        ask = surveys[side].log_ends if side == "source" else surveys[side].settled_ends
+        ask = inspectors[side].log_ends if side == "source" else inspectors[side].settled_ends
         with at_cluster(side, connections[side]):
             ends = ask(partitions, Deadline.after(_ASK_TIMEOUT))
         committed = committed_only or side == "target"

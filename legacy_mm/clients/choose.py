@@ -59,7 +59,7 @@ def admin(name: str, settings: ConnectionSettings) -> Admin:
     return NativeAdmin(name, settings)
 
 
-def survey(settings: ConnectionSettings) -> Inspector:
+def inspector(settings: ConnectionSettings) -> Inspector:
     """Return the client that asks for topics and offsets without joining the group."""
     if beyond_librdkafka(settings) is None:
         return LibrdkafkaInspector(settings)

@@ -306,11 +306,11 @@ class BatchesEngine:
                 raise ProducerBroken(error_text.text(refused.refusal))
             self._retries.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
             return
-        if self._refused is not None and isinstance(refused.receipt, Aside):
-            self._refused.not_taken(refused.receipt, _why(refused))
+        if self._refused is not None and isinstance(refused.opaque, Aside):
+            self._refused.not_taken(refused.opaque, _why(refused))
             self._drop(refused)
             return
-        piece, offsets, _, moved, is_copy = refused.receipt
+        piece, offsets, _, moved, is_copy = refused.opaque
         placed = Placed(number, refused.batch, offsets)
         instead, failed = self._router.replace(placed, refused.refusal, refused.blamed)
         piece.missing += len(instead)
@@ -336,8 +336,8 @@ class BatchesEngine:
 
     def _drop(self, refused: ProducerBatch) -> None:
         """Drop the refused batches, also in a stop, so that the batches after them are sent."""
-        if refused.may_have_arrived and isinstance(refused.receipt, Part):
-            self._note(refused.receipt, UNKNOWN)
+        if refused.may_have_arrived and isinstance(refused.opaque, Part):
+            self._note(refused.opaque, UNKNOWN)
         self._retries.ask(lambda: self._appender.drop(refused), at_least_once=True)
 
     def _put_aside(self) -> None:

@@ -25,7 +25,7 @@ _TOO_LARGE = "it is larger than max.request.size"
 
 
 class Aside(NamedTuple):
-    """A record on its way into the quarantine's topic; a receipt for the appender."""
+    """A record on its way into the quarantine's topic; it is the `opaque` of its batch."""
 
     piece: Piece
     record: Record

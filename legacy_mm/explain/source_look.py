@@ -104,7 +104,7 @@ def _attention(settings: Settings, java: Java) -> str:
 
 def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = key_stores.with_store(settings.source, java)
-    inspector = choose.survey(source.connection)
+    inspector = choose.inspector(source.connection)
     with at_cluster(source.name, source.connection):
         counts = inspector.partitions(Deadline.after(_ASK_TIMEOUT))
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))

@@ -85,7 +85,7 @@ class JavaBatches:
             raise HandlerFailure(f"{settings.name} cannot be made: {_root(error)}") from None
 
     def handle(self, source: SourceRecords) -> Handled:
-        """Call Java once for each portion of the batch, and the user's method once for each record."""
+        """Call Java once for each part of the batch, and the user's method once for each record."""
         handled = _Answers(source)
         while handled.goes_on:
             handled.add(bytes(self._run(self._input.holding(*handled.rest()))))
@@ -142,7 +142,7 @@ def _root(error: Any) -> str:
 
 
 class _Answers:
-    """Java's answers for the portions of one batch."""
+    """Java's answers for the parts of one batch."""
 
     def __init__(self, source: SourceRecords) -> None:
         self._source = source

@@ -131,7 +131,7 @@ def test_a_group_with_a_member_is_seen(source: Cluster, member: str) -> None:
     assert admin.states([member], deadline()) == ({member: "Stable"}, {})
 
 
-def test_many_groups_are_asked_in_portions(source: Cluster, name: str, group: str) -> None:
+def test_many_groups_are_asked_in_chunks(source: Cluster, name: str, group: str) -> None:
     admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": source.bootstrap}))
     offsets = {f"{group}-{number}": {model.TopicPartition(name, 0): CommittedOffset(number)} for number in range(1100)}
     assert admin.commit(offsets, deadline()) == {}

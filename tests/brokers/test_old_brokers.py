@@ -263,7 +263,7 @@ def test_a_record_that_lacks_its_key_is_set_aside(
 
 @pytest.mark.parametrize("old", ["0.10.2.2"], indirect=True)
 def test_redrive_goes_on_without_producer_ids(old: ZooKeeperCluster, topic: Any, run: Run, tmp_path: Path) -> None:
-    """More than a portion, in their order."""
+    """More than a chunk, in their order."""
     name, file = topic(), tmp_path / "aside.jsonl"
     create_topic(old.bootstrap, name, partitions=1)
     for number in range(150):

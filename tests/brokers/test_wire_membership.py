@@ -309,9 +309,9 @@ def test_a_look_without_joining(bootstrap: str, group: str, name: str, join: Joi
     wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
     first.order(lambda member: member.commit({partitions[0]: 5}))
     wait_until(lambda: first.settled, SECONDS, "the outcome")
-    survey = NativeInspector(property_names.read_connection({"bootstrap.servers": bootstrap}))
-    assert survey.partitions(Deadline.after(SECONDS))[name] == PARTITIONS
-    views = survey.views(group, partitions, Deadline.after(SECONDS))
+    inspector = NativeInspector(property_names.read_connection({"bootstrap.servers": bootstrap}))
+    assert inspector.partitions(Deadline.after(SECONDS))[name] == PARTITIONS
+    views = inspector.views(group, partitions, Deadline.after(SECONDS))
     assert sum(view.high for view in views.values()) == 100
     assert [views[each].committed for each in partitions] == [5, None, None, None]
     lister = NativeTopicLister(property_names.read_connection({"bootstrap.servers": bootstrap}), SECONDS)

@@ -212,7 +212,7 @@ def _ask_each(
     deadline: Deadline,
     size: Callable[[Item], int] = lambda item: 1,
 ) -> Iterator[tuple[Item, KafkaError | None]]:
-    """Send the requests portion by portion and yield each item with its error, if any."""
+    """Send the requests chunk by chunk and yield each item with its error, if any."""
     for some in chunks(wanted, size):
         asked = send(some)
         for item in some:

@@ -59,7 +59,7 @@ class InternalLog:
             while self._read_to < end:
                 if deadline.expired():
                     raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-                yield from self._portion()
+                yield from self._poll()
         except KafkaException as error:
             self._disconnect()
             if error.args[0].code() not in _ABSENT:
@@ -78,7 +78,7 @@ class InternalLog:
             self.close()
         return int(end)
 
-    def _portion(self) -> Iterator[Pair]:
+    def _poll(self) -> Iterator[Pair]:
         self._found = self._found or deque(self._open().consume(_BATCH, _POLL_TIMEOUT))
         while self._found:
             message = self._found.popleft()

@@ -209,7 +209,7 @@ class NativeAdmin:
         deadline: Deadline,
         size: Callable[[Item], int] = lambda item: 1,
     ) -> Iterator[tuple[Item, Any]]:
-        """Yield each requested item with its row of the answer, found by `read_answer`, portion by portion."""
+        """Yield each requested item with its row of the answer, found by `read_answer`, chunk by chunk."""
         for some in chunks(wanted, size):
             with self._asking(what, deadline) as cluster:
                 rows = read_answer(cluster.call_any(request(some)), some)

@@ -39,7 +39,7 @@ _SHARE = 4
 class Acknowledged(NamedTuple):
     """A batch that the target has; `base_offset` -1: it had it already, at an unknown offset."""
 
-    receipt: Any
+    opaque: Any
     base_offset: int
 
 
@@ -74,7 +74,7 @@ class BatchAppender:
         if self._ids is not None:
             self._ids.acquire()
 
-    def append(self, partition: TopicPartition, batch: RecordBatch, receipt: Any) -> None:
+    def append(self, partition: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
         """Take a batch over; waits for nothing, so ask `has_room` first. Its bytes are changed.
 
         Raises what no later try can mend.
@@ -86,7 +86,7 @@ class BatchAppender:
             if queue.pending and now - queue.pending[0].since > _STUCK_SECONDS:
                 batch = batch.apart()
             deadline, written = now + self.options.delivery_timeout, dated(batch.header, now, epoch_ms())
-            queue.pending.append(ProducerBatch(queue, batch, receipt, size, now, deadline, dated=written))
+            queue.pending.append(ProducerBatch(queue, batch, opaque, size, now, deadline, dated=written))
             self._bytes += size
             channel = self._line_up(queue)
             little = [] if channel is None else channel.take_little()
@@ -148,7 +148,7 @@ class BatchAppender:
     def replace(self, refused: ProducerBatch, batches: Iterable[tuple[RecordBatch, Any]]) -> None:
         """Send these instead, at the same place in the order."""
         with self.lock:
-            entries = [refused.part(batch, receipt) for batch, receipt in batches]
+            entries = [refused.part(batch, opaque) for batch, opaque in batches]
             self._bytes += sum(entry.size for entry in entries) - refused.size
             refused.queue.replace_held(entries)
             self._queue(refused.queue)
@@ -287,7 +287,7 @@ class BatchAppender:
 
     def _arrived(self, entry: ProducerBatch, base_offset: int) -> None:
         self._bytes -= entry.size
-        self._acknowledged.append(Acknowledged(entry.receipt, base_offset))
+        self._acknowledged.append(Acknowledged(entry.opaque, base_offset))
 
     def _settle(self, queue: PartitionQueue) -> None:
         if queue.recovered():

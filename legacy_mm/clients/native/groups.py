@@ -198,23 +198,23 @@ def _from_coordinators(
 ) -> Iterator[Answer[Any]]:
     """Yield answers about these groups; call `lost` with the reason for groups whose connection was lost."""
     of_node: defaultdict[int, list[str]] = defaultdict(list)
-    for portion in chunks(groups):
-        for group, code, node in coordinators(cluster, portion):
+    for chunk in chunks(groups):
+        for group, code, node in coordinators(cluster, chunk):
             if code:
                 yield group, code, None
             else:
                 of_node[node].append(group)
     for node, some in of_node.items():
-        for portion in chunks(some):
-            lost |= dict.fromkeys(portion, "no answer in time")
+        for chunk in chunks(some):
+            lost |= dict.fromkeys(chunk, "no answer in time")
             if deadline.expired():
                 continue
             try:
-                for answer in ask(cluster, node, portion):
+                for answer in ask(cluster, node, chunk):
                     lost.pop(answer[0], None)
                     yield answer
             except ConnectionLost as error:
-                lost |= {group: str(error) for group in portion if group in lost}
+                lost |= {group: str(error) for group in chunk if group in lost}
 
 
 def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[str]]:

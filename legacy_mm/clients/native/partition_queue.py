@@ -46,11 +46,11 @@ def dated(header: Header, now: float, wall_ms: int) -> float:
 
 @dataclass(slots=True, eq=False)
 class ProducerBatch:
-    """A batch on its way; `receipt` is whatever the caller wants back when it is acknowledged or refused."""
+    """A batch on its way; `opaque`, librdkafka's word, is what the caller wants back with the answer."""
 
     queue: PartitionQueue
     batch: RecordBatch
-    receipt: Any
+    opaque: Any
     size: int
     since: float
     deadline: float
@@ -82,9 +82,9 @@ class ProducerBatch:
         """Return True if the broker may have the abandoned batch, and with it its sequence numbers."""
         return self.doubtful or self.refusal == ErrorCode.REQUEST_TIMED_OUT
 
-    def part(self, batch: RecordBatch, receipt: Any) -> ProducerBatch:
+    def part(self, batch: RecordBatch, opaque: Any) -> ProducerBatch:
         """Return a new entry with some of the records, to be sent instead."""
-        made = ProducerBatch(self.queue, batch, receipt, len(batch.buffer), self.since, self.deadline, dated=self.dated)
+        made = ProducerBatch(self.queue, batch, opaque, len(batch.buffer), self.since, self.deadline, dated=self.dated)
         made.damaged, made.doubtful = self.damaged, self.doubtful
         return made
 

@@ -16,7 +16,7 @@ from legacy_mm.model import TopicPartition
 ENDS = {"orders": (5, 9), "empty": (3, 3), "unsettled": (0, 9)}
 
 
-class Survey:
+class OneTopic:
     """Topics of one partition."""
 
     def __init__(self, connection: Mapping[str, str]) -> None:
@@ -50,7 +50,7 @@ class Tables:
 
 @pytest.fixture(autouse=True)
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_comparison, "LibrdkafkaInspector", Survey)
+    monkeypatch.setattr(topic_comparison, "LibrdkafkaInspector", OneTopic)
     monkeypatch.setattr(topic_comparison, "Tables", Tables)
 
 

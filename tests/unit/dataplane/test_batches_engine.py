@@ -136,9 +136,9 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
         ProducerBatch(PartitionQueue(HERE, None, 1), batch, part, len(batch.buffer), 0.0, 0.0, refusal=REFUSES_CODEC)
     )
     hear(engine, target)
-    ((sent, receipt),) = target.replaced
+    ((sent, opaque),) = target.replaced
     assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
-    hear(engine, Target(Acknowledged(receipt, 0)))
+    hear(engine, Target(Acknowledged(opaque, 0)))
     assert (engine._failures.dropped.total(), engine._safe.safe()) == (0, {HERE: RECORDS})
 
 
@@ -186,10 +186,10 @@ def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.L
         "first (INVALID_RECORD)",
     ]
     assert len([frame for frame in frames if isinstance(frame, Progress)]) > 2
-    ((sent, receipt),) = target.replaced
+    ((sent, opaque),) = target.replaced
     assert [row.value for row in decode(sent)] == [b"1"]
     assert (engine._failures.dropped.total(), engine._safe.safe()) == (2, {})
-    hear(engine, Target(Acknowledged(receipt, 0)))
+    hear(engine, Target(Acknowledged(opaque, 0)))
     assert engine._safe.safe() == {HERE: RECORDS}
 
 
@@ -202,7 +202,7 @@ def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
     engine._appending = True
     engine._source = engine._target = SimpleNamespace(partitions=lambda _: 1)  # type: ignore[assignment]
     engine._appender = SimpleNamespace(  # type: ignore[assignment]
-        has_room=lambda: True, takes=lambda _: True, append=lambda _, batch, receipt: appended.append(batch)
+        has_room=lambda: True, takes=lambda _: True, append=lambda _, batch, opaque: appended.append(batch)
     )
     engine._copy(CompletedFetch(HERE, 0, record_set(sound), (), 0))
     (sent,) = appended

@@ -193,7 +193,7 @@ def test_without_time_nothing_is_settled(settings: QuarantineSettings) -> None:
 
 
 @pytest.mark.parametrize(("limit", "sent"), [("1600", [2, 4, 6, 7]), ("100", [1, 2, 3, 4, 5, 6, 7])])
-def test_a_portion_makes_one_batch(settings: QuarantineSettings, limit: str, sent: list[int]) -> None:
+def test_records_under_a_limit_make_one_batch(settings: QuarantineSettings, limit: str, sent: list[int]) -> None:
     """Half of what a batch may have, or a single record; it waits for the flush."""
     target = Target(large)
     refused = between(settings, target, {"message.max.bytes": limit, "linger.ms": "5"})

@@ -175,14 +175,14 @@ def sound(data: memoryview) -> Iterator[RecordBatch | Tail]:
         yield from read_batches(data)
 
 
-@pytest.mark.parametrize("portion", [changed_records, changed_logs, changed_record_sets])
-def test_changed_bytes_are_an_error_of_ours_or_a_sound_answer(portion: Callable[[], None]) -> None:
+@pytest.mark.parametrize("changed", [changed_records, changed_logs, changed_record_sets])
+def test_changed_bytes_are_an_error_of_ours_or_a_sound_answer(changed: Callable[[], None]) -> None:
     part = Deadline.after(SECONDS / 3)
     tried = 0
     while not part.expired():
-        portion()
+        changed()
         tried += PORTION
-    print(f"{portion.__name__}: {tried:,} inputs")
+    print(f"{changed.__name__}: {tried:,} inputs")
 
 
 def test_the_fence_is_real() -> None:

@@ -148,12 +148,12 @@ def changed_record_sets(log: bytes, made: list[Change], checked: int, room: int)
 
 
 @compiled
-@pytest.mark.parametrize("portion", [changed_records, changed_record_sets])
-def test_hostile_bytes(portion: Callable[[], None]) -> None:
+@pytest.mark.parametrize("changed", [changed_records, changed_record_sets])
+def test_hostile_bytes(changed: Callable[[], None]) -> None:
     """For as long as half of the fuzz test; in CI half a minute."""
     over = Deadline.after(SECONDS / 4)
     while not over.expired():
-        portion()
+        changed()
 
 
 @pytest.mark.parametrize("broken", [True, False], ids=["does not load", "is missing"])

@@ -1,4 +1,4 @@
-"""What a reader of an internal topic gets, portion by portion. librdkafka's consumer is a stand-in: what a real one
+"""What a reader of an internal topic gets, poll by poll. librdkafka's consumer is a stand-in: what a real one
 finds at once is chance.
 """
 
@@ -19,7 +19,7 @@ from legacy_mm.config import property_names
 from legacy_mm.errors import HostError
 
 SECONDS = 20.0
-Portion = list[int | KafkaError]
+Poll = list[int | KafkaError]
 
 
 class Broker:
@@ -29,7 +29,7 @@ class Broker:
         self.now = 100.0
         self.assigned: list[int] = []
         self.ends: list[int] = []
-        self.portions: list[Portion] = []
+        self.polls: list[Poll] = []
 
     def __call__(self, settings: Any) -> Broker:
         return self
@@ -42,7 +42,7 @@ class Broker:
 
     def consume(self, count: int, timeout: float) -> list[Any]:
         self.now += 1.0
-        return [_message(each) for each in self.portions.pop(0)]
+        return [_message(each) for each in self.polls.pop(0)]
 
     def close(self) -> None:
         pass
@@ -84,33 +84,33 @@ def read(log: InternalLog, seconds: float = SECONDS) -> list[int]:
 
 def test_what_is_written_while_it_is_read_is_not_lost(broker: Broker, log: InternalLog) -> None:
     broker.ends = [2, 5, 5]
-    broker.portions = [[0, 1, end(2), 2, 3], [4]]
+    broker.polls = [[0, 1, end(2), 2, 3], [4]]
     assert [read(log), read(log), read(log)] == [[0, 1, 2, 3], [4], []]
 
 
 def test_the_end_may_be_behind_the_last_record(broker: Broker, log: InternalLog) -> None:
     """Compaction leaves the end where it was; so do transactions that were aborted."""
     broker.ends = [3, 3, 9]
-    broker.portions = [[0], [], [end(3)], [5, end(9)]]
+    broker.polls = [[0], [], [end(3)], [5, end(9)]]
     assert [read(log), read(log), read(log)] == [[0], [], [5]]
 
 
 def test_a_read_that_takes_too_long_is_gone_on_with(broker: Broker, log: InternalLog) -> None:
     broker.ends = [5, 6]
-    broker.portions = [[0, 1], [2], [3, 4], [5]]
+    broker.polls = [[0, 1], [2], [3, 4], [5]]
     assert [read(log, seconds=2), read(log, seconds=2)] == [[0, 1, 2], [3, 4, 5]]
     assert broker.assigned == [0, 3]
 
 
 def test_records_that_were_not_taken_are_given_again(broker: Broker, log: InternalLog) -> None:
     broker.ends = [3, 4]
-    broker.portions = [[0, 1, 2], [3]]
+    broker.polls = [[0, 1, 2], [3]]
     assert next(log.read(Deadline.after(SECONDS))) == (b"0", b"v")
     assert read(log) == [1, 2, 3]
 
 
 def test_a_topic_that_is_gone_is_read_from_its_start_when_it_is_back(broker: Broker, log: InternalLog) -> None:
     broker.ends = [3, 2]
-    broker.portions = [[0, KafkaError(KafkaError._UNKNOWN_PARTITION, "1")], [0, 1]]
+    broker.polls = [[0, KafkaError(KafkaError._UNKNOWN_PARTITION, "1")], [0, 1]]
     assert [read(log), read(log)] == [[0], [0, 1]]
     assert broker.assigned == [0, 0]

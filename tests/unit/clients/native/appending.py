@@ -26,7 +26,7 @@ def make(*, sets_aside: bool = False, **properties: str) -> BatchAppender:
 
 def sent(appender: BatchAppender) -> ProducerBatch:
     """A batch that is under way."""
-    appender.append(PLACE, build([Row(0, NOW, b"k", b"v"), Row(1, NOW, b"k", b"w")]), "receipt")
+    appender.append(PLACE, build([Row(0, NOW, b"k", b"v"), Row(1, NOW, b"k", b"w")]), "opaque")
     return appender._queues[PLACE].begin()
 
 

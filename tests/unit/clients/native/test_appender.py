@@ -114,7 +114,7 @@ def test_what_the_log_holds_is_acknowledged_with_its_place() -> None:
     assert question.since == 2
     with appender.lock:
         appender.answered(question, LogAnswer(-1, 5))
-    assert appender.take_acknowledged() == [("receipt", 0), ("receipt", 5)]
+    assert appender.take_acknowledged() == [("opaque", 0), ("opaque", 5)]
     assert appender.is_empty()
 
 
@@ -158,7 +158,7 @@ def test_where_there_is_a_quarantine_a_batch_that_is_called_damaged_thrice_is_re
     assert error_codes.refuses_the_record(entry.refusal)
     appender.replace(entry, [(build([Row(0, NOW, key, b"v")]), key) for key in (None, b"k")])
     fail(appender, queue.begin(), DAMAGED)
-    assert [each.receipt for each in appender.take_refused()] == [None], "it was part of one that is"
+    assert [each.opaque for each in appender.take_refused()] == [None], "it was part of one that is"
 
 
 def test_what_waits_for_long_keeps_no_more_in_memory_than_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_what_waits_for_long_keeps_no_more_in_memory_than_itself(monkeypatch: py
     answers = [memoryview(bytearray(build([Row(0, NOW, b"k", b"v")]).buffer)) for _ in range(3)]
     for seconds, answer in zip((0.0, 0.2, 0.3), answers, strict=True):
         now = 100.0 + seconds
-        appender.append(PLACE, RecordBatch.read(answer), "receipt")
+        appender.append(PLACE, RecordBatch.read(answer), "opaque")
     waiting = appender._queues[PLACE].pending
     pinned = [entry.batch.buffer.obj is answer.obj for entry, answer in zip(waiting, answers, strict=True)]
     assert pinned == [True, True, False]
@@ -193,9 +193,9 @@ def test_a_partition_to_which_nothing_gets_through_keeps_its_share_and_no_more(m
     appender, other = make(queue_buffering_max_kbytes="1"), TopicPartition("t", 1)
     batch = build([Row(0, NOW, b"k", b"v" * 40)])
     assert appender.takes(PLACE)
-    appender.append(PLACE, batch, "receipt")
+    appender.append(PLACE, batch, "opaque")
     assert appender.takes(PLACE)
-    appender.append(PLACE, build([Row(0, NOW, b"k", b"v" * 1000)]), "receipt")
+    appender.append(PLACE, build([Row(0, NOW, b"k", b"v" * 1000)]), "opaque")
     assert not appender.takes(PLACE), "more than a quarter"
     assert not appender.has_room()
     now += 1.1
@@ -216,7 +216,7 @@ def test_what_was_given_up_leaves_the_way_free(monkeypatch: pytest.MonkeyPatch) 
     now = 100.0
     monkeypatch.setattr("legacy_mm.clients.native.appender.monotonic", lambda: now)
     appender = make(message_timeout_ms="500")
-    appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "receipt")
+    appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "opaque")
     now += 2.0
     appender.tend()
     assert not appender.takes(PLACE)

@@ -70,7 +70,7 @@ def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(caps
 def in_line(appender: BatchAppender, sender: BrokerSender, number: int, size: int) -> PartitionQueue:
     """A queue with one batch of about `size` bytes, whose turn comes on this sender."""
     place = TopicPartition("t", number)
-    appender.append(place, build([Row(0, NOW, b"k", bytes(size))]), "receipt")
+    appender.append(place, build([Row(0, NOW, b"k", bytes(size))]), "opaque")
     queue = appender._queues[place]
     queue.paused = False
     sender.line_up(queue)
@@ -201,7 +201,7 @@ class Conversation:
 
         def all_of_them() -> bool:
             self.appender.tend()
-            found.extend((each.receipt, each.base_offset) for each in self.appender.take_acknowledged())
+            found.extend((each.opaque, each.base_offset) for each in self.appender.take_acknowledged())
             return len(found) >= count
 
         wait_until(all_of_them, SECONDS, "the acknowledgements")

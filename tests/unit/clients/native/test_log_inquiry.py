@@ -60,7 +60,7 @@ def ask(log: Log, monkeypatch: pytest.MonkeyPatch, *, since: int = 10, told: boo
         cluster, options_from(property_names.read_producer({"enable.idempotence": "true"})), Traffic("producer", print)
     )
     batch = build([Row(at, NOW, b"k", b"v") for at in range(RECORDS)]).restamp(OURS)
-    entry = ProducerBatch(PartitionQueue(PLACE, OURS[:2], 5), batch, "receipt", len(batch.buffer), 0.0, 0.0)
+    entry = ProducerBatch(PartitionQueue(PLACE, OURS[:2], 5), batch, "opaque", len(batch.buffer), 0.0, 0.0)
     inquiry = LogInquiry(appender)
     question = Question(PLACE, since, entry)
     answers = [dict(inquiry._answers([question])).get(question) for _ in range(2)]
@@ -116,7 +116,7 @@ def test_the_thread_asks_again_until_it_is_told(monkeypatch: pytest.MonkeyPatch)
     appender = BatchAppender(cast(Cluster, cluster), options, Traffic("producer", print))
     appender._ids = Mock(current=(7, 0))
     cluster.leader.return_value = None
-    appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "receipt")
+    appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "opaque")
     inquiry = appender._inquiry
     assert inquiry is not None
     queue = appender._queues[PLACE]

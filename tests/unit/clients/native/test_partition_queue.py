@@ -50,7 +50,7 @@ class Broker:
             return DUPLICATE
         if self.next_sequence not in (None, header.base_sequence):
             return OUT_OF_ORDER
-        self.log.append(entry.receipt)
+        self.log.append(entry.opaque)
         self.known.append((header.base_sequence, header.records))
         self.next_sequence = header.base_sequence + header.records
         return OK
@@ -223,7 +223,7 @@ def test_an_answer_about_what_was_given_up_says_nothing_of_what_came_behind_it()
     queue.drop_held((8, 0))
     queue.pending.append(make_entry(queue, 2, dated=OLD))
     assert not queue.answered(question, -1, 3)
-    assert [entry.receipt for entry in queue.pending] == [2]
+    assert [entry.opaque for entry in queue.pending] == [2]
 
 
 def test_a_log_that_does_not_tell_its_end_is_asked_no_more() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from legacy_mm.compat.client_properties import consumer, producer
+from legacy_mm.compat.client_properties import producer
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, PropertyReading
 from legacy_mm.compat.messages import OWN
@@ -18,26 +18,18 @@ _RESETS: Mapping[str, OffsetReset] = {
     "earliest": "earliest",
     "none": "none",
 }
-_LEAST_METADATA_AGE_MS = 1_000
-_MOST_METADATA_AGE_MS = 3_600_000
 
 
 def source_settings(read: Translated, name: str, options: OwnOptions) -> SourceSettings:
     """Return the settings of the source; `name` tells it from the other sources of the process."""
     reading = read.reading
     reset = _RESETS[reading.text("auto.offset.reset", "latest")]
-    age_ms = reading.integer("metadata.max.age.ms", 300_000)
-    age_ms = max(_LEAST_METADATA_AGE_MS, min(age_ms, _MOST_METADATA_AGE_MS))
-    instance = reading.text("group.instance.id")
     return SourceSettings(
         client=property_names.read_consumer(read.properties),
-        group_id=reading.text("group.id"),
         offset_reset=reset,
         new_from_earliest=reset == "latest" and options.new_topics_from == "earliest",
-        metadata_max_age=age_ms / 1000,
         api_timeout=reading.integer("default.api.timeout.ms", 60_000) / 1000,
-        max_poll_interval=consumer.max_poll_interval_ms(reading) / 1000,
-        group_instance_id=instance or None,
+        group_instance_id=reading.text("group.instance.id") or None,
         name=name,
         stores=read.stores,
         pem=read.pem,

@@ -53,20 +53,32 @@ class SourceSettings:
 
     client: ConsumerSettings = field(repr=False)
     """The consumer's, without its name, which streams set themselves."""
-    group_id: str
     offset_reset: OffsetReset
-    metadata_max_age: float
-    """Seconds between two looks for new topics and partitions."""
     api_timeout: float
     """Seconds one metadata, offset or commit exchange may last (`default.api.timeout.ms`)."""
-    max_poll_interval: float
     group_instance_id: str | None = None
+    """The instance id of a single stream, which `client` lacks: several streams need one each."""
     stores: JavaStores = JavaStores()
     new_from_earliest: bool = False
     """With `latest`: only the group's first start is at the ends of logs; what comes later is read from its start."""
     pem: PemFiles = PemFiles()
     name: str = "source"
     """Tells it from the other sources of this process."""
+
+    @property
+    def group_id(self) -> str:
+        """The group that all streams join."""
+        return self.client.membership.group_id
+
+    @property
+    def max_poll_interval(self) -> float:
+        """Seconds for which the group waits for a member that does not poll."""
+        return self.client.membership.max_poll_interval
+
+    @property
+    def metadata_max_age(self) -> float:
+        """Seconds between two looks for new topics and partitions."""
+        return self.client.connection.metadata_max_age
 
     @property
     def committed_only(self) -> bool:

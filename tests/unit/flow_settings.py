@@ -16,7 +16,7 @@ SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 
 def source_settings(properties: Mapping[str, str] = SERVERS, **more: Any) -> SourceSettings:
     """The source's, with defaults for what is not named."""
-    return SourceSettings(property_names.read_consumer(properties), "g", "latest", 300.0, 60.0, 300.0, **more)
+    return SourceSettings(property_names.read_consumer({"group.id": "g", **properties}), "latest", 60.0, **more)
 
 
 def source_with(side: SourceSettings, properties: Mapping[str, str]) -> SourceSettings:

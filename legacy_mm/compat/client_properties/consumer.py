@@ -93,8 +93,8 @@ def _next_generation(reading: PropertyReading) -> bool:
     return reading.text("group.protocol", "classic") == "consumer"
 
 
-def max_poll_interval_ms(reading: PropertyReading) -> int:
-    """Return at least the session timeout: librdkafka demands it, Java does not."""
+def _max_poll_interval_ms(reading: PropertyReading) -> int:
+    # at least the session timeout: librdkafka demands it, Java does not
     given = reading.integer("max.poll.interval.ms", _MAX_POLL_INTERVAL)
     session = min(reading.integer("session.timeout.ms", _SESSION_TIMEOUT), 3_600_000)
     if _next_generation(reading):
@@ -105,7 +105,7 @@ def max_poll_interval_ms(reading: PropertyReading) -> int:
 def _membership_times(reading: PropertyReading) -> Emitted:
     session = reading.integer("session.timeout.ms", _SESSION_TIMEOUT)
     heartbeat = reading.integer("heartbeat.interval.ms", _HEARTBEAT_INTERVAL)
-    interval = max_poll_interval_ms(reading)
+    interval = _max_poll_interval_ms(reading)
     emitted = {}
     if reading.given("max.poll.interval.ms") or interval != _MAX_POLL_INTERVAL:
         given = reading.integer("max.poll.interval.ms", _MAX_POLL_INTERVAL)

@@ -16,7 +16,7 @@ from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener, urlopen
 
 from legacy_mm.clock import wall
-from legacy_mm.config.kafka_clients import SaslSettings
+from legacy_mm.config.kafka_clients import MskIamSettings, SaslSettings
 
 MSK_SIGNER = "aws_msk_iam_sasl_signer"
 Fetch = Callable[[Any], tuple[str, float]]
@@ -79,19 +79,17 @@ def basic(user_and_password: str) -> str:
     return f"Basic {base64.b64encode(user_and_password.encode()).decode()}"
 
 
-def msk_iam(options: str) -> Fetch:
+def msk_iam(login: MskIamSettings) -> Fetch:
     """Return a source of signed tokens for Amazon MSK."""
-    asked = json.loads(options)
 
     def token(_: Any) -> tuple[str, float]:
         signer = importlib.import_module(f"{MSK_SIGNER}.MSKAuthTokenProvider")
-        if "role" in asked:
-            arguments = (asked["role"], asked["session"])
-            signed, end = signer.generate_auth_token_from_role_arn(asked["region"], *arguments)
-        elif "profile" in asked:
-            signed, end = signer.generate_auth_token_from_profile(asked["region"], asked["profile"])
+        if login.role is not None:
+            signed, end = signer.generate_auth_token_from_role_arn(login.region, login.role, login.session)
+        elif login.profile is not None:
+            signed, end = signer.generate_auth_token_from_profile(login.region, login.profile)
         else:
-            signed, end = signer.generate_auth_token(asked["region"])
+            signed, end = signer.generate_auth_token(login.region)
         return signed, end / _MILLISECONDS
 
     return token

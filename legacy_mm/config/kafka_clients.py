@@ -73,6 +73,18 @@ class KerberosSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class MskIamSettings:
+    """The identity of an IAM login to Amazon MSK: of this host, of a profile, or of a role."""
+
+    region: str
+    profile: str | None = None
+    role: str | None = None
+    """Its ARN; it comes before a profile."""
+    session: str = "legacy_mm"
+    """The name under which the role is taken."""
+
+
+@dataclass(frozen=True, slots=True)
 class OAuthSettings:
     """The token of an OAUTHBEARER login, and the way to get it."""
 
@@ -92,8 +104,8 @@ class OAuthSettings:
     ca_pem: str | None = None
     """Trusted where a token service is asked over HTTPS."""
     ca_location: str | None = None
-    msk_iam: str | None = None
-    """Log in to Amazon MSK by IAM. JSON: `region`, and `profile` or `role` and `session`."""
+    msk_iam: MskIamSettings | None = None
+    """Log in to Amazon MSK by IAM."""
     token: Secret | None = None
     """A token that was fetched elsewhere."""
     metadata_service_urls: str | None = None

@@ -5,8 +5,9 @@ The way back is `clients/librdkafka/property_texts.py`, by the same table.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +17,7 @@ from legacy_mm.config.kafka_clients import (
     FetchSettings,
     KerberosSettings,
     MembershipSettings,
+    MskIamSettings,
     OAuthSettings,
     ProducerSettings,
     ProduceSettings,
@@ -85,6 +87,10 @@ _ISOLATION = Kind(
     {"read_committed": True, "read_uncommitted": False}.__getitem__,
     lambda committed: "read_committed" if committed else "read_uncommitted",
 )
+_MSK_IAM = Kind(
+    lambda text: MskIamSettings(**json.loads(text)),
+    lambda login: json.dumps({name: value for name, value in asdict(login).items() if value is not None}),
+)
 _PROTOCOL = Kind(lambda text: SecurityProtocol(text.lower()), lambda protocol: str(protocol.value))
 
 ROWS: Mapping[type, Mapping[str, Row]] = {
@@ -125,7 +131,7 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
         "claims": Row("sasl.oauthbearer.config", _TEXT),
         "ca_pem": Row("https.ca.pem", _TEXT),
         "ca_location": Row("https.ca.location", _TEXT),
-        "msk_iam": Row(MSK_IAM, _TEXT, ours=True),
+        "msk_iam": Row(MSK_IAM, _MSK_IAM, ours=True),
         "token": Row(GIVEN, _SECRET, ours=True),
         "metadata_service_urls": Row(METADATA_SERVICE, _TEXT, ours=True),
         "login_class": Row(LOGIN_CLASS, _SECRET, ours=True),

@@ -153,8 +153,6 @@ def msk_iam(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
         with blamed("bootstrap.servers"):
             raise ConfigurationError("logins by AWS IAM need a region: the broker names hold none, so set AWS_REGION")
     asked = {"region": region} | {word: options[name] for name, word in _MSK_OPTIONS.items() if name in options}
-    if "role" in asked:
-        asked.setdefault("session", "legacy_mm")
     return {"sasl.mechanism": "OAUTHBEARER", MSK_IAM: json.dumps(asked)}
 
 

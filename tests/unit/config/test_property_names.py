@@ -6,7 +6,14 @@ from math import inf
 import pytest
 
 from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings, ProducerSettings, SecurityProtocol
+from legacy_mm.config.kafka_clients import (
+    ConnectionSettings,
+    ConsumerSettings,
+    MskIamSettings,
+    OAuthSettings,
+    ProducerSettings,
+    SecurityProtocol,
+)
 from legacy_mm.config.secret import Secret
 from legacy_mm.errors import ConfigurationError
 
@@ -47,6 +54,13 @@ def test_credentials_are_secrets() -> None:
     assert found.protocol is SecurityProtocol.SASL_SSL
     assert found.sasl.password == Secret("geheim") and found.tls.key_pem == Secret("KEY")
     assert "geheim" not in repr(found) and "KEY" not in repr(found)
+
+
+def test_a_login_by_aws_iam_has_fields() -> None:
+    row = property_names.ROWS[OAuthSettings]["msk_iam"]
+    login = MskIamSettings("eu-west-1", role="arn:x")
+    assert row.kind.read('{"region": "eu-west-1", "role": "arn:x"}') == login
+    assert row.kind.read(row.kind.write(login)) == login
 
 
 def test_what_no_field_names_stays_with_its_client() -> None:

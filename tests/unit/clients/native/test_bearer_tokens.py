@@ -11,6 +11,7 @@ import pytest
 from legacy_mm.clients.native.bearer_tokens import Tokens, unsupported
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import MskIamSettings
 from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService
 
 NOW = 1_700_000_000.0
@@ -114,16 +115,16 @@ def test_a_service_that_is_away_refuses_nobody() -> None:
 
 
 def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
-    asked: list[str] = []
+    asked: list[MskIamSettings] = []
 
-    def msk_iam(options: str) -> Any:
-        asked.append(options)
+    def msk_iam(login: MskIamSettings) -> Any:
+        asked.append(login)
         return lambda _: ("signed", NOW + 900)
 
     monkeypatch.setattr("legacy_mm.clients.tokens.msk_iam", msk_iam)
     tokens = Tokens(property_names.read_connection({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'}).sasl)
     assert [tokens.token(), tokens.token()] == ["signed", "signed"]
-    assert asked == ['{"region": "eu"}']
+    assert asked == [MskIamSettings("eu")]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ class MskIamSettings:
     region: str
     profile: str | None = None
     role: str | None = None
-    """Its ARN; it comes before a profile."""
+    """An ARN; a role comes before a profile."""
     session: str = "legacy_mm"
     """The name under which the role is taken."""
 

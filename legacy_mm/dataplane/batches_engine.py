@@ -33,7 +33,7 @@ from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
-from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage
+from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage, StageServices
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
@@ -94,13 +94,13 @@ class BatchesEngine:
         self._topics = TargetTopics(config, self._target, self._retries, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
         self._exit: HandlerExit | None = None
-        ways = (config, self._router, self._at_source, self._partitions, self._held, self._fail)
-        self._stage: BatchStage = PlainStage(*ways)
+        services = StageServices(config, self._router, self._at_source, self._partitions, self._held, self._fail)
+        self._stage: BatchStage = PlainStage(services)
         if config.handler is not None:
             from legacy_mm.dataplane.handler_stage import HandlerStage
 
             self._exit = HandlerExit(self._prove_sent, report)
-            self._stage = HandlerStage(*ways, beat, self._exit)
+            self._stage = HandlerStage(services, beat, self._exit)
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).

@@ -7,17 +7,16 @@ dropped on purpose. A handler sees each record once: what it made for a partitio
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
-from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.keep_alive import KeepAlive
-from legacy_mm.dataplane.plain_stage import Fail, Outbound, TargetCounts
-from legacy_mm.dataplane.routes import Route, Router
+from legacy_mm.dataplane.plain_stage import Outbound, StageServices
+from legacy_mm.dataplane.routes import Route
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.errors import HandlerFailure, HostError
 from legacy_mm.handlers import java_batches
@@ -58,6 +57,11 @@ class _Kept(NamedTuple):
     begin: int
     next_offset: int
     made: Made
+    told: dict[int, int]
+    """Index in `records` of what holds records that cannot be sent -> the topic's partitions; 0: it cannot be had.
+
+    They are told once, however often the batch is read.
+    """
 
 
 def prepare_handler(handler: Mapping[str, Any]) -> None:
@@ -91,21 +95,13 @@ class HandlerStage:
 
     def __init__(
         self,
-        config: TaskConfig,
-        router: Router,
-        at_source: Callable[[str], int],
-        at_target: TargetCounts,
-        held: HeldPartitions,
-        fail: Fail,
+        engine: StageServices,
         beat: KeepAlive,
         exit_: HandlerExit,
     ) -> None:
-        """Make the handler; raises HandlerFailure, HostError. The first arguments as for `PlainStage`."""
-        self._router = router
-        self._at_source = at_source
-        self._at_target = at_target
-        self._held = held
-        self._fail = fail
+        """Make the handler; raises HandlerFailure, HostError."""
+        config = engine.config
+        self._engine = engine
         self._beat = beat
         self._exit = exit_
         with beat:
@@ -122,17 +118,19 @@ class HandlerStage:
     def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
         """Return what is to be sent of a batch, as `BatchStage` says; the handler may have ended the program."""
         batch, codec = arrived
-        header, data = batch.header, opened(batch, self._router.decompress)
+        header, data = batch.header, opened(batch, self._engine.router.decompress)
         wish = source.partition if source.topic in self._keeps_partition else BY_KEY
         records = SourceRecords.of(source, header, data, max(begin, header.base_offset), wish)
-        made = self._made(records)
-        count = self._at_source(source.topic)
+        kept = self._kept_or_made(records)
+        made, count = kept.made, self._engine.at_source(source.topic)
         routes = []
-        for each in made.records:
-            if (route := self._route(records, each, count, codec)) is None:
+        for number, each in enumerate(made.records):
+            partitions = self._partitions_of(number, records, kept, count)
+            if partitions == 0:
                 self.waits(source)
                 return None
-            routes.append((each.topic, route))
+            if partitions is not None:
+                routes.append((each.topic, self._route(number, records, kept, count, partitions, codec)))
         contents = measure(header, data, begin) if self._measures else None
         return Outbound(routes, made.handled, made.next_offset, contents, made.failure)
 
@@ -148,47 +146,59 @@ class HandlerStage:
         """Return the numbers of records that were dropped on purpose, and set aside because the handler failed."""
         return self._filtered, self._quarantined
 
-    def _made(self, records: SourceRecords) -> Made:
+    def _kept_or_made(self, records: SourceRecords) -> _Kept:
         place, begin, end = records.place, records.begin, records.header.next_offset
         kept = self._kept.pop(place, None)
         if kept is None or (kept.begin, kept.next_offset) != (begin, end):
             with self._beat:
-                kept = _Kept(begin, end, self._handle(records))
+                kept = _Kept(begin, end, self._handle(records), {})
         self._last = {place: kept}
-        return kept.made
+        return kept
 
-    def _route(self, source: SourceRecords, made: MadeRecords, count: int, codec: Codec) -> Route | None:
-        """Return the way of the records for one topic; an empty one if they cannot be sent, None if they must wait."""
+    def _partitions_of(self, number: int, source: SourceRecords, kept: _Kept, count: int) -> int | None:
+        """Return the partitions of the topic of some made records; None if they cannot be sent, 0 if they must wait."""
+        made = kept.made.records[number]
+        if kept.told.get(number) == 0:
+            return None
         keeps = source.wish != BY_KEY and source.wish in made.wishes
         least = max(count, source.wish + 1) if keeps else 1
         try:
-            partitions = self._partitions(source, made, least)
+            return self._partitions(source, made, least, waits_for_wishes=number not in kept.told)
         except Unsendable as error:
-            self._fail(made.topic, assemble(made.header, made.data), error.code)
-            return Route([], [], 0, 0)
-        if not partitions:
+            self._engine.fail(made.topic, assemble(made.header, made.data), error.code)
+            kept.told[number] = 0
             return None
-        placed, too_large = self._router.route_made(made, source.place.partition, count, partitions, codec)
-        for lost in (each for each in placed if each.partition == partitions):
-            self._fail(made.topic, lost.batch, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        kept = [each for each in placed if each.partition < partitions]
-        return Route(kept, too_large, sum(each.batch.header.records for each in (*kept, *too_large)), 0)
 
-    def _partitions(self, source: SourceRecords, made: MadeRecords, least: int) -> int:
+    def _route(
+        self, number: int, source: SourceRecords, kept: _Kept, count: int, partitions: int, codec: Codec
+    ) -> Route:
+        """Return the way of some made records, without those for a partition that the topic lacks."""
+        made = kept.made.records[number]
+        placed, too_large = self._engine.router.route_made(made, source.place.partition, count, partitions, codec)
+        lost = [each for each in placed if each.partition == partitions]
+        if lost and number not in kept.told:
+            reason = f"the handler names a partition that the topic lacks: it has {partitions}"
+            for each in lost:
+                self._engine.fail(made.topic, each.batch, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, reason)
+            kept.told[number] = partitions
+        there = [each for each in placed if each.partition < partitions]
+        return Route(there, too_large, sum(each.batch.header.records for each in (*there, *too_large)), 0)
+
+    def _partitions(self, source: SourceRecords, made: MadeRecords, least: int, *, waits_for_wishes: bool) -> int:
         """Return the partitions of a made topic, 0 if the source's partition waits for it; raise Unsendable.
 
         A partition that the handler names and that stays away makes only its own records unsendable.
         """
         wanted = max(made.wishes, default=BY_KEY) + 1
-        partitions = self._at_target(made.topic, least)
-        if partitions and wanted > partitions:
+        partitions = self._engine.at_target(made.topic, least)
+        if waits_for_wishes and partitions and wanted > partitions:
             least = wanted
             try:
-                partitions = self._at_target(made.topic, least, named=True)
+                partitions = self._engine.at_target(made.topic, least, named=True)
             except Unsendable:
                 return partitions
         if not partitions:
-            self._held.hold(source.place, source.begin, made.topic, least)
+            self._engine.held.hold(source.place, source.begin, made.topic, least)
         return partitions
 
     def _handle(self, source: SourceRecords) -> Made:

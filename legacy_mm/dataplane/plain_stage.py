@@ -53,30 +53,31 @@ class TargetCounts(Protocol):
     def __call__(self, topic: str, least: int, *, named: bool = False) -> int: ...
 
 
-Fail = Callable[[str, RecordBatch, int], None]
-"""Topic, batch, error code: its records cannot be sent."""
+class Fail(Protocol):
+    """Tells that the records of a batch cannot be sent; without a reason in the words of the error code."""
+
+    def __call__(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None: ...
+
+
+class StageServices(NamedTuple):
+    """The engine, as every stage needs it."""
+
+    config: TaskConfig
+    router: Router
+    at_source: Callable[[str], int]
+    """Returns the partitions of a topic."""
+    at_target: TargetCounts
+    held: HeldPartitions
+    fail: Fail
 
 
 class PlainStage:
     """Each topic goes to its copy; records of one that has none are dropped on purpose."""
 
-    def __init__(
-        self,
-        config: TaskConfig,
-        router: Router,
-        at_source: Callable[[str], int],
-        at_target: TargetCounts,
-        held: HeldPartitions,
-        fail: Fail,
-    ) -> None:
-        """Create the stage; `at_source` returns the partitions of a topic."""
-        self._names = config.names
-        self._keeps_partition = frozenset(config.keeps_partition)
-        self._router = router
-        self._at_source = at_source
-        self._at_target = at_target
-        self._held = held
-        self._fail = fail
+    def __init__(self, engine: StageServices) -> None:
+        self._engine = engine
+        self._names = engine.config.names
+        self._keeps_partition = frozenset(engine.config.keeps_partition)
         self._filtered = 0
 
     def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
@@ -85,18 +86,18 @@ class PlainStage:
         if source.topic not in self._names:
             self._filtered += batch.header.records
             return Outbound([], batch.header.records, batch.header.next_offset)
-        topic, count = self._names[source.topic], self._at_source(source.topic)
+        topic, count = self._names[source.topic], self._engine.at_source(source.topic)
         keeps_partition = source.topic in self._keeps_partition
         least = max(count, source.partition + 1) if keeps_partition else 1
         try:
-            partitions = self._at_target(topic, least)
+            partitions = self._engine.at_target(topic, least)
         except Unsendable as error:
-            self._fail(topic, batch, error.code)
+            self._engine.fail(topic, batch, error.code)
             return Outbound([], batch.header.records, batch.header.next_offset)
         if not partitions:
-            self._held.hold(source, max(begin, batch.header.base_offset), topic, least)
+            self._engine.held.hold(source, max(begin, batch.header.base_offset), topic, least)
             return None
-        route = self._router.route(
+        route = self._engine.router.route(
             topic, source.partition, batch, begin, count, partitions, keeps_partition=keeps_partition, codec=codec
         )
         return Outbound([(topic, route)], route.records, route.next_offset, route.contents)

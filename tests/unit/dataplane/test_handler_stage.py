@@ -16,7 +16,7 @@ from legacy_mm.control_channel.frames import Frame, TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.keep_alive import KeepAlive
-from legacy_mm.dataplane.plain_stage import Outbound
+from legacy_mm.dataplane.plain_stage import Outbound, StageServices
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.errors import HandlerFailure
@@ -57,6 +57,7 @@ class Scene:
     def __init__(self, script: Path, **changes: Any) -> None:
         self.sizes: dict[str, int | Exception] = {"a": 4, "b": 4, "copy": 4}
         self.failed: list[tuple[str, int, int]] = []
+        self.reasons: list[str] = []
         self.held: list[tuple[TopicPartition, int, str, int]] = []
         self.reported: list[Frame] = []
         handler = asdict(HandlerSettings(f"{script}:Obey"))
@@ -67,9 +68,8 @@ class Scene:
         beat = KeepAlive(lambda: None)
         options = RouteOptions(codec=None, level=None, limit=1 << 20)
         held: Any = self
-        self.stage = HandlerStage(
-            config, Router(options), lambda _: 4, self.partitions, held, self.fail, beat, self.exit
-        )
+        engine = StageServices(config, Router(options), lambda _: 4, self.partitions, held, self.fail)
+        self.stage = HandlerStage(engine, beat, self.exit)
 
     def partitions(self, topic: str, least: int, *, named: bool = False) -> int:
         size = self.sizes.get(topic, 0)
@@ -82,8 +82,9 @@ class Scene:
     def hold(self, source: TopicPartition, offset: int, topic: str, least: int) -> None:
         self.held.append((source, offset, topic, least))
 
-    def fail(self, topic: str, batch: Any, code: int) -> None:
+    def fail(self, topic: str, batch: Any, code: int, reason: str = "") -> None:
         self.failed.append((topic, batch.header.records, code))
+        self.reasons.append(reason)
 
     def give(self, *words: str, begin: int = 0, codec: Codec = Codec.NONE) -> Outbound | None:
         """The outcome of a batch whose records have these values, from offset 100 on."""
@@ -171,6 +172,7 @@ def test_a_partition_that_stays_away_costs_its_own_records_only(scene: Callable[
     found = made.give("a=9 a=2", "a=9", "a=0")
     assert [(number, offset) for _, number, _, offset in sent(found)] == [(0, 102), (2, 100)]
     assert made.failed == [("a", 2, UNKNOWN_PARTITION)]
+    assert made.reasons == ["the handler names a partition that the topic lacks: it has 4"]
 
 
 def test_a_topic_that_cannot_be_had_costs_its_own_records_only(scene: Callable[..., Scene]) -> None:
@@ -178,6 +180,20 @@ def test_a_topic_that_cannot_be_had_costs_its_own_records_only(scene: Callable[.
     made.sizes["b"] = Unsendable(FORBIDDEN)
     assert [topic for topic, *_ in sent(made.give("b a", "b"))] == ["a"]
     assert made.failed == [("b", 2, FORBIDDEN)]
+
+
+def test_what_cannot_be_sent_is_told_once_although_the_batch_waits_for_another_topic(
+    scene: Callable[..., Scene],
+) -> None:
+    made = scene(abort_on_send_failure=False)
+    made.sizes |= {"b": Unsendable(FORBIDDEN), "copy": 0}
+    words = "a=9 b", "a", "copy"
+    for _ in range(3):
+        assert made.give(*words) is None
+    assert made.failed == [("a", 1, UNKNOWN_PARTITION), ("b", 1, FORBIDDEN)]
+    made.sizes |= {"b": 4, "copy": 4}
+    assert [(topic, offset) for topic, *_, offset in sent(made.give(*words))] == [("a", 101), ("copy", 102)]
+    assert len(made.failed) == 2, "what was told as lost is lost"
 
 
 def test_records_keep_their_partition_unless_the_handler_names_one(scene: Callable[..., Scene]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import TaskConfig
-from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
+from legacy_mm.dataplane.plain_stage import Outbound, PlainStage, StageServices
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.model import TopicPartition
@@ -39,15 +39,16 @@ class Target:
     def hold(self, *words: Any) -> None:
         self.held.append(words)
 
-    def fail(self, topic: str, batch: Any, code: int) -> None:
+    def fail(self, topic: str, batch: Any, code: int, reason: str = "") -> None:
         self.failed.append((topic, code))
 
 
 def outbound(target: Target, topic: str = "t", **config: Any) -> tuple[PlainStage, Outbound | None]:
     clients = property_names.read_consumer({}), property_names.read_producer({})
     made = TaskConfig({}, {"t": "copy"}, *clients, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **config)
-    router, held = Router(RouteOptions(codec=None, level=None, limit=1 << 20)), target
-    stage = PlainStage(made, router, lambda _: 4, target.partitions, held, target.fail)  # type: ignore[arg-type]
+    router = Router(RouteOptions(codec=None, level=None, limit=1 << 20))
+    held: Any = target
+    stage = PlainStage(StageServices(made, router, lambda _: 4, target.partitions, held, target.fail))
     batch = Arrived(build(ROWS, base_offset=10), Codec.NONE)
     return stage, stage.outbound(TopicPartition(topic, 1), batch, 11)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import handler as command
@@ -15,30 +16,28 @@ from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Started
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.jvm import keystore
-from legacy_mm.model import Columns
+from legacy_mm.model import Columns, Offsets
+from tests.fakes.reader import FakeReader
 
 
-class Reader:
-    """Reads nothing."""
+class Reader(FakeReader):
+    """Notes the settings that it is given."""
 
     settings: ConsumerSettings
     count: int | None = 1
     led = True
 
     def __init__(self, settings: ConsumerSettings, *_: Any) -> None:
+        super().__init__(settings)
         Reader.settings = settings
 
+    @override
     def partitions(self, topic: str) -> int | None:
         return self.count
 
-    def start(self, offsets: Any) -> Started:
+    @override
+    def start(self, offsets: Offsets) -> Started:
         return Started(offsets if self.led else {})
-
-    def read(self, timeout: float) -> list[Any]:
-        return []
-
-    def take_gaps(self) -> list[Any]:
-        return []
 
 
 @pytest.fixture

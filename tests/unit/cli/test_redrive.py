@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from legacy_mm import clock
 from legacy_mm.audit.java_files import write_properties
@@ -19,13 +20,14 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
 from legacy_mm.jvm import keystore
 from legacy_mm.model import Outgoing
+from tests.fakes.sender import FakeSender
 
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
 
 NO_PRODUCER_ID = replace(TOO_LARGE, reason="no right", fatal=True, refuses_idempotence=True)
 
 
-class Target:
+class Target(FakeSender):
     """Takes what it is sent, but for the value that it `refuses`; `meanwhile` something else happens.
 
     It acknowledges `at_once` so many records, and 20 s go by; `idempotent` False: it has no producer ids.
@@ -40,13 +42,19 @@ class Target:
     idempotent = True
     settings: ProducerSettings
 
-    def __init__(self, settings: ProducerSettings, names: Any, on_failure: Callable[[FailedSend], None], *_: Any):
+    def __init__(
+        self, settings: ProducerSettings, names: Mapping[str, str], on_failure: Callable[[FailedSend], None], *_: Any
+    ) -> None:
+        super().__init__(settings, names, on_failure)
         Target.settings = settings
         self._on_failure = on_failure
         self._waiting: list[Outgoing] = []
         self._stuck = settings.produce.idempotent and not Target.idempotent
 
-    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0) -> int:
+    @override
+    def send_outgoing(
+        self, records: Sequence[Outgoing], begin: int = 0, origins: Any = None, *, are_rows: bool = False
+    ) -> int:
         Target.meanwhile()
         for record in records[begin:]:
             if record[2] == Target.refuses:
@@ -55,6 +63,7 @@ class Target:
                 self._waiting.append(record)
         return len(records)
 
+    @override
     def poll(self, seconds: float) -> None:
         Target.seconds += 20
         Target.most_waiting = max(Target.most_waiting, len(self._waiting))
@@ -62,9 +71,11 @@ class Target:
             Target.sent += self._waiting[: Target.at_once]
             del self._waiting[: Target.at_once]
 
+    @override
     def unacknowledged(self) -> int:
         return len(self._waiting)
 
+    @override
     def fatal(self) -> FailedSend | None:
         return NO_PRODUCER_ID if self._stuck else None
 

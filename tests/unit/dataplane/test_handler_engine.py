@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.config import property_names
+from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.control_channel.frames import CopiedRun, Frame, Gap, Pairs, Progress, Started, TaskConfig
+from legacy_mm.control_channel.frames import CopiedRun, Frame, Gap, Pairs, Progress, TaskConfig
 from legacy_mm.dataplane import native_reader, partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import HandlerEngine
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
+from tests.fakes.reader import FakeReader
+from tests.fakes.sender import FakeSender
 from tests.unit.source_records import row
 
 HERE = TopicPartition("t", 0)
@@ -67,7 +71,7 @@ class Leave(MessageHandler):
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
 
 
-class Reader:
+class Reader(FakeReader):
     """Gives one batch, and calls back when it is asked for more."""
 
     batch = NO_RECORDS
@@ -75,39 +79,24 @@ class Reader:
     resumed: tuple[int, Offsets]
     exhausted: Callable[[], None]
 
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def start(self, offsets: Any) -> Started:
-        return Started(offsets)
-
+    @override
     def read(self, timeout: float) -> Columns:
         batch, Reader.batch = Reader.batch, NO_RECORDS
         if not batch:
             Reader.exhausted()
         return batch
 
+    @override
     def take_gaps(self) -> list[Gap]:
         gaps, Reader.gaps = Reader.gaps, ()
         return list(gaps)
 
+    @override
     def resume(self, offsets: Offsets, positions: Offsets) -> None:
         Reader.resumed = (len(Sender.sent), dict(positions))
 
-    def take_started(self, positions: object) -> None:
-        pass
 
-    def close(self) -> None:
-        pass
-
-    def cluster_id(self) -> str:
-        return ""
-
-    def partitions(self, topic: str) -> int:
-        return 8
-
-
-class Sender:
+class Sender(FakeSender):
     """Takes `room` records a call, `limit` in all; all of them are acknowledged by a flush.
 
     Those for the topic that it `refuses` are told as too large.
@@ -121,10 +110,14 @@ class Sender:
     refused: Callable[[Any, FailedSend], bool]
     delivered: Callable[[Any, str, int], None]
 
-    def __init__(self, properties: dict[str, str], *callbacks: Any) -> None:
+    def __init__(
+        self, settings: ProducerSettings, names: Mapping[str, str], on_failure: Callable[[FailedSend], None], *more: Any
+    ) -> None:
+        super().__init__(settings, names, on_failure)
         Sender.sent = []
-        *_, Sender.delivered, Sender.refused = callbacks
+        *_, Sender.delivered, Sender.refused = more
 
+    @override
     def send_outgoing(
         self, records: Sequence[Outgoing], begin: int = 0, origins: Any = None, *, are_rows: bool = False
     ) -> int:
@@ -140,26 +133,9 @@ class Sender:
                     Sender.delivered(origins[number], record[0], 100 + len(Sender.sent))
         return min(len(records), begin + room)
 
-    def flush(self, seconds: float) -> bool:
-        return True
-
-    def fatal(self) -> None:
-        return None
-
-    def cluster_id(self) -> str:
-        return ""
-
-    def partitions(self, topic: str) -> int:
+    @override
+    def partitions(self, topic: str) -> int | None:
         return Sender.counts[topic]
-
-    def topic_problem(self, topic: str) -> str:
-        return ""
-
-    def unacknowledged(self) -> int:
-        return 0
-
-    def missing_topics(self, topics: Collection[str]) -> set[str]:
-        return set()
 
 
 class Run:
@@ -326,7 +302,6 @@ def test_a_stop_before_the_quarantine_has_it_leaves_the_source_offset_unsafe(
     """Invariant A."""
     monkeypatch.setattr(Sender, "refuses", "copy-0")
     monkeypatch.setattr(Sender, "flush", lambda self, seconds: not any(record[0] == "q" for record in Sender.sent))
-    monkeypatch.setattr(Sender, "purge", lambda self: None, raising=False)
     run = Run(tmp_path, refused=True, topic="q")
     monkeypatch.setattr(run.engine, "_report_when_due", lambda blocked: run.engine.stop(0.0))
     assert run.over(b"1").safe is None

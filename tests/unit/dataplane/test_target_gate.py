@@ -13,27 +13,11 @@ from legacy_mm.dataplane.target_gate import TargetGate
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.handlers.api import CREATE_TIME
 from legacy_mm.logs.events import NOT_COPIED
-from legacy_mm.model import Columns, Offsets, TopicPartition
+from legacy_mm.model import Columns, TopicPartition
+from tests.fakes.reader import FakeReader
 
 MISSING = "UNKNOWN_TOPIC_OR_PARTITION"
 A, B, B1 = TopicPartition("a", 0), TopicPartition("b", 0), TopicPartition("b", 1)
-
-
-class Source:
-    """A reader that notes which partitions it does not read."""
-
-    def __init__(self) -> None:
-        self.held: dict[TopicPartition, int] = {}
-        self.positions: Offsets = {}
-
-    def hold(self, offsets: Offsets, positions: Offsets) -> None:
-        self.held |= offsets
-        self.positions = positions
-
-    def resume(self, offsets: Offsets, positions: Offsets) -> None:
-        for partition, offset in offsets.items():
-            assert self.held.pop(partition) == offset
-        self.positions = positions
 
 
 class Gate:
@@ -45,7 +29,7 @@ class Gate:
         consumer = property_names.read_consumer({})
         producer = property_names.read_producer({"retry.backoff.ms": "0", **target})
         config = TaskConfig({}, names, consumer, producer, 5.0, 60.0, True, False, **more)
-        self.source = Source()
+        self.source = FakeReader()
         self.problems: dict[str, str | None] = {names["b"]: MISSING}
         self.to_be_made = set(to_be_made)
         unmade = UnmadeTopics(config, lambda topics: self.to_be_made & set(topics))

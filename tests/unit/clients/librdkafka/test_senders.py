@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from legacy_mm.clients.librdkafka.client import NetworkLine
 from legacy_mm.clients.librdkafka.property_texts import property_texts
@@ -15,6 +16,7 @@ from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.model import NO_RECORDS, Columns, TopicPartition
+from tests.fakes.sender import FakeSender
 from tests.unit.source_records import Row, number_of, offset_of, row, rows
 
 FAR, NEAR = 0.04, 0.001
@@ -22,10 +24,11 @@ BROKEN = FailedSend("", None, None, "reason", "_FATAL", fatal=True, refuses_idem
 PARTITIONS = [TopicPartition("t", number) for number in range(96)]
 
 
-class Sender:
+class Sender(FakeSender):
     """Takes `room` records."""
 
     def __init__(self, settings: ProducerSettings, report: Callable[[Statistics], None]) -> None:
+        super().__init__(settings, {}, lambda failed: None)
         self.properties, self.report = property_texts(settings), report
         self.room = 1_000
         self.sent: list[Any] = []
@@ -35,9 +38,11 @@ class Sender:
         self.far: NetworkLine | None = NetworkLine(FAR, 1)
         self.asked = 0
 
+    @override
     def send(self, records: Columns, begin: int = 0) -> int:
         return self.send_outgoing(rows(records), begin)
 
+    @override
     def send_outgoing(
         self, records: Sequence[Any], begin: int = 0, origins: Any = None, *, are_rows: bool = False
     ) -> int:
@@ -48,24 +53,30 @@ class Sender:
         self.sent += taken
         return begin + len(taken)
 
+    @override
     def line(self, *, short: float) -> NetworkLine | None:
         assert NEAR < short < FAR
         self.asked += 1
         return self.far
 
+    @override
     def flush(self, seconds: float) -> bool:
         self.calls += 1
         return self.empty
 
+    @override
     def fatal(self) -> FailedSend | None:
         return self.broken
 
+    @override
     def partitions(self, topic: str) -> int:
         return 7
 
+    @override
     def purge(self) -> None:
         self.purged = True
 
+    @override
     def close(self) -> None:
         self.closed = True
 
@@ -89,7 +100,7 @@ class Group:
 
     def _make(self, settings: ProducerSettings, report: Callable[[Statistics], None]) -> RecordSender:
         self.made.append(Sender(settings, report))
-        return cast("RecordSender", self.made[-1])
+        return self.made[-1]
 
 
 def record(partition: int, number: int) -> Row:

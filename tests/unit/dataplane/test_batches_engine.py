@@ -24,47 +24,12 @@ from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Arrived
+from tests.fakes.appender import FakeAppender
 from tests.unit.protocol.batches import NOW, Row, build, decode, record_set
 
 HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))
 TIMED_OUT, FORBIDDEN, UNKNOWN_PRODUCER, REFUSES_CODEC, INVALID = 7, 29, 59, 76, 87
 RECORDS = 3
-
-
-class Target:
-    """An appender whose answers come while it is asked for them: `arriving`, one turn after the other."""
-
-    def __init__(self, *arriving: Acknowledged | ProducerBatch) -> None:
-        self._arriving = list(arriving)
-        self._acknowledged: list[Acknowledged] = []
-        self._refused: list[ProducerBatch] = []
-        self.replaced: list[tuple[RecordBatch, Part]] = []
-
-    def tend(self) -> None:
-        """Nothing to do."""
-
-    def wait_empty(self, timeout: float) -> bool:
-        raise AssertionError("some of it never arrives")
-
-    def take_acknowledged(self) -> list[Acknowledged]:
-        found, self._acknowledged = self._acknowledged, []
-        for answer in self._arriving:
-            if isinstance(answer, ProducerBatch):
-                self._refused.append(answer)
-            else:
-                self._acknowledged.append(answer)
-        self._arriving = []
-        return found
-
-    def take_refused(self) -> list[ProducerBatch]:
-        found, self._refused = self._refused, []
-        return found
-
-    def replace(self, refused: ProducerBatch, batches: list[tuple[RecordBatch, Part]]) -> None:
-        self.replaced += batches
-
-    def drop(self, refused: ProducerBatch) -> None:
-        """Nothing waits behind it."""
 
 
 def make(check_crcs: str = "true", **more: Any) -> tuple[BatchesEngine, list[Any]]:
@@ -86,9 +51,9 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[BatchesEngine, list[Any
     return BatchesEngine(config, frames.append), frames
 
 
-def hear(engine: BatchesEngine, target: Target) -> None:
+def hear(engine: BatchesEngine, target: FakeAppender) -> None:
     """Let it see what has arrived."""
-    engine._appender = target  # type: ignore[assignment]
+    engine._appender = target
     for _ in range(2):
         engine._tend(blocked=False)
 
@@ -105,7 +70,7 @@ def told(refusal: int, *, doubtful: bool, keeps_partition: bool = True) -> list[
         PartitionQueue(HERE, None, 1), batch, lost, len(batch.buffer), 0.0, 0.0, refusal=refusal, doubtful=doubtful
     )
     for answers in ([Acknowledged(first, 100), refused], [Acknowledged(last, 103)]):
-        hear(engine, Target(*answers))
+        hear(engine, FakeAppender(*answers))
     engine._send_progress(blocked=False)
     safe: dict[TopicPartition, int] = {}
     for frame in frames:
@@ -132,13 +97,13 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
     engine, _ = make()
     batch = build([Row(at, NOW, b"k", b"v" * 100) for at in range(RECORDS)], codec=Codec.ZSTD)
     part = Part(engine._pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
-    target = Target(
+    target = FakeAppender(
         ProducerBatch(PartitionQueue(HERE, None, 1), batch, part, len(batch.buffer), 0.0, 0.0, refusal=REFUSES_CODEC)
     )
     hear(engine, target)
     ((sent, opaque),) = target.replaced
     assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
-    hear(engine, Target(Acknowledged(opaque, 0)))
+    hear(engine, FakeAppender(Acknowledged(opaque, 0)))
     assert (engine._failures.dropped.total(), engine._safe.safe()) == (0, {HERE: RECORDS})
 
 
@@ -155,7 +120,7 @@ def test_a_record_that_is_refused_is_told_in_the_broker_s_words(
         PartitionQueue(HERE, None, 1), build([Row(0, NOW, None, b"v")]), part, 0, 0.0, 0.0, 0, INVALID, reason
     )
     with caplog.at_level("ERROR"):
-        hear(engine, Target(refused))
+        hear(engine, FakeAppender(refused))
     assert [line.getMessage() for line in caplog.records] == [
         f"Record for topic t (key null, value 1 bytes) could not be sent: {told} (INVALID_RECORD)"
     ]
@@ -167,7 +132,7 @@ def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.L
     engine._report_interval, engine._next_report = 0.0, 0.0
     batch = build([Row(at, NOW, b"k", b"%d" % at) for at in range(RECORDS)])
     part = Part(engine._pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
-    target = Target(
+    target = FakeAppender(
         ProducerBatch(
             PartitionQueue(HERE, None, 1),
             batch,
@@ -189,7 +154,7 @@ def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.L
     ((sent, opaque),) = target.replaced
     assert [row.value for row in decode(sent)] == [b"1"]
     assert (engine._failures.dropped.total(), engine._safe.safe()) == (2, {})
-    hear(engine, Target(Acknowledged(opaque, 0)))
+    hear(engine, FakeAppender(Acknowledged(opaque, 0)))
     assert engine._safe.safe() == {HERE: RECORDS}
 
 
@@ -259,12 +224,12 @@ def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
     engine._fetcher = SimpleNamespace(  # type: ignore[assignment]
         take_gaps=lambda: [gaps.pop()] if gaps else [], take_started=lambda: None
     )
-    target = Target()
-    engine._appender = target  # type: ignore[assignment]
+    target = FakeAppender()
+    engine._appender = target
     engine._next_report = float("inf")
     engine._turn([])
     assert frames == []
-    target._arriving = [Acknowledged(part, 0)]
+    target.arriving = [Acknowledged(part, 0)]
     for _ in range(2):
         engine._turn([])
     told = [(frame.offsets if isinstance(frame, Progress) else frame.wanted) for frame in frames]

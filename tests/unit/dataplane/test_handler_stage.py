@@ -16,8 +16,7 @@ from legacy_mm.control_channel.frames import Frame, TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.keep_alive import KeepAlive
-from legacy_mm.dataplane.plain_stage import Outbound, StageServices
-from legacy_mm.dataplane.routes import RouteOptions, Router
+from legacy_mm.dataplane.plain_stage import Outbound
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.batches import Handled, SourceRecords
@@ -25,6 +24,7 @@ from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_set import Arrived
+from tests.fakes.stage_engine import FakeStageEngine
 from tests.unit.protocol.batches import NOW, Row, build, decode
 
 HERE = TopicPartition("t", 1)
@@ -51,14 +51,11 @@ class Obey(MessageHandler):
 """
 
 
-class Scene:
-    """A stage with a target whose topics have the partitions of `sizes`."""
+class Scene(FakeStageEngine):
+    """A stage and its engine."""
 
     def __init__(self, script: Path, **changes: Any) -> None:
-        self.sizes: dict[str, int | Exception] = {"a": 4, "b": 4, "copy": 4}
-        self.failed: list[tuple[str, int, int]] = []
-        self.reasons: list[str] = []
-        self.held: list[tuple[TopicPartition, int, str, int]] = []
+        super().__init__(a=4, b=4, copy=4)
         self.reported: list[Frame] = []
         handler = asdict(HandlerSettings(f"{script}:Obey"))
         settings = {"handler": handler, "abort_on_send_failure": True, **changes}
@@ -66,25 +63,7 @@ class Scene:
         config = TaskConfig({HERE: 0}, {"t": "copy"}, *clients, 0.0, 1.0, synchronous=False, **settings)
         self.exit = HandlerExit(lambda: None, self.reported.append)
         beat = KeepAlive(lambda: None)
-        options = RouteOptions(codec=None, level=None, limit=1 << 20)
-        held: Any = self
-        engine = StageServices(config, Router(options), lambda _: 4, self.partitions, held, self.fail)
-        self.stage = HandlerStage(engine, beat, self.exit)
-
-    def partitions(self, topic: str, least: int, *, named: bool = False) -> int:
-        size = self.sizes.get(topic, 0)
-        if isinstance(size, Exception):
-            raise size
-        if named and size < least:
-            raise Unsendable(UNKNOWN_PARTITION)
-        return size if size >= least else 0
-
-    def hold(self, source: TopicPartition, offset: int, topic: str, least: int) -> None:
-        self.held.append((source, offset, topic, least))
-
-    def fail(self, topic: str, batch: Any, code: int, reason: str = "") -> None:
-        self.failed.append((topic, batch.header.records, code))
-        self.reasons.append(reason)
+        self.stage = HandlerStage(self.services(config), beat, self.exit)
 
     def give(self, *words: str, begin: int = 0, codec: Codec = Codec.NONE) -> Outbound | None:
         """The outcome of a batch whose records have these values, from offset 100 on."""
@@ -172,7 +151,7 @@ def test_a_partition_that_stays_away_costs_its_own_records_only(scene: Callable[
     found = made.give("a=9 a=2", "a=9", "a=0")
     assert [(number, offset) for _, number, _, offset in sent(found)] == [(0, 102), (2, 100)]
     assert made.failed == [("a", 2, UNKNOWN_PARTITION)]
-    assert made.reasons == ["the handler names a partition that the topic lacks: it has 4"]
+    assert made.why == ["the handler names a partition that the topic lacks: it has 4"]
 
 
 def test_a_topic_that_cannot_be_had_costs_its_own_records_only(scene: Callable[..., Scene]) -> None:

@@ -3,74 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, cast
+from typing import Any
 
 import pytest
+from typing_extensions import override
 
-from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.dataplane import held_partitions
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.logs.events import NOT_COPIED
 from legacy_mm.model import TopicPartition
+from tests.fakes.appender import FakeAppender
+from tests.fakes.fetcher import FakeFetcher
 
 A, B, C = (TopicPartition(topic, 0) for topic in "abc")
 A_THERE, A1_THERE = TopicPartition("w.a", 0), TopicPartition("w.a", 1)
 MISSING = "UNKNOWN_TOPIC_OR_PARTITION"
 
 
-class Source:
-    """A fetcher's holds: partition -> where it is read from once it is released."""
-
-    def __init__(self) -> None:
-        self.held: dict[TopicPartition, int] = {}
-
-    def hold(self, partition: TopicPartition, offset: int) -> None:
-        self.held[partition] = offset
-
-    def release(self, partition: TopicPartition) -> None:
-        del self.held[partition]
-
-
-class Topics:
+class Topics(TargetTopics):
     """The target's topics, with this many partitions each."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.stuck: Collection[str] = ()
 
+    @override
     def may_go_on(self, topic: str, least: int) -> bool:
         return self.counts.get(topic, 0) >= least
 
+    @override
     def problem(self, topic: str) -> str:
         return MISSING
 
+    @override
     def tend(self, stuck: Collection[str]) -> None:
         self.stuck = stuck
-
-
-class Queues:
-    """Queues of target partitions; some of them are stuck."""
-
-    def __init__(self) -> None:
-        self.troubles: dict[TopicPartition, str] = {}
-
-    def takes(self, partition: TopicPartition) -> bool:
-        return partition not in self.troubles
-
-    def stuck(self) -> dict[TopicPartition, str]:
-        return self.troubles
 
 
 class Copying:
     """Held partitions between a source and a target."""
 
     def __init__(self) -> None:
-        self.source, self.topics, self.queues = Source(), Topics(), Queues()
-        self.held = HeldPartitions(
-            cast(Fetcher, self.source), cast(TargetTopics, self.topics), cast(BatchAppender, self.queues)
-        )
+        self.source, self.topics, self.queues = FakeFetcher(), Topics(), FakeAppender()
+        self.held = HeldPartitions(self.source, self.topics, self.queues)
 
 
 @pytest.fixture

@@ -15,44 +15,25 @@ from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamF
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
+from tests.fakes.fetcher import FakeFetcher
 from tests.unit.protocol.batches import NOW, Latin, Row, build, record_set
 from tests.unit.source_records import offset_of, rows
 
 HERE, THERE = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-class Fetcher:
-    """Has these record sets, then this error."""
-
-    def __init__(self) -> None:
-        self.sets: list[CompletedFetch] = []
-        self.error: LegacyMMError | None = None
-        self.gaps: list[Gap] = []
-
-    def take(self, timeout: float) -> CompletedFetch | None:
-        if self.sets:
-            return self.sets.pop(0)
-        if self.error is not None:
-            raise self.error
-        return None
-
-    def take_gaps(self) -> list[Gap]:
-        gaps, self.gaps = self.gaps, []
-        return gaps
+@pytest.fixture
+def fetcher() -> FakeFetcher:
+    return FakeFetcher()
 
 
 @pytest.fixture
-def fetcher() -> Fetcher:
-    return Fetcher()
-
-
-@pytest.fixture
-def reader(fetcher: Fetcher) -> NativeReader:
+def reader(fetcher: FakeFetcher) -> NativeReader:
     nothing: Any = None
     made = NativeReader(
         property_names.read_consumer({"bootstrap.servers": "127.0.0.1:1", "check.crcs": "true"}), 1.0, print, nothing
     )
-    made._source.fetcher = fetcher  # type: ignore[assignment]
+    made._source.fetcher = fetcher
     return made
 
 
@@ -69,7 +50,7 @@ def offsets(reader: NativeReader) -> list[int]:
     return list(map(offset_of, rows(reader.read(0.0))))
 
 
-def test_what_is_there_is_handed_over_together(reader: NativeReader, fetcher: Fetcher) -> None:
+def test_what_is_there_is_handed_over_together(reader: NativeReader, fetcher: FakeFetcher) -> None:
     fetcher.sets = [fetched(batch(3), batch(2, 10), position=1), fetched(batch(1), partition=THERE)]
     found = reader.read(0.0)
     assert found.next_offsets() == {HERE: 12, THERE: 1}
@@ -77,18 +58,18 @@ def test_what_is_there_is_handed_over_together(reader: NativeReader, fetcher: Fe
     assert not reader.read(0.0)
 
 
-def test_no_more_than_a_part_is_in_python_objects(reader: NativeReader, fetcher: Fetcher) -> None:
+def test_no_more_than_a_part_is_in_python_objects(reader: NativeReader, fetcher: FakeFetcher) -> None:
     fetcher.sets = [fetched(batch(2 * BATCH_RECORDS + 5))]
     assert [len(reader.read(0.0)) for _ in range(4)] == [BATCH_RECORDS, BATCH_RECORDS, 5, 0]
 
 
-def test_nor_more_than_some_bytes(reader: NativeReader, fetcher: Fetcher) -> None:
+def test_nor_more_than_some_bytes(reader: NativeReader, fetcher: FakeFetcher) -> None:
     large = [build([Row(0, NOW, b"k", bytes(BATCH_BYTES // 2))], base_offset=offset) for offset in range(5)]
     fetcher.sets = [fetched(*large)]
     assert [len(reader.read(0.0)) for _ in range(4)] == [2, 2, 1, 0]
 
 
-def test_a_row_of_sets_without_data_keeps_nobody_waiting(reader: NativeReader, fetcher: Fetcher) -> None:
+def test_a_row_of_sets_without_data_keeps_nobody_waiting(reader: NativeReader, fetcher: FakeFetcher) -> None:
     """Aborted transactions can be long; a stop and a barrier come between two of their record sets."""
     fetcher.sets = [fetched(build([], base_offset=offset)) for offset in range(3)] + [fetched(batch(2, 3))]
     assert [len(reader.read(0.0)) for _ in range(4)] == [0, 0, 0, 2]
@@ -96,7 +77,7 @@ def test_a_row_of_sets_without_data_keeps_nobody_waiting(reader: NativeReader, f
 
 @pytest.mark.parametrize("kind", [StreamFailure, CorruptRecords, EngineUnfit])
 def test_records_come_before_the_error_that_follows_them(
-    reader: NativeReader, fetcher: Fetcher, kind: type[LegacyMMError]
+    reader: NativeReader, fetcher: FakeFetcher, kind: type[LegacyMMError]
 ) -> None:
     fetcher.sets, fetcher.error = [fetched(batch(2))], kind("why")
     assert offsets(reader) == [0, 1]
@@ -105,7 +86,7 @@ def test_records_come_before_the_error_that_follows_them(
             reader.read(0.0)
 
 
-def test_so_do_those_before_a_batch_that_is_broken(reader: NativeReader, fetcher: Fetcher) -> None:
+def test_so_do_those_before_a_batch_that_is_broken(reader: NativeReader, fetcher: FakeFetcher) -> None:
     broken = batch(2, 5)
     broken = RecordBatch.read(memoryview(bytearray(broken.buffer[:-1]) + b"!"))
     fetcher.sets = [fetched(batch(2), broken)]
@@ -114,20 +95,20 @@ def test_so_do_those_before_a_batch_that_is_broken(reader: NativeReader, fetcher
         reader.read(0.0)
 
 
-def test_an_api_that_the_brokers_do_not_have_is_librdkafkas(reader: NativeReader, fetcher: Fetcher) -> None:
+def test_an_api_that_the_brokers_do_not_have_is_librdkafkas(reader: NativeReader, fetcher: FakeFetcher) -> None:
     fetcher.error = UnsupportedVersion("Fetch")
     with pytest.raises(EngineUnfit, match="Fetch"):
         reader.read(0.0)
 
 
-def test_so_is_what_is_sound_and_too_large_to_open(reader: NativeReader, fetcher: Fetcher) -> None:
+def test_so_is_what_is_sound_and_too_large_to_open(reader: NativeReader, fetcher: FakeFetcher) -> None:
     reader._decompress = Decompressor(limit=10)
     fetcher.sets = [fetched(batch(20, codec=Codec.ZSTD))]
     with pytest.raises(EngineUnfit, match="t-0: .* do not decompress"):
         reader.read(0.0)
 
 
-def test_a_gap_comes_when_what_was_read_before_it_is_handed_over(reader: NativeReader, fetcher: Fetcher) -> None:
+def test_a_gap_comes_when_what_was_read_before_it_is_handed_over(reader: NativeReader, fetcher: FakeFetcher) -> None:
     """Invariant B."""
     here, there = (Gap(*place, 9, 0, 5, "it was cut") for place in (HERE, THERE))
     fetcher.sets = [fetched(batch(BATCH_RECORDS + 1))]
@@ -142,7 +123,7 @@ def test_a_gap_comes_when_what_was_read_before_it_is_handed_over(reader: NativeR
     ("header", "flaw"), [(Latin("größe"), "is not UTF-8"), ("a\0b", "holds a NUL")], ids=["no text", "cut off"]
 )
 def test_a_header_that_librdkafka_cannot_send_is_named(
-    reader: NativeReader, fetcher: Fetcher, header: str, flaw: str
+    reader: NativeReader, fetcher: FakeFetcher, header: str, flaw: str
 ) -> None:
     fetcher.sets = [fetched(batch(3), batch(1, 3, headers=[("plain", b"x"), (header, b"x")]), partition=THERE)]
     assert offsets(reader) == [0, 1, 2]

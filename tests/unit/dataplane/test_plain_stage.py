@@ -8,53 +8,28 @@ import pytest
 
 from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import TaskConfig
-from legacy_mm.dataplane.plain_stage import Outbound, PlainStage, StageServices
-from legacy_mm.dataplane.routes import RouteOptions, Router
+from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_set import Arrived
+from tests.fakes.stage_engine import FakeStageEngine
 from tests.unit.protocol.batches import NOW, Row, build
 
 ROWS = [Row(number, NOW, b"k%d" % number, b"v") for number in range(3)]
 FORBIDDEN = 29
 
 
-class Target:
-    """Topics with their partitions, or why they cannot be had; and what was asked of it."""
-
-    def __init__(self, **sizes: int | Exception) -> None:
-        self.sizes = sizes
-        self.least: list[int] = []
-        self.held: list[tuple[Any, ...]] = []
-        self.failed: list[tuple[str, int]] = []
-
-    def partitions(self, topic: str, least: int, *, named: bool = False) -> int:
-        self.least.append(least)
-        size = self.sizes.get(topic, 0)
-        if isinstance(size, Exception):
-            raise size
-        return size if size >= least else 0
-
-    def hold(self, *words: Any) -> None:
-        self.held.append(words)
-
-    def fail(self, topic: str, batch: Any, code: int, reason: str = "") -> None:
-        self.failed.append((topic, code))
-
-
-def outbound(target: Target, topic: str = "t", **config: Any) -> tuple[PlainStage, Outbound | None]:
+def outbound(target: FakeStageEngine, topic: str = "t", **config: Any) -> tuple[PlainStage, Outbound | None]:
     clients = property_names.read_consumer({}), property_names.read_producer({})
     made = TaskConfig({}, {"t": "copy"}, *clients, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **config)
-    router = Router(RouteOptions(codec=None, level=None, limit=1 << 20))
-    held: Any = target
-    stage = PlainStage(StageServices(made, router, lambda _: 4, target.partitions, held, target.fail))
+    stage = PlainStage(target.services(made))
     batch = Arrived(build(ROWS, base_offset=10), Codec.NONE)
     return stage, stage.outbound(TopicPartition(topic, 1), batch, 11)
 
 
 def test_a_batch_goes_to_the_copy_of_its_topic() -> None:
-    _, found = outbound(target := Target(copy=4))
+    _, found = outbound(target := FakeStageEngine(copy=4))
     assert found is not None
     ((topic, route),) = found.routes
     assert (topic, found.records, found.next_offset) == ("copy", route.records, 13)
@@ -63,19 +38,19 @@ def test_a_batch_goes_to_the_copy_of_its_topic() -> None:
 
 
 def test_a_topic_without_a_copy_is_dropped_and_counted() -> None:
-    stage, found = outbound(Target(), topic="other")
+    stage, found = outbound(FakeStageEngine(), topic="other")
     assert found == Outbound([], 3, 13)
     assert stage.counts() == (3, 0)
 
 
 @pytest.mark.parametrize(("keeps", "least"), [([], 1), (["t"], 4)])
 def test_a_topic_that_is_missing_or_too_small_is_waited_for(keeps: list[str], least: int) -> None:
-    _, found = outbound(target := Target(copy=3 if keeps else 0), keeps_partition=keeps)
+    _, found = outbound(target := FakeStageEngine(copy=3 if keeps else 0), keeps_partition=keeps)
     assert found is None
     assert target.held == [(TopicPartition("t", 1), 11, "copy", least)]
 
 
 def test_a_topic_that_cannot_be_had_costs_its_records() -> None:
-    _, found = outbound(target := Target(copy=Unsendable(FORBIDDEN)))
+    _, found = outbound(target := FakeStageEngine(copy=Unsendable(FORBIDDEN)))
     assert found == Outbound([], 3, 13)
-    assert target.failed == [("copy", FORBIDDEN)]
+    assert target.failed == [("copy", 3, FORBIDDEN)]

@@ -1,0 +1,42 @@
+"""A fetcher that reaches no broker. mypy holds it to `Fetcher`."""
+
+from __future__ import annotations
+
+from typing_extensions import override
+
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch, Work
+from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.control_channel.frames import Gap
+from legacy_mm.errors import LegacyMMError
+from legacy_mm.model import TopicPartition
+
+
+class FakeFetcher(Fetcher):
+    """Has these record sets, then this error; `held`: partition -> where it is read from once it is released."""
+
+    def __init__(self) -> None:
+        self.sets: list[CompletedFetch] = []
+        self.error: LegacyMMError | None = None
+        self.gaps: list[Gap] = []
+        self.held: dict[TopicPartition, int] = {}
+
+    @override
+    def take(self, timeout: float, work: Work | None = None) -> CompletedFetch | None:
+        if self.sets:
+            return self.sets.pop(0)
+        if self.error is not None:
+            raise self.error
+        return None
+
+    @override
+    def take_gaps(self) -> list[Gap]:
+        gaps, self.gaps = self.gaps, []
+        return gaps
+
+    @override
+    def hold(self, partition: TopicPartition, offset: int) -> None:
+        self.held[partition] = offset
+
+    @override
+    def release(self, partition: TopicPartition) -> None:
+        del self.held[partition]

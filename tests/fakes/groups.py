@@ -9,6 +9,7 @@ from typing_extensions import override
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 
 
@@ -49,3 +50,41 @@ class FakeGroups(GroupAdmin):
 
     def _offsets(self, group: str) -> GroupOffsets:
         return {place: CommittedOffset(offset, "m") for place, offset in self.committed.get(group, {}).items()}
+
+
+class OneGroup(GroupAdmin):
+    """The group `g` of a cluster; `refuses`: why it takes no commit, after the first if not `takes_all`."""
+
+    def __init__(self, name: str, offsets: GroupOffsets) -> None:
+        super().__init__(name, ConnectionSettings())
+        self.held = dict(offsets)
+        self.using: tuple[str, ...] = ()
+        self.state = EMPTY
+        self.refuses = ""
+        self.takes_all = True
+
+    @override
+    def states(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
+        return dict.fromkeys(groups, self.state), {}
+
+    @override
+    def members(self, group: str, deadline: Deadline) -> tuple[str, ...]:
+        return self.using
+
+    @override
+    def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
+        return {group: dict(self.held) for group in groups}, {}
+
+    @override
+    def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:
+        wanted = list(offsets["g"].items())
+        self.held.update(wanted if self.takes_all else wanted[:1])
+        if self.refuses == "no answer":
+            raise HostError(self.refuses)
+        return {"g": self.refuses} if self.refuses else {}
+
+    @override
+    def forget(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> str:
+        for each in partitions:
+            self.held.pop(each)
+        return ""

@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 
 
@@ -27,3 +28,28 @@ class FakeInspector(LibrdkafkaInspector):
         self, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, tuple[int, int]]:
         return dict.fromkeys(partitions, self._ends.pop(0) if len(self._ends) > 1 else self._ends[0])
+
+
+class SteadyInspector(LibrdkafkaInspector):
+    """Topics of one partition with these log ends; a transaction is open in that which is `unsettled`."""
+
+    def __init__(self, ends: Mapping[str, tuple[int, int]]) -> None:
+        self._ends = ends
+
+    @override
+    def partitions(self, deadline: Deadline) -> dict[str, int]:
+        return dict.fromkeys(self._ends, 1)
+
+    @override
+    def log_ends(
+        self, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        return {place: self._ends[place.topic] for place in partitions}
+
+    @override
+    def settled_ends(
+        self, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        if any(place.topic == "unsettled" for place in partitions):
+            raise HostError("a transaction is open")
+        return self.log_ends(partitions, deadline)

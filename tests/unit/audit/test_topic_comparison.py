@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import Any
 
 import pytest
@@ -11,28 +10,9 @@ from legacy_mm.audit import topic_comparison
 from legacy_mm.audit.topic_comparison import ComparisonOutcome, Totals, compare
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
-from legacy_mm.model import TopicPartition
+from tests.fakes.inspector import SteadyInspector
 
 ENDS = {"orders": (5, 9), "empty": (3, 3), "unsettled": (0, 9)}
-
-
-class OneTopic:
-    """Topics of one partition."""
-
-    def __init__(self, connection: Mapping[str, str]) -> None:
-        pass
-
-    def partitions(self, deadline: object) -> dict[str, int]:
-        return dict.fromkeys(ENDS, 1)
-
-    def log_ends(self, places: Collection[TopicPartition], deadline: object) -> dict[TopicPartition, tuple[int, int]]:
-        return {place: ENDS[place.topic] for place in places}
-
-    def settled_ends(self, places: Collection[TopicPartition], deadline: object) -> Any:
-        """Asked of the target."""
-        if any(place.topic == "unsettled" for place in places):
-            raise HostError("a transaction is open")
-        return self.log_ends(places, deadline)
 
 
 class Tables:
@@ -50,7 +30,7 @@ class Tables:
 
 @pytest.fixture(autouse=True)
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_comparison, "LibrdkafkaInspector", OneTopic)
+    monkeypatch.setattr(topic_comparison, "LibrdkafkaInspector", lambda connection: SteadyInspector(ENDS))
     monkeypatch.setattr(topic_comparison, "Tables", Tables)
 
 

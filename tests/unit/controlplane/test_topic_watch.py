@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -13,37 +13,20 @@ from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import HostError, InvalidPattern, SourceGap
 from legacy_mm.policies.topic_choice import TopicChoice
+from tests.fakes.topic_lister import FakeTopicLister
 
 
 def ignored(offsets: int) -> None:
     """Nobody counts."""
 
 
-class Cluster:
-    """Lists its topics, matches those that begin with an a."""
-
-    def __init__(self) -> None:
-        self.looks = 0
-
-    def topics(self) -> list[str]:
-        return ["__consumer_offsets", "a", "ab", "b"]
-
-    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
-        """At the second look `ab` has been made again."""
-        self.looks += 1
-        return {topic: f"{topic}-{min(self.looks, 2) if topic == 'ab' else 1}" for topic in topics}
-
-    def matching(self, names: Iterable[str]) -> frozenset[str]:
-        return frozenset(name for name in names if name.startswith("a"))
-
-
 def choice(*, inverted: bool = False) -> TopicChoice:
-    return TopicChoice(Cluster(), inverted=inverted, is_barred=lambda name: name.startswith("__"))
+    return TopicChoice(FakeTopicLister(), inverted=inverted, is_barred=lambda name: name.startswith("__"))
 
 
 def watch(**changes: Any) -> TopicWatch:
     arguments: dict[str, Any] = {
-        "lister": Cluster,
+        "lister": FakeTopicLister,
         "choice": choice,
         "pattern_text": "a.*",
         "interval": 60.0,
@@ -66,12 +49,12 @@ def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
     finally:
         topic_watch.stop()
         topic_watch.join(10)
-    assert topic_watch.existing_topics() == frozenset(Cluster().topics())
+    assert topic_watch.existing_topics() == frozenset(FakeTopicLister().topics())
 
 
 def test_whoever_misses_a_topic_makes_it_look_again() -> None:
     """So that commits for a deleted topic fail for a minute, as in the legacy tool, not until the next look is due."""
-    cluster = Cluster()
+    cluster = FakeTopicLister()
     topic_watch = watch(lister=lambda: cluster, interval=3600.0)
     topic_watch.start()
     wait_until(lambda: cluster.looks == 1, 10, "the first look")
@@ -86,7 +69,7 @@ def test_what_comes_first_is_tried_again_until_it_succeeds(monkeypatch: pytest.M
     """Nobody is told to mirror anything before; and it comes once."""
     monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_BACKOFF", 0.0)
     done: list[str] = []
-    cluster = Cluster()
+    cluster = FakeTopicLister()
 
     def begin(found: frozenset[str]) -> None:
         done.append(", ".join(sorted(found)))
@@ -114,8 +97,8 @@ def test_ids_that_do_not_come_are_asked_for_again(
     told: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
 
-    class Silent(Cluster):
-        def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+    class Silent(FakeTopicLister):
+        def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
             ids = super().topic_ids(topics)
             if self.looks == 1:
                 raise HostError("no answer")
@@ -143,7 +126,7 @@ def test_a_pattern_that_does_not_compile_ends_it_before_it_looks(caplog: pytest.
         refused.advice = "a way out"
         raise refused
 
-    def look() -> Cluster:
+    def look() -> FakeTopicLister:
         raise AssertionError("it looked")
 
     topic_watch = watch(choice=refuse, lister=look, on_failure=lambda stream, error: failures.put(error))
@@ -156,7 +139,7 @@ def test_a_pattern_that_does_not_compile_ends_it_before_it_looks(caplog: pytest.
 def test_a_topic_that_was_recreated_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     """The watch of a mirror that goes on; it ends here because the third look sees nothing new."""
     counted: queue.SimpleQueue[int] = queue.SimpleQueue()
-    cluster = Cluster()
+    cluster = FakeTopicLister()
     guard = GapGuard("latest", counted.put, ignored, fail=False, group="mirror")
     recreated: queue.SimpleQueue[str] = queue.SimpleQueue()
     topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard, on_recreated=recreated.put)

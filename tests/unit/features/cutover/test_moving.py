@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset
+from legacy_mm.clients.native.groups import DEAD, CommittedOffset
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
@@ -19,6 +19,7 @@ from legacy_mm.features.cutover import cutover_receipt
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
 from legacy_mm.model import TopicPartition
+from tests.fakes.groups import OneGroup
 
 HERE = [TopicPartition("t", number) for number in range(3)]
 THERE = [TopicPartition("west.t", number) for number in range(3)]
@@ -26,46 +27,13 @@ COUNTS = "copied records count when the mirror has committed them, every 60 s"
 OPTIONS = CutoverOptions(timeout=0, settle=0)
 
 
-class Groups:
-    """The one group of a cluster."""
-
-    def __init__(self, name: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
-        self.name = name
-        self.held = dict(offsets)
-        self.using: tuple[str, ...] = ()
-        self.state = EMPTY
-        self.refuses = ""
-        self.takes_all = True
-
-    def states(self, groups: list[str], deadline: Deadline) -> Any:
-        return dict.fromkeys(groups, self.state), {}
-
-    def members(self, group: str, deadline: Deadline) -> tuple[str, ...]:
-        return self.using
-
-    def offsets(self, groups: list[str], deadline: Deadline) -> Any:
-        return dict.fromkeys(groups, dict(self.held)), {}
-
-    def commit(self, offsets: Mapping[str, Mapping[TopicPartition, CommittedOffset]], deadline: Deadline) -> Any:
-        wanted = list(offsets["g"].items())
-        self.held.update(wanted if self.takes_all else wanted[:1])
-        if self.refuses == "no answer":
-            raise HostError(self.refuses)
-        return {"g": self.refuses} if self.refuses else {}
-
-    def forget(self, group: str, partitions: list[TopicPartition], deadline: Deadline) -> str:
-        for each in partitions:
-            self.held.pop(each)
-        return ""
-
-
 class Clusters:
     """Stands in for a `GroupTranslation` of a group at 10, 20 and 30."""
 
     def __init__(self, *answers: GroupPosition) -> None:
         self.lags: list[Mapping[TopicPartition, int]] = []
-        self.source = type("Source", (), {"groups": Groups("source", {})})
-        self.target = type("Target", (), {"groups": Groups("target", {THERE[1]: CommittedOffset(50, "theirs")})})
+        self.source = type("Source", (), {"groups": OneGroup("source", {})})
+        self.target = type("Target", (), {"groups": OneGroup("target", {THERE[1]: CommittedOffset(50, "theirs")})})
         committed = [CommittedOffset(offset, f"m{offset}") for offset in (10, 20, 30)]
         self.found = [Position(*row) for row in zip(HERE, committed, THERE, answers, strict=False)]
 

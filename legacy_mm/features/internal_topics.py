@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
+from legacy_mm.features.duties import Scheduled
+from legacy_mm.features.duty_scene import DutyScene
 from legacy_mm.policies.changes import CreateTopic, Look
 
 COMPACTED = {"cleanup.policy": "compact"}
@@ -32,3 +35,12 @@ class InternalTopics:
                 CreateTopic(topic, self._partitions.get(topic, 1), self._wanted[topic], COMPACTED) for topic in missing
             )
         )
+
+
+def scheduled(scene: DutyScene) -> Scheduled | None:
+    """Return the duty at the target, or None if no feature has a topic of its own there."""
+    wanted, stored = scene.names.own_at_target, scene.features.connect_offsets
+    if not wanted:
+        return None
+    several = {} if stored is None else {stored.topic: stored.partitions}
+    return Scheduled(InternalTopics(scene.target, wanted, several), math.inf, before_copying=True)

@@ -11,9 +11,10 @@ from functools import cache, partial
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duties import Applier, Count, Duties
+from legacy_mm.features.duty_scene import TopicNames
 from legacy_mm.features.heartbeats.emitter import Heartbeats
 from legacy_mm.features.internal_topics import InternalTopics
-from legacy_mm.features.schedule import TopicNames, feature_duties, source_duties
+from legacy_mm.features.schedule import feature_duties, source_duties
 from legacy_mm.features.topic_creation.creation import TopicCreation
 from legacy_mm.flow.cluster_identity import both_ends
 from legacy_mm.flow.flow_settings import Settings

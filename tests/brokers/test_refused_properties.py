@@ -17,8 +17,9 @@ from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 from legacy_mm.features.duties import Applier
+from legacy_mm.features.duty_scene import TopicNames
 from legacy_mm.features.feature_settings import FeatureSettings
-from legacy_mm.features.schedule import TopicNames, feature_duties
+from legacy_mm.features.schedule import feature_duties
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import Look

@@ -35,8 +35,9 @@ from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties, Scheduled
+from legacy_mm.features.duty_scene import TopicNames
 from legacy_mm.features.feature_settings import FeatureSettings
-from legacy_mm.features.schedule import TopicNames, feature_duties
+from legacy_mm.features.schedule import feature_duties
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.flags import CreationSettings

@@ -11,7 +11,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
         audit/record cli/log_lines clients/api clients/native/connection_errors clients/native/error_text config/option
         config/settings explain/known_difference explain/differences features/feature features/feature_settings
-        features/rows flow/flow_settings handlers/api logs/events logs/log_settings metrics/health
+        flow/flow_settings handlers/api logs/events logs/log_settings metrics/health
         metrics/metric_catalogue metrics/mirror_maker_2_mbeans model protocol/buffers protocol/uncompiled spark/attempt
         spark/task_entry compat/client_properties/common compat/client_properties/rule compat/legacy_options
         compat/defaults dedicated/connector_properties cli/commands features/connect_offsets/connect_offset_settings

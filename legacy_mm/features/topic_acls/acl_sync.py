@@ -8,6 +8,8 @@ from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import NoAuthorizer
+from legacy_mm.features.duties import Scheduled
+from legacy_mm.features.duty_scene import DutyScene
 from legacy_mm.features.topic_acls.made_rules import MadeRules
 from legacy_mm.policies import acl_rules
 from legacy_mm.policies.acl_rules import AclRule
@@ -71,3 +73,22 @@ class TopicAcls:
             return frozenset()
         clusters = self._source.cluster_id(deadline), self._target.cluster_id(deadline)
         return self._made.between(*clusters, naming=self._remote_name("topic"))
+
+
+def scheduled(scene: DutyScene) -> Scheduled | None:
+    """Return the duty, or None if the feature is off."""
+    settings, names = scene.features.acl_sync, scene.names
+    if settings is None:
+        return None
+    from legacy_mm.clients.native.access_rules import access_rules  # a second client library, for this alone
+
+    duty = TopicAcls(
+        scene.source,
+        scene.target,
+        names.remote,
+        names.concerned,
+        access_rules,
+        prefixed=settings.prefixed,
+        made=scene.made,
+    )
+    return Scheduled(duty, settings.interval)

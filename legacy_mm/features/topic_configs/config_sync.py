@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
+from legacy_mm.features.duties import Scheduled
+from legacy_mm.features.duty_scene import DutyScene
 from legacy_mm.features.topic_creation import trials
 from legacy_mm.policies.changes import Alteration, Look
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
@@ -44,3 +46,12 @@ class TopicConfigs:
             troubles += not_known(remote[topic], unknown)
         passing, refusals = trials.alterations(self._target, changes, deadline)
         return Look(tuple(passing), (*troubles, *refusals))
+
+
+def scheduled(scene: DutyScene) -> Scheduled | None:
+    """Return the duty, or None if the feature is off."""
+    settings = scene.features.config_sync
+    if settings is None:
+        return None
+    duty = TopicConfigs(scene.source, scene.target, scene.names.remote, scene.properties(settings.filter))
+    return Scheduled(duty, settings.interval)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
+from legacy_mm.features.duties import Scheduled
+from legacy_mm.features.duty_scene import DutyScene
 from legacy_mm.features.topic_creation import trials
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, Look
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, TopicProperty, not_known
@@ -98,3 +101,19 @@ def _too_small(change: AddPartitions) -> str:
         f"topic {change.topic} has {change.old} partitions at the target and {change.new} at the source: records "
         "keep their partitions only if it grows"
     )
+
+
+def scheduled(scene: DutyScene) -> Scheduled | None:
+    """Return the duty, or None if partitions need not be as at the source."""
+    features, settings = scene.features, scene.features.creation
+    if not features.preserve_partitions:
+        return None
+    duty = TopicCreation(
+        scene.source,
+        scene.target,
+        scene.names.remote,
+        new=None if settings is None else (settings.replication_factor, scene.properties(settings.filter)),
+        grow=features.grow_partitions,
+    )
+    interval = scene.watch_interval if settings is None else features.refresh_interval or math.inf
+    return Scheduled(duty, interval, before_copying=True)

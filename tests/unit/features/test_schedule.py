@@ -8,8 +8,9 @@ import pytest
 
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.config import property_names
+from legacy_mm.features.duty_scene import TopicNames
 from legacy_mm.features.feature_settings import FeatureSettings
-from legacy_mm.features.schedule import TopicNames, feature_duties
+from legacy_mm.features.schedule import feature_duties
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
 from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.flags import CreationSettings

@@ -13,6 +13,8 @@ from enum import Enum
 from legacy_mm.config.secret import Secret
 
 KERBEROS = "GSSAPI"
+_BY_KEY = "murmur2_random"
+"""librdkafka's name of what Kafka's default partitioner does."""
 _ALWAYS = (1 << 31) - 1
 
 
@@ -226,7 +228,12 @@ class ProduceSettings:
     compression: str | None = None
     """None: for whole batches the codec that they have, else none."""
     compression_level: int | None = None
-    partitioner: str = "murmur2_random"
+    partitioner: str = _BY_KEY
+
+    @property
+    def hashes_keys(self) -> bool:
+        """Return False if records are spread over all partitions, whatever their keys."""
+        return self.partitioner == _BY_KEY
 
     @property
     def joined_bytes(self) -> int:

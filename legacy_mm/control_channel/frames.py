@@ -183,7 +183,7 @@ class Progress(Frame):
 
 
 class Portion(NamedTuple):
-    """Records of one partition sent between two barriers, all of them acknowledged or dropped on purpose."""
+    """Records of one partition that follow one another, all of them acknowledged or dropped on purpose."""
 
     topic: str
     partition: int
@@ -226,7 +226,7 @@ class Pairs(Frame):
 
 @dataclass(frozen=True)
 class Copied(Frame):
-    """Task -> driver, at a barrier, before the `Progress` that makes it safe: the content of receipts."""
+    """Task -> driver, before the `Progress` that makes these records safe: the content of receipts."""
 
     portions: Sequence[Portion]
     dropped: Mapping[str, int]

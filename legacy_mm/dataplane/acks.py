@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from legacy_mm.model import Offsets, TopicPartition
 
 if TYPE_CHECKING:
+    from legacy_mm.control_channel.frames import Portion
     from legacy_mm.dataplane.partition_meters import Times
+    from legacy_mm.dataplane.tally import Tally
     from legacy_mm.protocol.records import SourceOffsets
 
 
@@ -80,6 +82,8 @@ class Piece:
     """One past the last of them."""
     missing: int
     """Batches that are not acknowledged yet."""
+    counted: Portion | None = None
+    """The content of its receipt, if one is asked for."""
 
 
 class Part(NamedTuple):
@@ -97,13 +101,15 @@ class Part(NamedTuple):
 class Pieces:
     """The pieces under way, in source order; those at the front that are complete make the safe offset."""
 
-    def __init__(self, safe: SafeOffsets) -> None:
+    def __init__(self, safe: SafeOffsets, tally: Tally | None = None) -> None:
+        """Create the list; what becomes safe is added to `tally`, if receipts are asked for."""
         self._safe = safe
+        self._tally = tally
         self._open: defaultdict[TopicPartition, deque[Piece]] = defaultdict(deque)
 
-    def open(self, partition: TopicPartition, next_offset: int, batches: int) -> Piece:
+    def open(self, partition: TopicPartition, next_offset: int, batches: int, counted: Portion | None = None) -> Piece:
         """Open a piece that is sent in this number of batches; one with none was dropped on purpose."""
-        piece = Piece(partition, next_offset, batches)
+        piece = Piece(partition, next_offset, batches, counted)
         self._open[partition].append(piece)
         self._safe.sent({partition: next_offset})
         if not batches:
@@ -128,4 +134,7 @@ class Pieces:
     def _advance(self, partition: TopicPartition) -> None:
         pieces = self._open[partition]
         while pieces and not pieces[0].missing:
-            self._safe.acknowledged(partition, pieces.popleft().next_offset)
+            piece = pieces.popleft()
+            if self._tally is not None and piece.counted is not None:
+                self._tally.add(piece.counted)
+            self._safe.acknowledged(partition, piece.next_offset)

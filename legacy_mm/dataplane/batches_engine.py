@@ -21,18 +21,26 @@ from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Pairs, Progress, Started, TaskConfig
+from legacy_mm.control_channel.frames import (
+    BEAT_INTERVAL,
+    UNKNOWN,
+    Frame,
+    Gap,
+    Progress,
+    Started,
+    TaskConfig,
+)
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
-from legacy_mm.dataplane.batch_contents import BatchContents, times_of
+from legacy_mm.dataplane.batch_contents import times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
+from legacy_mm.dataplane.copy_measures import CopyMeasures
 from legacy_mm.dataplane.empty_copies import EmptyCopies
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.join_limits import JoinLimits
 from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
-from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
-from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
+from legacy_mm.dataplane.partition_meters import Times
 from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage, StageServices
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
@@ -56,27 +64,24 @@ class BatchesEngine:
         self._report = report
         self._config = config
         self._keeps_partition = frozenset(config.keeps_partition)
-        self._failures = SendFailures(abort=config.abort_on_send_failure)
+        self._failures = SendFailures(abort=config.abort_on_send_failure, synchronous=config.synchronous)
         source, target = config.source, config.target
         self._target = cluster_of(target.connection)
         self._written = Traffic("producer", tells(target.connection))
         aside = QuarantineSettings(**config.quarantine)
-        options = append_options.options_from(target, sets_aside=aside.refused)
+        options = append_options.options_from(target, sets_aside=aside.refused, synchronous=config.synchronous)
         self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes
-        self._router = Router(RouteOptions.of(target.produce, measure=config.pairs))
+        self._router = Router(RouteOptions.of(target.produce, measure=config.pairs or config.receipts))
         handled = config.handler is not None
         self._batches = BatchSource(source, self._router.decompress, keeps_append_time=handled, joins_all=handled)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
         self._join_limits = JoinLimits(min(limit, options.batch_bytes), spread=handled)
         self._safe = SafeOffsets()
-        self._pieces = Pieces(self._safe)
+        self._measures = CopyMeasures(config, self._router)
+        self._pieces = Pieces(self._safe, self._measures.tally)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
         self._without_topic, self._halving = "", False
-        self._pairs = OffsetPairs() if config.pairs else None
-        keeps_partition = [partition for partition in config.offsets if partition.topic in self._keeps_partition]
-        self._meters = PartitionMeters(keeps_partition) if config.pairs else None
-        self._contents = BatchContents(self._router.contents)
         names = {} if config.handler else config.names  # its records have the names of the target
         self._empty_copies = EmptyCopies(
             names, config.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
@@ -206,16 +211,13 @@ class BatchesEngine:
             self._held.hold(source, offset, found.routes[0][0], 1, targets)
             self._stage.waits(source)
             return False
-        sized = None
-        if self._meters is not None:
-            sized = self._contents.measure(source, arrived.batch, found.contents)
-            self._meters.read(source, found.next_offset, sized)
+        measured = self._measures.outbound(source, arrived, begin, found)
         parts = sum(len(route.batches) for _, route in found.routes)
         lone = 0 if self._refused is None else sum(len(route.too_large) for _, route in found.routes)
-        piece = self._pieces.open(source, found.next_offset, parts + lone)
+        piece = self._pieces.open(source, found.next_offset, parts + lone, measured.counted)
         for topic, route in found.routes:
             self._refuse_too_large(topic, route, piece)
-            if not self._append(topic, route, piece, times_of(sized, route)):
+            if not self._append(topic, route, piece, times_of(measured.sized, route)):
                 return False
             self._records += route.records
         self._read.carried(source, found.records, len(arrived.batch.buffer), found.next_offset)
@@ -278,9 +280,7 @@ class BatchesEngine:
                 continue
             if not base_offset and self._exit is None:
                 self._empty_copies.first(part)
-            self._note(part, base_offset)
-            if self._meters is not None:
-                self._meters.acknowledged(part.piece.partition, len(part.offsets), part.times)
+            self._measures.acknowledged(part, base_offset)
             self._pieces.acknowledged(part.piece)
         self._appender.tend()
         self._halving = bool(refused)
@@ -291,12 +291,8 @@ class BatchesEngine:
         for traffic in (self._read, self._written):
             if statistics := traffic.statistics_when_due():
                 self._report(statistics)
-        if self._meters is not None and (measured := self._meters.statistics_when_due(self._safe.safe())):
+        if measured := self._measures.statistics_when_due(self._safe.safe()):
             self._report(measured)
-
-    def _note(self, part: Part, base_offset: int) -> None:
-        if self._pairs is not None and part.is_copy and part.piece.partition.topic in self._keeps_partition:
-            self._pairs.batch(part.piece.partition, part.offsets, base_offset)
 
     def _deal_with(self, refused: ProducerBatch) -> None:
         """Send other batches in its place; what none of them can mend has failed, in the end each record alone."""
@@ -337,7 +333,7 @@ class BatchesEngine:
     def _drop(self, refused: ProducerBatch) -> None:
         """Drop the refused batches, also in a stop, so that the batches after them are sent."""
         if refused.may_have_arrived and isinstance(refused.opaque, Part):
-            self._note(refused.opaque, UNKNOWN)
+            self._measures.note(refused.opaque, UNKNOWN)
         self._retries.ask(lambda: self._appender.drop(refused), at_least_once=True)
 
     def _put_aside(self) -> None:
@@ -383,8 +379,7 @@ class BatchesEngine:
             for partition in resumed:
                 self._pieces.restart(partition)
                 self._stage.forget(partition)
-                if self._meters is not None:
-                    self._meters.restart(partition)
+                self._measures.restart(partition)
             self._report(Started(resumed))
         while started := self._fetcher.take_started():
             self._report(started)
@@ -398,8 +393,8 @@ class BatchesEngine:
     def _send_progress(self, *, blocked: bool) -> None:
         self._next_report = monotonic() + self._report_interval
         self._one_cluster.tell()
-        if self._pairs is not None and (runs := self._pairs.take()):
-            self._report(Pairs(runs))
+        for frame in self._measures.frames(self._failures.take_reasons()):
+            self._report(frame)
         self._report(self._progress(self._safe.take_moved(), blocked=blocked))
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:

@@ -109,7 +109,7 @@ class HandlerStage:
         quarantine = QuarantineSettings(**config.quarantine)
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._keeps_partition = frozenset(config.keeps_partition)
-        self._measures = config.pairs
+        self._measures = config.pairs or config.receipts
         self._last: dict[TopicPartition, _Kept] = {}
         self._kept: dict[TopicPartition, _Kept] = {}
         self._filtered = self._quarantined = 0

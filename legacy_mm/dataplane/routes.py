@@ -45,12 +45,20 @@ class RouteOptions:
     """The most bytes of a record, and of a batch of several (`max.request.size`)."""
     measure: bool = False
     """True if the contents of a batch that must be opened are measured."""
+    hashes_keys: bool = True
+    """False: every record is placed as one without a key, round robin."""
 
     @classmethod
     def of(cls, produce: ProduceSettings, *, measure: bool) -> RouteOptions:
         """Return the options that a producer's settings say."""
         codec = None if produce.compression is None else Codec[produce.compression.upper()]
-        return cls(codec, produce.compression_level, produce.max_request_bytes, measure)
+        return cls(
+            codec,
+            produce.compression_level,
+            produce.max_request_bytes,
+            measure,
+            hashes_keys=produce.hashes_keys,
+        )
 
 
 class Route(NamedTuple):
@@ -100,7 +108,8 @@ class Router:
         data = opened(batch, self.decompress)
         found = records.survey(header, data, partition, 0 if keeps_partition else target)
         contents = records.measure(header, data, begin) if self._options.measure else None
-        stays = keeps_partition or (partition < target and (target <= source or not found.keyless))
+        hashes_keys = self._options.hashes_keys
+        stays = keeps_partition or (hashes_keys and partition < target and (target <= source or not found.keyless))
         next_offset = max(header.base_offset + found.last_offset_delta + 1, begin)
         if stays and not found.elsewhere and self._may_pass(header, found, begin):
             passed = batch
@@ -114,7 +123,7 @@ class Router:
         elif stays:
             placement = Placement.by_key(target, null_keys_to=partition)
         else:
-            placement = Placement.by_key_spreading(target, first=self._turn(topic, target, found.keyless))
+            placement = self._spreading(topic, target, found)
         batches, too_large = self._regroup(header, data, placement, begin, found.largest, codec)
         sent = sum(placed.batch.header.records for placed in (*batches, *too_large))
         return Route(batches, too_large, sent, next_offset, contents)
@@ -130,10 +139,10 @@ class Router:
         codec = self._options.codec or codec
         codec = Codec.NONE if codec in self._not_taken else codec
         found = records.survey(made.header, made.data, partition, 0, repeats=True)
-        if partition < target and (target <= source or not found.keyless):
+        if self._options.hashes_keys and partition < target and (target <= source or not found.keyless):
             placement = Placement.by_key(target, null_keys_to=partition)
         else:
-            placement = Placement.by_key_spreading(target, first=self._turn(made.topic, target, found.keyless))
+            placement = self._spreading(made.topic, target, found)
         return self._regroup(made.header, made.data, placement, 0, found.largest, codec, made.wishes)
 
     def _passes_unseen(self, batch: RecordBatch, begin: int) -> bool:
@@ -235,9 +244,9 @@ class Router:
             begin = end
         return parts
 
-    def contents(self, batch: RecordBatch) -> Contents:
-        """Return the size of the records of a batch; raise CorruptRecords."""
-        return records.measure(batch.header, self.decompress(batch.header.codec, batch.payload))
+    def contents(self, batch: RecordBatch, begin: int = 0) -> Contents:
+        """Return the size of the records of a batch from this offset on; raise CorruptRecords."""
+        return records.measure(batch.header, self.decompress(batch.header.codec, batch.payload), begin)
 
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
         """Return key and value sizes of the records of a batch; None for null."""
@@ -253,11 +262,14 @@ class Router:
         """Return a batch with this one record, compressed where the producer compresses."""
         return batch_of(record, self._options.codec or Codec.NONE, self._options.level)
 
-    def _turn(self, topic: str, partitions: int, count: int) -> int:
-        """Take the partition of the first of `count` null keys, round robin."""
+    def _spreading(self, topic: str, partitions: int, found: RecordSurvey) -> Placement:
+        """Place all records, or those without a key, round robin from where the last batch of the topic ended."""
         first = self._turns[topic] % partitions
-        self._turns[topic] = first + count
-        return first
+        if self._options.hashes_keys:
+            self._turns[topic] = first + found.keyless
+            return Placement.by_key_spreading(partitions, first=first)
+        self._turns[topic] = first + found.records
+        return Placement.spreading(partitions, first=first)
 
 
 def _header_may_pass(header: Header, begin: int) -> bool:

@@ -1,4 +1,4 @@
-"""The records sent between two barriers, per partition: made only where receipts are asked for."""
+"""The records that were copied since the last report, per partition: made only where receipts are asked for."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ class Tally:
     def sent(self, records: Columns) -> None:
         """Add the records given to the producer, in the order of each partition."""
         for partition, found in records.by_partition():
-            portion = self._portions.setdefault(partition, [found.offsets[0], 0, 0, 0])
-            portion[1] = found.offsets[-1] + 1
-            portion[2] += len(found)
-            portion[3] += sum(map(len, filter(None, found.keys))) + sum(map(len, filter(None, found.values)))
+            size = sum(map(len, filter(None, found.keys))) + sum(map(len, filter(None, found.values)))
+            self.add(Portion(*partition, found.offsets[0], found.offsets[-1] + 1, len(found), size))
+
+    def add(self, copied: Portion) -> None:
+        """Add the next records of a partition."""
+        portion = self._portions.setdefault(TopicPartition(*copied[:2]), [copied.begin, 0, 0, 0])
+        portion[1] = copied.end
+        portion[2] += copied.records
+        portion[3] += copied.bytes
 
     def take(self) -> list[Portion]:
-        """Take the portions sent since the last call."""
+        """Take the portions added since the last call."""
         portions = [Portion(*place, *counted) for place, counted in self._portions.items()]
         self._portions.clear()
         return portions

@@ -34,9 +34,6 @@ def choose_engine(settings: Settings) -> EngineChoice:
 
     return engine_choice.choose(
         settings.engine,
-        settings.target.client.produce,
-        needs_records=_needs_records(settings),
-        partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
         insecurity=insecurity,
         only_batches=only_batches(settings),
     )
@@ -45,12 +42,6 @@ def choose_engine(settings: Settings) -> EngineChoice:
 def only_batches(settings: Settings) -> str | None:
     """Return the name of the login that only the `batches` engine has, if a side asks for one."""
     return beyond_librdkafka(settings.source.connection) or beyond_librdkafka(settings.target.connection)
-
-
-def _needs_records(settings: Settings) -> str | None:
-    if settings.receipts is not None:
-        return "receipts count the bytes of keys and values"
-    return "producer.type=sync waits for each record" if settings.target.synchronous else None
 
 
 class Copies:

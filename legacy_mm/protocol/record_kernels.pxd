@@ -146,20 +146,20 @@ cpdef partition_of(const unsigned char[::1] key, long long partitions)
 cpdef survey_records(BatchRecords records, long long partition, long long partitions)
 
 @cython.locals(
-    end=cython.longlong, at=cython.longlong, value_bytes=cython.longlong, timed=cython.longlong,
+    end=cython.longlong, at=cython.longlong, value_bytes=cython.longlong, key_bytes=cython.longlong, timed=cython.longlong,
     oldest=cython.longlong, newest=cython.longlong, _=cython.longlong, size=cython.longlong, after=cython.longlong,
     delta=cython.longlong, offset=cython.longlong, key_size=cython.longlong, value_size=cython.longlong,
     timestamp=cython.longlong, data=Address, total=cython.double)
 cpdef measure_records(BatchRecords records, long long skip_below)
 
 @cython.locals(
-    end=cython.longlong, at=cython.longlong, made=cython.longlong, last=cython.longlong, null_at=cython.longlong,
+    end=cython.longlong, at=cython.longlong, made=cython.longlong, last=cython.longlong, turn=cython.longlong,
     target=cython.longlong, index=cython.longlong, delta=cython.longlong, offset=cython.longlong,
     body=cython.longlong, key=cython.longlong, key_size=cython.longlong, timestamp=cython.longlong,
     batch=cython.longlong, data=Address, open_batches=cython.longlong[::1], wished=cython.bint)
 cpdef long long place_records(
-    BatchRecords records, long long skip_below, long long partitions, long long null_start, long long null_step,
-    long long size_limit, const long long[::1] wishes, PlacedRecords placed, NewBatches batches) except *
+    BatchRecords records, long long skip_below, long long partitions, long long first, long long step,
+    bint hashes_keys, long long size_limit, const long long[::1] wishes, PlacedRecords placed, NewBatches batches) except *
 
 cdef inline void _open(NewBatches batches, long long batch, long long partition, long long timestamp) noexcept nogil
 

@@ -432,14 +432,14 @@ def survey_records(records: BatchRecords, partition: int, partitions: int) -> tu
     return answer, elsewhere, keyless, last, largest, dense
 
 
-def measure_records(records: BatchRecords, skip_below: int) -> tuple[int, int, float, int, int]:
-    """Measure the bytes of all values (or return an error), the number of records with a time, the sum of the times,
-    the first and the last.
+def measure_records(records: BatchRecords, skip_below: int) -> tuple[int, int, int, float, int, int]:
+    """Measure the bytes of all values (or return an error), those of all keys, the number of records with a time, the
+    sum of the times, the first and the last.
 
     Only records whose offset delta is not below `skip_below` count. The bytes after a record's value are skipped.
     """
     data, end = start_of(records.data), len(records.data)
-    at = value_bytes = timed = oldest = newest = 0
+    at = value_bytes = key_bytes = timed = oldest = newest = 0
     total = 0.0
     with cython.nogil:
         for _ in range(records.count):
@@ -459,21 +459,23 @@ def measure_records(records: BatchRecords, skip_below: int) -> tuple[int, int, f
             if offset < skip_below:
                 continue
             value_bytes += max(value_size, 0)
+            key_bytes += max(key_size, 0)
             timestamp = _timestamp(records, delta)
             if timestamp > 0:
                 oldest = min(oldest, timestamp) if timed > 0 else timestamp
                 newest = max(newest, timestamp)
                 total += timestamp
                 timed += 1
-    return value_bytes, timed, total, oldest, newest
+    return value_bytes, key_bytes, timed, total, oldest, newest
 
 
 def place_records(
     records: BatchRecords,
     skip_below: int,
     partitions: int,
-    null_start: int,
-    null_step: int,
+    first: int,
+    step: int,
+    hashes_keys: bool,
     size_limit: int,
     wishes: Int64Array,
     placed: PlacedRecords,
@@ -481,15 +483,14 @@ def place_records(
 ) -> int:
     """Place each record in a new batch, the first half of a regrouping; return the number of batches or an error.
 
-    Keyed records are placed by murmur2, null keys (with `partitions` 0: all) from `null_start` on by `null_step`; at
-    `size_limit` a new batch begins. `wishes` (or none): each record's partition, or -1; at most `partitions` counts.
+    Keyed records are placed by murmur2 (`hashes_keys`), all others from `first` on by `step`; at `size_limit`
+    a new batch begins. `wishes` (or none): each record's partition, or -1; at most `partitions` counts.
     """
     data, end = start_of(records.data), len(records.data)
-    open_batches = int64_array(max(partitions, null_start) + 1)
+    open_batches = int64_array(max(partitions, first) + 1)
     wished = 0 < records.count <= len(wishes)
     at = made = 0
-    last = -1
-    null_at = null_start
+    last, turn = -1, first
     with cython.nogil:
         for target in range(len(open_batches)):
             open_batches[target] = _NONE_OPEN
@@ -502,13 +503,13 @@ def place_records(
             if offset < skip_below:
                 placed.batches[index] = _SKIPPED
                 continue
-            target = null_at
+            target = turn
             if wished and wishes[index] >= 0:
                 target = min(wishes[index], partitions)
-            elif partitions > 0 and key_size >= 0:
+            elif hashes_keys and key_size >= 0:
                 target = _partition_of(data, key, key_size, partitions)
-            elif null_step != 0:
-                null_at = (null_at + null_step) % partitions
+            elif step != 0:
+                turn = (turn + step) % partitions
             timestamp = _timestamp(records, delta)
             batch = open_batches[target]
             if batch == _NONE_OPEN or batches.sizes[batch] + _grown(batches, batch, timestamp, at - body) > size_limit:

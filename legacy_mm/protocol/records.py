@@ -44,6 +44,7 @@ class Contents(NamedTuple):
     """The total size of some records, and the times of those that have one."""
 
     value_bytes: int
+    key_bytes: int
     timed: int
     total: float
     oldest: int
@@ -51,30 +52,37 @@ class Contents(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """The placement of records: keys by murmur2 over `partitions`, null keys from `null_start` on in steps of
-    `null_step`.
+    """The placement of records: keys by murmur2 over `partitions` if `hashes_keys`; all others from `first` on in
+    steps of `step`.
     """
 
     partitions: int
-    null_start: int
-    null_step: int
+    first: int
+    step: int
+    hashes_keys: bool
 
     @classmethod
     def all_to(cls, partition: int) -> Placement:
         """Place every record in one partition, whatever its key."""
-        return cls(0, partition, 0)
+        return cls(0, partition, 0, hashes_keys=False)
 
     @classmethod
     def by_key(cls, partitions: int, *, null_keys_to: int) -> Placement:
         """Place keys as Kafka's default partitioner does, null keys all in one partition."""
         assert 0 <= null_keys_to < partitions
-        return cls(partitions, null_keys_to, 0)
+        return cls(partitions, null_keys_to, 0, hashes_keys=True)
 
     @classmethod
     def by_key_spreading(cls, partitions: int, *, first: int) -> Placement:
         """Place keys as Kafka's default partitioner does, null keys round robin in all partitions."""
         assert 0 <= first < partitions
-        return cls(partitions, first, 1)
+        return cls(partitions, first, 1, hashes_keys=True)
+
+    @classmethod
+    def spreading(cls, partitions: int, *, first: int) -> Placement:
+        """Place every record round robin in all partitions, whatever its key."""
+        assert 0 <= first < partitions
+        return cls(partitions, first, 1, hashes_keys=False)
 
 
 SourceOffsets = Sequence[int]

@@ -31,16 +31,16 @@ class AppendOptions:
     """The number of times in a row a broker may call a batch damaged before that counts as a refusal."""
 
 
-def options_from(settings: ProducerSettings, *, sets_aside: bool = False) -> AppendOptions:
+def options_from(settings: ProducerSettings, *, sets_aside: bool = False, synchronous: bool = False) -> AppendOptions:
     """Return the options that a producer's settings say.
 
-    `sets_aside`: there is a quarantine for refused records.
+    `sets_aside`: there is a quarantine for refused records. `synchronous`: each request waits for the one before.
     """
     produce = settings.produce
     return AppendOptions(
         acks=produce.acks,
         idempotent=produce.idempotent,
-        in_flight=produce.in_flight,
+        in_flight=1 if synchronous else produce.in_flight,
         request_bytes=produce.max_request_bytes,
         batch_bytes=produce.joined_bytes,
         buffer_bytes=produce.buffer_bytes,

@@ -25,7 +25,7 @@ from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import produce_messages as messages
-from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.compression import Bytes, Codec
 
 _LOOK_INTERVAL = 0.05
 IDLE_SECONDS = 10.0
@@ -199,6 +199,9 @@ class BrokerSender:
         version = link.connection.version(messages.API_KEY, lowest, messages.HIGHEST)
         batches = [(entry.queue.partition, entry.batch.buffer) for entry in entries]
         segments = messages.encode(options.acks, int(options.request_timeout * 1000), batches)
+        if not options.acks:
+            self._send_for_good(link, version, segments, entries)
+            return
         request = _Request(entries, version, monotonic(), sum(map(len, segments)))
         with self._owner.lock:
             if self._owner.closed():  # while the connection was made; from here on `close` finds it
@@ -210,13 +213,32 @@ class BrokerSender:
         except ConnectionLost as error:
             self._lost(error, self._take_back(link))
 
+    def _send_for_good(
+        self, link: _Link, version: int, segments: list[Bytes], entries: Sequence[ProducerBatch]
+    ) -> None:
+        """Send what no broker answers (`acks=0`): it counts as acknowledged when the socket has it, as in Java."""
+        try:
+            link.connection.send(messages.API_KEY, version, segments, answered=False)
+        except ConnectionLost:
+            self._take_back(link)
+            raise
+        self._owner.traffic.exchanged(self._node, sum(map(len, segments)), 0, 0.0, 0)
+        with self._owner.lock:
+            for entry in entries:
+                self._owner.acknowledged(entry, -1)
+
     def _usable_link(self) -> _Link | None:
-        """Return the link, or give it up."""
+        """Return the link, or give it up.
+
+        Where a broker does not answer, the end of the connection is all that tells that it leads a partition no more.
+        """
         link = self._link
         if link is None or _is_usable(link):
             return link
         link.connection.close()
         self._link = None
+        if not self._owner.options.acks:
+            self._owner.cluster.stale()
         return None
 
     def _connect(self) -> _Link:

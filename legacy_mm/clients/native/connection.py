@@ -151,15 +151,15 @@ class Connection:
             raise self._unsupported(api_key, f"{lowest} to {highest}")
         return int(min(highest, known[1]))
 
-    def send(self, api_key: int, version: int, segments: Sequence[Bytes]) -> None:
+    def send(self, api_key: int, version: int, segments: Sequence[Bytes], *, answered: bool = True) -> None:
         """Write one request of a version without tagged fields, header first, without joining the segments.
 
-        ConnectionLost: the request may or may not have arrived.
+        `answered`: False where the broker sends no response. ConnectionLost: the request may or may not have arrived.
         """
         correlation_id = next(self._ids) % _IDS
         size = _REQUEST_HEAD.size - _SIZE.size + len(self._client) + sum(map(len, segments))
         head = _REQUEST_HEAD.pack(size, api_key, version, correlation_id) + self._client
-        self._send([head, *segments], _Asked(correlation_id, api_key, monotonic()))
+        self._send([head, *segments], _Asked(correlation_id, api_key, monotonic()) if answered else None)
 
     def receive(self) -> memoryview:
         """Return the bytes after the correlation id of the next response.
@@ -249,9 +249,10 @@ class Connection:
             cause = f"{type(error).__name__}: {error}"
             raise self._lost(f"the answer to {_api(request.API_KEY)} cannot be read ({cause})") from error
 
-    def _send(self, segments: list[Bytes], asked: _Asked) -> None:
+    def _send(self, segments: list[Bytes], asked: _Asked | None) -> None:
         with self._in_use():
-            self._outstanding.append(asked)
+            if asked is not None:
+                self._outstanding.append(asked)
             deadline = Deadline.after(self._timeout)
             while segments:
                 try:

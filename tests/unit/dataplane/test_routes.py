@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -92,6 +93,23 @@ def test_spreading_goes_on_where_it_ended() -> None:
     first = router.route("t", 0, build(null_keys(3)), 0, 1, 4)
     second = router.route("t", 0, build(null_keys(1)), 0, 1, 4)
     assert [number for number, *_ in contents([*first.batches, *second.batches])] == [0, 1, 2, 3]
+
+
+def test_a_partitioner_without_keys_spreads_every_record_and_goes_on_where_it_ended() -> None:
+    router = Router(replace(OPTIONS, hashes_keys=False))
+    batches = [build([*keyed_for(0, 4, 3), Row(3, NOW, None, b"v")]), build(keyed_for(0, 4, 2))]
+    routes = [router.route("t", 0, batch, 0, 4, 4) for batch in batches]
+    assert [[number for number, *_ in contents(each.batches)] for each in routes] == [[0, 1, 2, 3], [0, 1]]
+    assert [each.records for each in routes] == [4, 2]
+    third = router.route("t", 0, build(null_keys(2)), 0, 4, 4)
+    assert [number for number, *_ in contents(third.batches)] == [2, 3]
+
+
+def test_a_partitioner_without_keys_has_no_say_over_records_that_keep_their_partition() -> None:
+    router = Router(replace(OPTIONS, hashes_keys=False))
+    batch = build([*keyed_for(0, 4, 3), Row(3, NOW, None, b"v")])
+    kept = router.route("t", 2, batch, 0, 4, 4, keeps_partition=True)
+    assert {number for number, *_ in contents(kept.batches)} == {2}
 
 
 def test_records_below_the_position_are_left_out() -> None:

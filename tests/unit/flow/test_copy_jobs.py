@@ -11,12 +11,12 @@ from legacy_mm.config.property_names import TOKEN_AUTH
 from legacy_mm.config.settings import HandlerSettings, ReceiptSettings, SparkSettings
 from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.errors import ConfigurationError, FailureKind
-from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.flow.copy_jobs import Copies, choose_engine, client_id, only_batches
 from legacy_mm.flow.flow_settings import Settings
 from tests.unit.flow_settings import SERVERS, flow_settings, source_settings, source_with, target_with
 
-BY_RECORD = "Copying record by record: receipts count the bytes of keys and values"
+BY_RECORD = "Copying record by record: ssl.engine.location is known to librdkafka only"
+FOREIGN = {**SERVERS, "security.protocol": "ssl", "ssl.engine.location": "x"}
 TOKEN = {**SERVERS, "security.protocol": "sasl_ssl", "sasl.mechanism": "SCRAM-SHA-256", TOKEN_AUTH: "true"}
 
 
@@ -30,15 +30,11 @@ def settings() -> Settings:
     return flow_settings(source_settings())
 
 
-@pytest.mark.parametrize(("canary", "engine"), [("", "batches"), ("orders.*", "records")])
-def test_a_partitioner_is_in_the_way_of_batches_where_it_has_a_say(
-    settings: Settings, canary: str, engine: str
-) -> None:
-    """It has none over topics whose partitions are preserved."""
-    target = target_with(settings.target, {"partitioner": "random"})
-    features = FeatureSettings(preserve_partitions=True, canary=canary)
-    assert choose_engine(replace(settings, target=target, features=features)).engine == engine
-    assert choose_engine(replace(settings, target=target)).engine == "records"
+@pytest.mark.parametrize("produced", [{"partitioner": "random"}, {"acks": "0"}])
+def test_whole_batches_whatever_the_producer_does(settings: Settings, produced: dict[str, str]) -> None:
+    target = target_with(settings.target, produced)
+    assert choose_engine(replace(settings, target=target)).engine == "batches"
+    assert choose_engine(replace(settings, target=replace(target, synchronous=True))).engine == "batches"
 
 
 @pytest.mark.parametrize("master", [None, "local[8]", "spark://a:1"])
@@ -65,9 +61,10 @@ def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: p
         ({}, []),
         ({"engine": "records"}, []),
         ({"handler": HandlerSettings("x")}, []),
-        ({"receipts": ReceiptSettings("r", 0)}, [BY_RECORD]),
+        ({"receipts": ReceiptSettings("r", 0)}, []),
+        ({"source": source_settings(FOREIGN)}, [BY_RECORD]),
     ],
-    ids=["batches", "as asked", "with a handler", "fallback"],
+    ids=["batches", "as asked", "with a handler", "with receipts", "fallback"],
 )
 def test_why_not_batches_is_told_once(
     settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], said: list[str]

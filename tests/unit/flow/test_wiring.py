@@ -66,7 +66,7 @@ COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
 @pytest.mark.parametrize(
     ("source", "target", "more", "said"),
     [
-        ({}, {"acks": "0"}, {}, "not here: acks=0"),
+        ({}, {"security.protocol": "ssl", "ssl.engine.location": "x"}, {}, "not here: ssl.engine.location"),
         ({}, {}, {"engine": "records"}, "--engine records cannot be used"),
         (COOPERATIVE, {}, {}, "cooperative-sticky; use range or roundrobin"),
         ({"group.protocol": "consumer"}, {}, {}, "group.protocol=consumer"),

@@ -80,14 +80,15 @@ def test_a_survey_tells_what_a_reader_counts(made: list[Row], partitions: int, d
 
 @given(rows(holes=True), st.integers(0, 20), st.booleans())
 def test_how_much_there_is_from_an_offset_on(made: list[Row], skipped: int, append_time: bool) -> None:
-    """Keys and headers do not count, nor does a time of 0; a time that the broker set is that of all."""
+    """Headers do not count, nor does a time of 0; a time that the broker set is that of all."""
     batch = changed(build(made, base_offset=50), attributes=LOG_APPEND * append_time)
     left = [row for row in made if row.offset >= skipped]
     times = [batch.header.max_timestamp if append_time else row.timestamp for row in left]
     times = [time for time in times if time > 0]
     size = sum(len(row.value or b"") for row in left)
     found = measure(batch.header, batch.payload, 50 + skipped)
-    assert found == Contents(size, len(times), found.total, min(times, default=0), max(times, default=0))
+    keys = sum(len(row.key or b"") for row in left)
+    assert found == Contents(size, keys, len(times), found.total, min(times, default=0), max(times, default=0))
     assert found.total == pytest.approx(sum(times))
 
 
@@ -114,6 +115,19 @@ def test_regrouping_is_a_stable_sort_by_partition(
         assert plain(one.batch) == [row[1:] for row in wanted[one.partition]]
         assert list(one.source_offsets) == [row.offset for row in wanted[one.partition]]
         assert one.batch.header.codec is codec
+
+
+@given(rows(holes=True), st.integers(1, 7), st.integers(0, 1 << 40))
+def test_a_partitioner_without_keys_spreads_all_records(made: list[Row], partitions: int, base: int) -> None:
+    batch = build(made, base_offset=base)
+    first = base % partitions
+    new = checked(regroup(batch.header, batch.payload, Placement.spreading(partitions, first=first)))
+    wanted: dict[int, list[Row]] = defaultdict(list)
+    for number, row in enumerate(made):
+        wanted[(first + number) % partitions].append(row)
+    assert [one.partition for one in new] == list(wanted)
+    for one in new:
+        assert plain(one.batch) == [row[1:] for row in wanted[one.partition]]
 
 
 @given(rows(holes=True), st.integers(0, 60), st.integers(0, 1 << 40))

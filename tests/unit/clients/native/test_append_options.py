@@ -9,6 +9,10 @@ from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.config import property_names
 
 
+def test_a_synchronous_producer_has_one_request_under_way() -> None:
+    assert options_from(property_names.read_producer({}), synchronous=True).in_flight == 1
+
+
 @pytest.mark.parametrize(
     ("batch_size", "literal", "most"),
     [

@@ -26,7 +26,7 @@ from legacy_mm.clients.native.partition_queue import PartitionQueue
 from legacy_mm.clients.native.topology import Broker
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer
-from legacy_mm.config.kafka_clients import ConnectionSettings, ProducerSettings
+from legacy_mm.config.kafka_clients import ConnectionSettings, ProducerSettings, ProduceSettings
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.produce_messages import Appended
@@ -151,10 +151,10 @@ class LocalCluster(FakeCluster):
 class Conversation:
     """An appender with a broker that is the test."""
 
-    def __init__(self) -> None:
+    def __init__(self, produce: ProduceSettings) -> None:
         self.cluster = LocalCluster()
         self.troubles: list[str] = []
-        options = options_from(ProducerSettings(ConnectionSettings(retry_backoff=0.0)))
+        options = options_from(ProducerSettings(ConnectionSettings(retry_backoff=0.0), produce))
         self.appender = BatchAppender(self.cluster, options, Traffic("producer", self.troubles.append))
 
     def append(self, value: bytes) -> None:
@@ -209,8 +209,8 @@ class Conversation:
 
 
 @pytest.fixture
-def conversation() -> Iterator[Conversation]:
-    made = Conversation()
+def conversation(request: pytest.FixtureRequest) -> Iterator[Conversation]:
+    made = Conversation(getattr(request, "param", ProduceSettings()))
     yield made
     made.appender.purge()
     for peer in made.cluster.peers:
@@ -255,6 +255,27 @@ def test_what_the_broker_has_already_is_acknowledged_at_an_unknown_offset(conver
     number, _ = conversation.request()
     conversation.answer(number, error=DUPLICATE, offset=3)
     assert conversation.acknowledged(1) == [(b"one", -1)]
+
+
+@pytest.mark.parametrize("conversation", [ProduceSettings(acks=0)], indirect=True)
+def test_without_acknowledgements_a_batch_counts_when_the_socket_has_it(conversation: Conversation) -> None:
+    for value in (b"one", b"two"):
+        conversation.append(value)
+        assert conversation.acknowledged(1) == [(value, -1)]
+        assert value in conversation.request()[1]
+    assert "acks-77" not in threads(), "nobody waits for an answer"
+    assert conversation.troubles == []
+
+
+@pytest.mark.parametrize("conversation", [ProduceSettings(acks=0)], indirect=True)
+def test_without_acknowledgements_the_end_of_the_connection_tells_of_another_leader(conversation: Conversation) -> None:
+    """What the broker did not take is lost, as in Java: that is what `acks=0` asks for."""
+    conversation.append(b"one")
+    conversation.request()
+    conversation.cluster.peers[0].close()
+    conversation.append(b"two")
+    assert b"two" in conversation.request(connection=1)[1]
+    assert conversation.cluster.called_stale
 
 
 def test_idle_threads_end_and_the_next_batch_starts_them_again(

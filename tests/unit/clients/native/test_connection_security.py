@@ -18,7 +18,7 @@ SASL = {"security.protocol": "sasl_ssl"}
         ({"security.protocol": "SSL"}, None),
         ({**SASL, "sasl.mechanism": "PLAIN"}, None),
         ({**SASL, "sasl.mechanism": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": "true"}, None),
-        ({**SASL, "sasl.mechanism": "OAUTHBEARER", "sasl.legacy_mm.msk.iam": "{}"}, None),
+        ({**SASL, "sasl.mechanism": "OAUTHBEARER", "sasl.legacy_mm.msk.iam": '{"region": "eu-west-1"}'}, None),
         ({**SASL, "sasl.mechanism": "CRAM"}, "sasl.mechanism=CRAM is unknown; possible are PLAIN"),
         ({**SASL, "sasl.mechanism": "OAUTHBEARER"}, "sasl.mechanism=OAUTHBEARER without a way to get a token"),
         (

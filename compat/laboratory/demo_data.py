@@ -15,7 +15,7 @@ from confluent_kafka import KafkaException, Producer
 
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import DIFFERENT_VALUES, Item, text_values
-from legacy_mm.audit.record import Headers
+from legacy_mm.audit.record import ObservedHeaders
 from legacy_mm.errors import ConfigurationError
 
 MILLISECONDS_APART = 10
@@ -110,7 +110,7 @@ def write_items(bootstrap: str, row: TopicRow, numbers: range | None = None) -> 
     raise TimeoutError(f"{row.name} at {bootstrap} was not acknowledged within {FLUSH_SECONDS} s")
 
 
-def _headers(names: tuple[str, ...], number: int) -> Headers:
+def _headers(names: tuple[str, ...], number: int) -> ObservedHeaders:
     # Each fourth record has a header without a value, which is not the same as an empty one.
     return tuple(
         (name, None if (number + place) % 4 == 0 else b"%s-%d" % (name.encode(), number))

@@ -16,7 +16,7 @@ from compat.laboratory.demo_progress import Written
 from compat.laboratory.demo_table import TopicResult, contents
 from legacy_mm.audit.cluster_access import all_ends, read_all
 from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.audit.record_comparison import Placement, same_records
+from legacy_mm.audit.record_comparison import ExpectedPartition, same_records
 
 PATH = "mirror.path"
 Ends = Mapping[int, int]
@@ -119,7 +119,7 @@ class Waves:
     def _differences(self, each: Slice) -> list[str]:
         source = _within(read_all(self.source, each.row.name), each.source)
         target = _within(read_all(self.target, each.copy), each.target)
-        placement: Placement = "same" if each.rules.keeps_partitions else "hash"
+        placement: ExpectedPartition = "same" if each.rules.keeps_partitions else "hash"
         copies = [_as_source(record, each) for record in target]
         without = sum(each.rules.path != "" and _path(record) != each.rules.path for record in target)
         lines = same_records(source, copies, target_partitions=len(each.target[1]), placement=placement)

@@ -25,7 +25,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from legacy_mm.audit.record import Headers, ObservedRecord
+from legacy_mm.audit.record import ObservedHeaders, ObservedRecord
 from legacy_mm.audit.record_comparison import murmur2, partition_of, same_records
 from legacy_mm.audit.waiting import wait_until
 
@@ -34,7 +34,7 @@ SILENCE_TIMEOUT = 60.0
 CONSUME_TIMEOUT = 0.05
 BATCH = 5_000
 
-Settings = dict[str, str | int | float | bool]
+ClientProperties = dict[str, str | int | float | bool]
 ClientError = KafkaException
 """The error of the testbed's functions when a cluster refuses."""
 
@@ -58,7 +58,7 @@ def messages(
     """Yield every record with its partition and offset, each partition in order, up to the ends at the time of the
     call.
     """
-    settings: Settings = {"isolation.level": isolation, "enable.partition.eof": True, "check.crcs": True}
+    settings: ClientProperties = {"isolation.level": isolation, "enable.partition.eof": True, "check.crcs": True}
     consumer = _consumer({**connection, **settings})
     try:
         ends = _assign_from_start(consumer, topic)
@@ -241,13 +241,13 @@ def partition_numbers(client: Consumer, topic: str) -> list[int]:
     return sorted(found.partitions)
 
 
-def _connection(bootstrap: str) -> Settings:
+def _connection(bootstrap: str) -> ClientProperties:
     # log_level 0: librdkafka would write "connection refused" of brokers that a test has killed.
     return {"bootstrap.servers": bootstrap, "log_level": 0}
 
 
 def _consumer(settings: Mapping[str, Any]) -> Consumer:
-    fixed: Settings = {
+    fixed: ClientProperties = {
         "log_level": 0,
         "group.id": "legacy-mm-testbed",  # librdkafka demands a group; the consumer never joins it
         "enable.auto.commit": False,
@@ -311,7 +311,7 @@ def _record(message: Message, partition: int, offset: int) -> ObservedRecord:
     )
 
 
-def headers_of(message: Message) -> Headers:
+def headers_of(message: Message) -> ObservedHeaders:
     """Return the headers of a message, in their order."""
     headers: list[tuple[str, bytes | None]] = list(message.headers() or [])  # type: ignore[arg-type]
     return tuple((name, _bytes(content)) for name, content in headers)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from legacy_mm.audit.record import Headers
+from legacy_mm.audit.record import ObservedHeaders
 from legacy_mm.errors import HostError
 
 VERSION = 1
@@ -33,7 +33,7 @@ class LedgerEntry(NamedTuple):
     checksum: int
     """CRC-32 of key and value."""
     timestamp: int
-    headers: Headers
+    headers: ObservedHeaders
 
 
 class Ledger:
@@ -48,7 +48,7 @@ class Ledger:
         self.acknowledged = 0
         self._partitions, self._offsets = array("i"), array("q")
         self._checksums, self._timestamps = array("I"), array("q")
-        self._kinds, self._headers = array("H"), dict[Headers, int]()
+        self._kinds, self._headers = array("H"), dict[ObservedHeaders, int]()
         self._file = None
         if path is not None:
             if path.exists():

@@ -16,9 +16,9 @@ from confluent_kafka import Producer
 
 from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
 from legacy_mm.audit.load import DIFFERENT_KEYS, DIFFERENT_VALUES, FLUSH_TIMEOUT, text_values
-from legacy_mm.audit.record import Headers
+from legacy_mm.audit.record import ObservedHeaders
 
-_HEADERS: tuple[Headers, ...] = (
+_HEADERS: tuple[ObservedHeaders, ...] = (
     (),
     (("trace", b"1"),),
     (("twice", b"first"), ("twice", b"second")),
@@ -97,7 +97,7 @@ def _settled(
     sequence: int,
     checked: int,
     timestamp: int,
-    headers: Headers,
+    headers: ObservedHeaders,
     error: object,
     message: Any,
 ) -> None:

@@ -18,7 +18,7 @@ from legacy_mm.audit.cluster_access import (
     read_all,
     wait_until,
 )
-from legacy_mm.audit.record import Headers
+from legacy_mm.audit.record import ObservedHeaders
 from legacy_mm.audit.record_comparison import partition_of
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -31,10 +31,10 @@ BATCH_BYTES_OF_LARGE = 1_000_000
 DIFFERENT_VALUES = 5_000
 DIFFERENT_KEYS = 100_000
 
-Setting = str | int | float | bool
+ClientValue = str | int | float | bool
 
 # An idempotent producer needs half a second for its id; small topics keep order without one.
-PLAIN: dict[str, Setting] = {
+PLAIN: dict[str, ClientValue] = {
     "enable.idempotence": False,
     "max.in.flight.requests.per.connection": 1,
 }
@@ -46,7 +46,7 @@ class Item:
 
     key: bytes | None = None
     value: bytes | None = None
-    headers: Headers = ()
+    headers: ObservedHeaders = ()
     timestamp: int = 0
     partition: int = -1
 
@@ -71,7 +71,7 @@ def load(
     *,
     codec: str = "none",
     keyed: bool = True,
-    headers: Headers = (),
+    headers: ObservedHeaders = (),
     seed: int = 7,
     partitions: int = 4,
     one_by_one: bool = False,
@@ -202,7 +202,7 @@ def _write(
 def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Loaded:
     """Write committed, aborted, committed, aborted: markers and dead records between the living."""
     create_topic(bootstrap, topic, config=NEVER_EXPIRE)
-    settings: dict[str, Setting] = {"transactional.id": f"{topic}-writer"}
+    settings: dict[str, ClientValue] = {"transactional.id": f"{topic}-writer"}
     writer = _producer(bootstrap, "none", settings=settings)
     writer.init_transactions(FLUSH_TIMEOUT)
     visible = written = 0
@@ -225,9 +225,9 @@ def _count_if_below(bootstrap: str, topic: str, limit: int) -> int:
 
 
 def _producer(
-    bootstrap: str, codec: str, *, batch_bytes: int = BATCH_BYTES, settings: Mapping[str, Setting] | None = None
+    bootstrap: str, codec: str, *, batch_bytes: int = BATCH_BYTES, settings: Mapping[str, ClientValue] | None = None
 ) -> Producer:
-    fixed: dict[str, Setting] = {
+    fixed: dict[str, ClientValue] = {
         "bootstrap.servers": bootstrap,
         "log_level": 0,
         "compression.type": codec,
@@ -313,7 +313,7 @@ def _empty(count: int) -> Iterator[Item]:
 
 
 def _headers(count: int) -> Iterator[Item]:
-    kinds: tuple[Headers, ...] = (
+    kinds: tuple[ObservedHeaders, ...] = (
         (("trace", b"1"),),
         (("twice", b"first"), ("twice", b"second"), ("other", b"")),
         (("null", None), ("twice", None), ("twice", b"x")),

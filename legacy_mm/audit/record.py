@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 LOG_APPEND_TIME = 2
 
-Headers = tuple[tuple[str, bytes | None], ...]
+ObservedHeaders = tuple[tuple[str, bytes | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,4 +20,4 @@ class ObservedRecord:
     timestamp: int
     key: bytes | None
     value: bytes | None
-    headers: Headers = ()
+    headers: ObservedHeaders = ()

@@ -13,10 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from legacy_mm.audit.record import LOG_APPEND_TIME, Headers, ObservedRecord
+from legacy_mm.audit.record import LOG_APPEND_TIME, ObservedHeaders, ObservedRecord
 
-Identity = tuple[bytes | None, bytes | None, Headers, int]
-Placement = Literal["hash", "same", "any"]
+ComparedRecord = tuple[bytes | None, bytes | None, ObservedHeaders, int]
+ExpectedPartition = Literal["hash", "same", "any"]
 
 MOST_LINES = 20  # of differences; more do not help
 NULL_KEY_RECORDS = 1_000
@@ -52,7 +52,7 @@ def same_records(
     target: Iterable[ObservedRecord],
     *,
     target_partitions: int = 4,
-    placement: Placement = "hash",
+    placement: ExpectedPartition = "hash",
     allow_duplicates: bool = False,
 ) -> list[str]:
     """Return the differences, one line each, empty if equal; records of any number of topics at once.
@@ -84,7 +84,7 @@ def _by_topic(records: Iterable[ObservedRecord]) -> dict[str, list[ObservedRecor
     return out
 
 
-def _identity(record: ObservedRecord, *, timed: bool) -> Identity:
+def _identity(record: ObservedRecord, *, timed: bool) -> ComparedRecord:
     # A topic that stamps records itself cannot keep the source's timestamps.
     return (record.key, record.value, record.headers, record.timestamp if timed else -1)
 
@@ -116,7 +116,7 @@ def _places(
     target: Sequence[ObservedRecord],
     *,
     count: int,
-    placement: Placement,
+    placement: ExpectedPartition,
 ) -> list[str]:
     if placement == "hash":
         wrong = [
@@ -149,8 +149,8 @@ def _order(
     everything: bool,
 ) -> list[str]:
     """Check the source order within each pair of a source and a target partition: a subsequence of the target."""
-    where: dict[tuple[object, Identity], set[int]] = defaultdict(set)
-    logs: dict[int, list[Identity]] = defaultdict(list)
+    where: dict[tuple[object, ComparedRecord], set[int]] = defaultdict(set)
+    logs: dict[int, list[ComparedRecord]] = defaultdict(list)
     for record in target:
         if everything or record.key is not None:
             identity = _identity(record, timed=timed)
@@ -158,7 +158,7 @@ def _order(
             where[record.partition if everything else None, identity].add(record.partition)
     lines = []
     for partition, each in itertools.groupby(source, key=lambda record: record.partition):
-        expected: dict[int, list[Identity]] = defaultdict(list)
+        expected: dict[int, list[ComparedRecord]] = defaultdict(list)
         for record in each:
             identity = _identity(record, timed=timed)
             places = where.get((partition if everything else None, identity), set())
@@ -171,7 +171,7 @@ def _order(
     return lines
 
 
-def _first_out_of_order(wanted: Sequence[Identity], log: Sequence[Identity]) -> Identity | None:
+def _first_out_of_order(wanted: Sequence[ComparedRecord], log: Sequence[ComparedRecord]) -> ComparedRecord | None:
     """Return None if `wanted` is a subsequence of `log`: greedy matching finds it whenever there is one."""
     rest = iter(log)
     for identity in wanted:
@@ -191,6 +191,6 @@ def _spread(topic: str, target: Sequence[ObservedRecord], *, count: int) -> list
     return [f"{topic}: {len(keyless)} null keys, but none in partitions {empty}"] if empty else []
 
 
-def _show(identity: Identity) -> str:
+def _show(identity: ComparedRecord) -> str:
     key, value, headers, timestamp = identity
     return f"key={key!r:.60} value={value!r:.60} headers={headers!r:.80} timestamp={timestamp}"

@@ -55,10 +55,11 @@ from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, 
 from legacy_mm.explain.source_look import Topics
 from legacy_mm.flow import wiring
 from legacy_mm.flow.copy_jobs import choose_engine
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_when_asked
 
-StartJava = Callable[[str | None], AbstractContextManager[host_look.Java]]
+StartJava = Callable[[str | None], AbstractContextManager[StartJvm]]
 """A Java for the questions of one line, by the folder that `JAVA_HOME` names."""
 
 USAGE = """\
@@ -143,7 +144,7 @@ def explain_line(
         return explained.refused(error), _NOT_RUN
 
 
-def _ask_clusters(explained: Explained, java: host_look.Java, *, ask: bool) -> tuple[Explanation, Topics]:
+def _ask_clusters(explained: Explained, java: StartJvm, *, ask: bool) -> tuple[Explanation, Topics]:
     """Ask the host, and the source; raises LegacyMMError for what would end the mirror before it copies."""
     flows, veil = explained.flows, explained.veil
     choice = choose_engine(flows[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from legacy_mm.cli.output import INDENT, WIDTH, Row, folded, section
+from legacy_mm.cli.output import INDENT, WIDTH, TableRow, folded, section
 from legacy_mm.explain.explanation import Explanation, PropertyRow, SettingRow
 from legacy_mm.explain.source_look import Topics
 
@@ -108,7 +108,7 @@ def _starts(topics: Topics) -> list[str]:
     return _first("Where copying would begin", rows, _MOST_PARTITIONS, "partitions") if rows else []
 
 
-def _first(title: str, rows: Sequence[Row], most: int, what: str) -> list[str]:
+def _first(title: str, rows: Sequence[TableRow], most: int, what: str) -> list[str]:
     left = len(rows) - most
     more = [f"{INDENT}... and {left} more {what}; --json has all"] if left > 0 else []
     return [*section(title, rows[:most]), *more]

@@ -20,7 +20,7 @@ _LEAST_WIDE = 24
 _BAR_WIDTH = 40
 _ERASE = "\r\x1b[K"
 
-Row = Sequence[str]
+TableRow = Sequence[str]
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -38,18 +38,18 @@ def as_json(document: object, *, indent: int | None = 2) -> str:
     return json.dumps(document, indent=indent) + "\n"
 
 
-def columns(titles: Row, rows: Sequence[Row]) -> Iterator[str]:
+def columns(titles: TableRow, rows: Sequence[TableRow]) -> Iterator[str]:
     """Yield the lines of a table whose columns are as wide as their widest cell."""
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
     return (_joined(row, widths) for row in (titles, *rows))
 
 
-def section(title: str, rows: Sequence[Row]) -> list[str]:
+def section(title: str, rows: Sequence[TableRow]) -> list[str]:
     """Return a title and its table; nothing without rows."""
     return [title, *folded_table(rows)] if rows else []
 
 
-def folded_table(rows: Sequence[Row]) -> Iterator[str]:
+def folded_table(rows: Sequence[TableRow]) -> Iterator[str]:
     """Yield the lines of a table; a cell that is too long continues in the line below."""
     most = _MOST_WIDE_OF_TWO if len(rows[0]) == 2 else _MOST_WIDE
     narrow = [max(1, min(most, max(len(row[column]) for row in rows))) for column in range(len(rows[0]) - 1)]

@@ -31,7 +31,7 @@ class OffsetAndMetadata(NamedTuple):
     metadata: str
 
 
-GroupOffsets = dict[TopicPartition, OffsetAndMetadata]
+TranslatedOffsets = dict[TopicPartition, OffsetAndMetadata]
 """Partition of this cluster -> offset at which one group continues."""
 
 
@@ -95,16 +95,16 @@ class MirrorClient:
         return remote_clusters.remote_topics(self._policy, self._topics(), source)
 
     @overload
-    def remote_consumer_offsets(self, group: str, remote_cluster_alias: str, timeout: float) -> GroupOffsets: ...
+    def remote_consumer_offsets(self, group: str, remote_cluster_alias: str, timeout: float) -> TranslatedOffsets: ...
 
     @overload
     def remote_consumer_offsets(
         self, group: re.Pattern[str], remote_cluster_alias: str, timeout: float
-    ) -> dict[str, GroupOffsets]: ...
+    ) -> dict[str, TranslatedOffsets]: ...
 
     def remote_consumer_offsets(
         self, group: str | re.Pattern[str], remote_cluster_alias: str, timeout: float
-    ) -> GroupOffsets | dict[str, GroupOffsets]:
+    ) -> TranslatedOffsets | dict[str, TranslatedOffsets]:
         """Return the offsets at which a group of that cluster continues in this one, from its last checkpoints.
 
         With a compiled pattern: the same for every group whose whole id it matches, by group id (as in Java since 4.3).
@@ -112,7 +112,7 @@ class MirrorClient:
         """
         if not isinstance(group, str | re.Pattern):
             raise TypeError(f"a group is asked for by its id or a compiled pattern, not by {group!r}")
-        found: dict[str, GroupOffsets] = {}
+        found: dict[str, TranslatedOffsets] = {}
         for each in self.checkpoints(remote_cluster_alias, timeout):
             wanted = each.group == group if isinstance(group, str) else group.fullmatch(each.group)
             if wanted:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import overload
 
-from legacy_mm.client.mirror_client import GroupOffsets, MirrorClient
+from legacy_mm.client.mirror_client import MirrorClient, TranslatedOffsets
 
 
 class RemoteClusterUtils:
@@ -45,18 +45,18 @@ class RemoteClusterUtils:
     @staticmethod
     def translate_offsets(
         properties: Mapping[str, str], remote_cluster_alias: str, group: str, timeout: float
-    ) -> GroupOffsets: ...
+    ) -> TranslatedOffsets: ...
 
     @overload
     @staticmethod
     def translate_offsets(
         properties: Mapping[str, str], remote_cluster_alias: str, group: re.Pattern[str], timeout: float
-    ) -> dict[str, GroupOffsets]: ...
+    ) -> dict[str, TranslatedOffsets]: ...
 
     @staticmethod
     def translate_offsets(
         properties: Mapping[str, str], remote_cluster_alias: str, group: str | re.Pattern[str], timeout: float
-    ) -> GroupOffsets | dict[str, GroupOffsets]:
+    ) -> TranslatedOffsets | dict[str, TranslatedOffsets]:
         """Return the offsets at which a group of the remote cluster continues: partition -> offset, metadata.
 
         With a compiled pattern: group id -> that, for every group whose whole id matches. `timeout` is in seconds.

@@ -19,7 +19,7 @@ from legacy_mm.clock import wall
 from legacy_mm.config.kafka_clients import MskIamSettings, SaslSettings
 
 MSK_SIGNER = "aws_msk_iam_sasl_signer"
-Fetch = Callable[[Any], tuple[str, float]]
+TokenCallback = Callable[[Any], tuple[str, float]]
 """librdkafka's `oauth_cb`: returns a token, and its end in seconds since 1970."""
 _MILLISECONDS = 1000
 _CLIENT_REFUSED = re.compile(r'"error"\s*:\s*"(?:invalid_|unauthorized_client|unsupported_grant_type)')
@@ -41,7 +41,7 @@ def refuses_the_client(answer: str) -> bool:
     return _CLIENT_REFUSED.search(answer) is not None
 
 
-def source(sasl: SaslSettings) -> Fetch | None:
+def source(sasl: SaslSettings) -> TokenCallback | None:
     """Return the function that fetches tokens; None if librdkafka fetches them or none are needed."""
     oauth = sasl.oauth
     if oauth.msk_iam:
@@ -79,7 +79,7 @@ def basic(user_and_password: str) -> str:
     return f"Basic {base64.b64encode(user_and_password.encode()).decode()}"
 
 
-def msk_iam(login: MskIamSettings) -> Fetch:
+def msk_iam(login: MskIamSettings) -> TokenCallback:
     """Return a source of signed tokens for Amazon MSK."""
 
     def token(_: Any) -> tuple[str, float]:

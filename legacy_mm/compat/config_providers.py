@@ -22,7 +22,7 @@ _PACKAGE = "org.apache.kafka.common.config.provider."
 _REFERENCE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 
 Parameters = Mapping[str, str]
-Lookup = Callable[[Parameters, str, str], str | None]
+AskProvider = Callable[[Parameters, str, str], str | None]
 
 
 class Resolved(NamedTuple):
@@ -124,7 +124,7 @@ def _allowed_paths(parameters: Parameters) -> list[Path]:
     return folders
 
 
-_LOOKUPS: Mapping[str, Lookup] = {
+_LOOKUPS: Mapping[str, AskProvider] = {
     _PACKAGE + "FileConfigProvider": _from_file,
     _PACKAGE + "DirectoryConfigProvider": _from_directory,
     _PACKAGE + "EnvVarConfigProvider": _from_environment,

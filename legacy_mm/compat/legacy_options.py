@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from legacy_mm.compat.joptsimple import LegacyOption
 
-Version = tuple[int, ...]
+VersionNumbers = tuple[int, ...]
 
 _CONFIG_FILE = "config file"
 _REGEX = "Java regex (String)"
@@ -21,8 +21,8 @@ class Lifetime:
     """The releases that had this option with these texts."""
 
     option: LegacyOption
-    since: Version = (0, 8)
-    until: Version = (4,)
+    since: VersionNumbers = (0, 8)
+    until: VersionNumbers = (4,)
     """The first release without it."""
 
 
@@ -157,6 +157,6 @@ ROWS = (
 )
 
 
-def options_of(release: Version) -> dict[str, LegacyOption]:
+def options_of(release: VersionNumbers) -> dict[str, LegacyOption]:
     """Return the options of a release by name."""
     return {row.option.name: row.option for row in ROWS if row.since <= release < row.until}

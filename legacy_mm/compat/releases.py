@@ -21,7 +21,7 @@ from legacy_mm.compat.joptsimple import (
     Joptsimple,
     LegacyOption,
 )
-from legacy_mm.compat.legacy_options import Version
+from legacy_mm.compat.legacy_options import VersionNumbers
 from legacy_mm.compat.properties_file import FileErrors
 from legacy_mm.errors import ConfigurationError
 
@@ -32,7 +32,7 @@ zookeeper.connect. Kafka's.
 """
 VersionAnswer = Literal["unknown", "script", "commit", "plain"]
 
-RELEASES: dict[Version, str] = {
+RELEASES: dict[VersionNumbers, str] = {
     (0, 8, 0): "",
     (0, 8, 1, 1): "",
     (0, 8, 2, 2): "",
@@ -70,14 +70,14 @@ RELEASES: dict[Version, str] = {
 class Grammar:
     """Rules of one release for reading its command line, and its messages about it."""
 
-    since: Version
+    since: VersionNumbers
     joptsimple: Joptsimple
     steps: tuple[Step, ...]
     """Steps after the parsing, in order."""
     consumer: ConsumerChoice
     topics_missing: str
     """Message if Kafka's consumer is used and no topics are named."""
-    release: Version = ()
+    release: VersionNumbers = ()
     options: Mapping[str, LegacyOption] = field(default_factory=dict)
     abbreviations: bool = True
     about: str = "Continuously copy data between two Kafka clusters."
@@ -140,7 +140,7 @@ _OLDEST = Grammar(
     refusals_logged=False,
     zookeeper_defaults=(),
 )
-_CHANGES: tuple[tuple[Version, Mapping[str, Any]], ...] = (
+_CHANGES: tuple[tuple[VersionNumbers, Mapping[str, Any]], ...] = (
     ((0, 8, 2), {"usage_without_words": True}),
     (
         (0, 9),
@@ -212,12 +212,12 @@ def _eras() -> tuple[Grammar, ...]:
 ERAS = _eras()
 
 
-def dotted(version: Version) -> str:
+def dotted(version: VersionNumbers) -> str:
     """Format `(2, 8, 2)` as Kafka writes it."""
     return ".".join(map(str, version))
 
 
-def find_release(text: str) -> Version:
+def find_release(text: str) -> VersionNumbers:
     """Return the release that `3.9`, `0.8.2.1` or `2` names; a line of releases names its last patch."""
     words = text.split(".")
     wanted = tuple(map(int, words)) if all(word.isascii() and word.isdigit() for word in words) else ()
@@ -242,7 +242,7 @@ def grammar_of(text: str) -> Grammar:
 CURRENT = grammar_of(messages.VERSION)
 
 
-def option_was_in(name: str, before: Version) -> Version | None:
+def option_was_in(name: str, before: VersionNumbers) -> VersionNumbers | None:
     """Return the last release before this one that had the option; None if none had it."""
     for release in reversed(RELEASES):
         if release < before and name in legacy_options.options_of(release):

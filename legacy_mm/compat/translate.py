@@ -79,7 +79,7 @@ class MirrorRun:
     producer: Translated = field(repr=False)
 
 
-Translation = MirrorRun | Help | Version | NothingToDo
+LineOutcome = MirrorRun | Help | Version | NothingToDo
 ReadOwnOptions = Callable[[Sequence[str]], OwnOptions]
 
 
@@ -90,7 +90,7 @@ def translate(
     grammar: Grammar = CURRENT,
     hide: Hide = lambda secrets: None,
     environment: Environment = _EMPTY,
-) -> Translation:
+) -> LineOutcome:
     """Return the outcome of a command line; raises LegacyMMError with the old words and exit code."""
     if grammar.version == "script" and "--version" in argv:
         return Version(grammar.version_text)
@@ -112,7 +112,7 @@ def _translate_line(
     grammar: Grammar,
     hide: Hide,
     environment: Environment,
-) -> Translation:
+) -> LineOutcome:
     line = command_line.parse(argv, grammar)
     if line.has("help"):
         return Help(grammar.usage(), 1) if grammar.help_fails else Help(grammar.option_table(), 0)
@@ -134,7 +134,7 @@ def _translate_line(
         raise
 
 
-def _translate_run(start: Start) -> Translation:
+def _translate_run(start: Start) -> LineOutcome:
     steps.run(start)
     for file in start.files.values():
         for told in misspelt.in_file(file, start.line.grammar):

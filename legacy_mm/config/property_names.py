@@ -28,7 +28,7 @@ from legacy_mm.config.kafka_clients import (
 from legacy_mm.config.secret import Secret
 from legacy_mm.errors import ConfigurationError
 
-Settings = TypeVar("Settings")
+SettingsPart = TypeVar("SettingsPart")
 MOST_PROPAGATION_MS = 2_147_483
 """The most that librdkafka takes; a file that says so, or more, means to wait for ever, as the legacy tool does.
 
@@ -232,7 +232,7 @@ def _connection(left: dict[str, str]) -> ConnectionSettings:
     return replace(taken, further=further)
 
 
-def _taken(kind: type[Settings], left: dict[str, str]) -> Settings:
+def _taken(kind: type[SettingsPart], left: dict[str, str]) -> SettingsPart:
     """Take the properties of the fields of this kind.
 
     A text that a field cannot hold is left: librdkafka refuses it in its own words. An unknown protocol is refused

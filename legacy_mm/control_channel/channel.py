@@ -19,7 +19,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from legacy_mm.control_channel.frame_reader import FrameReader, OnEnd, OnFrame
+from legacy_mm.control_channel.frame_reader import FrameReader, OnConnectionEnd, OnFrame
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
     LENGTH,
@@ -41,7 +41,7 @@ _PROOF_TIMEOUT = 5.0
 _HELLO_BYTES = 4096
 _BACKLOG = 128
 _CHUNK = 64 << 10
-Answer = TypeVar("Answer", bound=Frame)
+FirstFrame = TypeVar("FirstFrame", bound=Frame)
 
 
 class _TooLate(ChannelError):
@@ -82,7 +82,7 @@ class Peer:
             if not self._watched:
                 self._connection.close()
 
-    def watch(self, reader: FrameReader, on_frame: OnFrame, on_end: OnEnd) -> None:
+    def watch(self, reader: FrameReader, on_frame: OnFrame, on_end: OnConnectionEnd) -> None:
         """Let the reader receive the frames; behind TLS, receive them here, and return at the end."""
         if not isinstance(self._connection, ssl.SSLSocket):
             reader.add(self, on_frame, on_end)
@@ -275,7 +275,7 @@ def _refused(connection: socket.socket, error: ChannelError) -> ChannelError:
     return error
 
 
-def present(ticket: Ticket, *kinds: type[Answer]) -> tuple[Peer, Answer]:
+def present(ticket: Ticket, *kinds: type[FirstFrame]) -> tuple[Peer, FirstFrame]:
     """Connect from the task, prove the ticket, and return the answer to it, of one of these kinds.
 
     Raise ChannelError when refused.
@@ -295,7 +295,7 @@ def present(ticket: Ticket, *kinds: type[Answer]) -> tuple[Peer, Answer]:
     return Peer(connection, ticket), answer
 
 
-def _exchange_ticket(connection: socket.socket, ticket: Ticket, *kinds: type[Answer]) -> Answer:
+def _exchange_ticket(connection: socket.socket, ticket: Ticket, *kinds: type[FirstFrame]) -> FirstFrame:
     challenge = decode(_read_frame(connection, _HELLO_BYTES) or b"")
     if not isinstance(challenge, Challenge):
         raise ChannelError("no challenge")

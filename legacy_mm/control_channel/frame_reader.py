@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from legacy_mm.control_channel.frames import Frame
 
 OnFrame = Callable[[Frame], None]
-OnEnd = Callable[[Exception | None], None]
+OnConnectionEnd = Callable[[Exception | None], None]
 
 
 class Readable(Protocol):
@@ -35,7 +35,7 @@ class _Watched(NamedTuple):
 
     peer: Readable
     on_frame: OnFrame
-    on_end: OnEnd
+    on_end: OnConnectionEnd
 
 
 class FrameReader:
@@ -50,7 +50,7 @@ class FrameReader:
         self._thread: threading.Thread | None = None
         self._closed = self._is_over = False
 
-    def add(self, peer: Readable, on_frame: OnFrame, on_end: OnEnd) -> None:
+    def add(self, peer: Readable, on_frame: OnFrame, on_end: OnConnectionEnd) -> None:
         """Call `on_frame` with each frame of this peer, then `on_end` once, with the error if one ended it."""
         with self._lock:
             is_over = self._is_over

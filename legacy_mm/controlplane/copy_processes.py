@@ -21,7 +21,7 @@ from legacy_mm.errors import ChannelError
 from legacy_mm.logs import events
 from legacy_mm.spark.runner import SparkRunner, kill_worker
 
-OnEnd = Callable[[str], None]
+OnProcessEnd = Callable[[str], None]
 _ENDED = "its process ended"
 
 
@@ -32,7 +32,7 @@ class CopyProcess:
         """Create the process; `share` is its first order."""
         self.ticket = ticket
         self._share = share
-        self.jobs: dict[Ticket, OnEnd] = {}
+        self.jobs: dict[Ticket, OnProcessEnd] = {}
         self._on_end = on_end
         self._waiting: list[Ticket] = []
         self._peer: Peer | None = None
@@ -119,7 +119,7 @@ class CopyProcesses:
             process = self._new_process()
         self._start(process)
 
-    def submit(self, ticket: Ticket, description: str, on_end: OnEnd) -> None:
+    def submit(self, ticket: Ticket, description: str, on_end: OnProcessEnd) -> None:
         """Begin the copy job of this ticket; call `on_end(reason)` if its process ends."""
         with self._lock:
             known = self._emptiest()

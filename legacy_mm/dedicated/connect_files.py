@@ -18,7 +18,7 @@ from legacy_mm.dedicated.connector_properties import (
     FLOW_PREFIXES,
     OF_SOURCE_CONNECTORS,
     OPEN_FAMILIES,
-    Connector,
+    ConnectorKind,
     is_client_name,
 )
 from legacy_mm.dedicated.driver_file import PROVIDERS, Pair
@@ -29,8 +29,8 @@ from legacy_mm.redaction import known_secrets
 _CLASS, _NAME = "connector.class", "name"
 _SINK = "MirrorSinkConnector"
 """Promised by KIP-382 and never delivered: its flow is that of the source connector, with commits at the source."""
-_KINDS: Mapping[str, Connector] = {**{name: kind for kind, name in CONNECTORS.items()}, _SINK: "source"}
-_OFF: Mapping[Connector, Mapping[str, str]] = {
+_KINDS: Mapping[str, ConnectorKind] = {**{name: kind for kind, name in CONNECTORS.items()}, _SINK: "source"}
+_OFF: Mapping[ConnectorKind, Mapping[str, str]] = {
     "source": {"enabled": "false"},
     "checkpoint": {"enabled": "false"},
     "heartbeat": {"emit.heartbeats.enabled": "false"},
@@ -45,7 +45,7 @@ class ConnectorFile:
     """One connector as its file has it, references looked up."""
 
     path: str
-    kind: Connector
+    kind: ConnectorKind
     properties: Mapping[str, str] = field(repr=False)
     looked_up: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that references stood for."""
@@ -94,7 +94,7 @@ def load_flows(line: ConnectLine, hide: Callable[[Iterable[str]], None] = lambda
 
 def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> list[FlowReading]:
     """Return the flows of a worker's connectors; raises ConfigurationError for two connectors of one kind in a flow."""
-    grouped: dict[tuple[str, ...], dict[Connector, ConnectorFile]] = {}
+    grouped: dict[tuple[str, ...], dict[ConnectorKind, ConnectorFile]] = {}
     for each in connectors:
         flow = grouped.setdefault(_key(each), {})
         if each.kind in flow:
@@ -106,7 +106,7 @@ def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> 
     return [_reading(worker, flow) for flow in grouped.values()]
 
 
-def _reading(worker: Mapping[str, str], flow: Mapping[Connector, ConnectorFile]) -> FlowReading:
+def _reading(worker: Mapping[str, str], flow: Mapping[ConnectorKind, ConnectorFile]) -> FlowReading:
     first = next(iter(flow.values())).properties
     pair = Pair(*(first.get(alias, BY_NAME[alias].default).strip() for alias in _ALIASES))
     shared = {name: text for name, text in first.items() if name in _ALIASES or name.startswith("replication.policy")}

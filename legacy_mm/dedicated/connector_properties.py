@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Connector = Literal["source", "checkpoint", "heartbeat"]
-CONNECTORS: Mapping[Connector, str] = {
+ConnectorKind = Literal["source", "checkpoint", "heartbeat"]
+CONNECTORS: Mapping[ConnectorKind, str] = {
     "source": "MirrorSourceConnector",
     "heartbeat": "MirrorHeartbeatConnector",
     "checkpoint": "MirrorCheckpointConnector",
@@ -31,7 +31,7 @@ class ConnectorProperty:
     type: str = "string"
     default: str = ""
 
-    def belongs_to(self, connector: Connector) -> bool:
+    def belongs_to(self, connector: ConnectorKind) -> bool:
         """Return True if that connector defines it."""
         return connector[0] in self.connectors
 

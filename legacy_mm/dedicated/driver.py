@@ -15,7 +15,7 @@ from legacy_mm.dedicated import transform_properties, unused_keys
 from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
 from legacy_mm.dedicated.driver_file import DriverFile
 from legacy_mm.dedicated.driver_line import DriverLine
-from legacy_mm.dedicated.flow_reading import FlowReading, Release
+from legacy_mm.dedicated.flow_reading import DriverRelease, FlowReading
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.naming.policy_names import DEFAULT
@@ -58,7 +58,7 @@ def duplicate_keys(line: DriverLine) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
 
 
-def release_of(file: DriverFile) -> Release:
+def release_of(file: DriverFile) -> DriverRelease:
     """Return the release of MirrorMaker 2 that is to be followed."""
     return "4" if file.properties.get(_RELEASE, "").strip() == "4" else "3.9"
 

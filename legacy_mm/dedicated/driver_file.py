@@ -14,7 +14,7 @@ from legacy_mm.dedicated.connector_properties import (
     BY_NAME,
     CLIENT_FAMILIES,
     CONNECTORS,
-    Connector,
+    ConnectorKind,
     is_client_name,
     java_boolean,
 )
@@ -150,7 +150,7 @@ class DriverFile:
         }
         return {**defaults, **found}
 
-    def connector(self, pair: Pair, connector: Connector) -> dict[str, str]:
+    def connector(self, pair: Pair, connector: ConnectorKind) -> dict[str, str]:
         """Return the configuration that the driver gives to one of the flow's connectors."""
         found = {
             name: text

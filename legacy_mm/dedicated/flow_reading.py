@@ -9,14 +9,14 @@ from typing import Literal
 
 from legacy_mm.config.option import listed
 from legacy_mm.dedicated import transform_properties
-from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED, ROWS, Connector, read
+from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED, ROWS, ConnectorKind, read
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.features.naming import policy_names
 from legacy_mm.handlers.transforms import Transform
 from legacy_mm.policies.topic_naming import DefaultReplicationPolicy
 
-Release = Literal["3.9", "4"]
-Word = bool | int | str
+DriverRelease = Literal["3.9", "4"]
+FeatureWord = bool | int | str
 REFUSED = "connector refused"
 DEFAULT_LIST = "default"
 _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
@@ -50,25 +50,25 @@ class FlowReading:
     """One flow, as Connect reads the configurations of its connectors."""
 
     pair: Pair
-    properties: Mapping[Connector, Mapping[str, str]] = field(repr=False)
+    properties: Mapping[ConnectorKind, Mapping[str, str]] = field(repr=False)
     """The configuration of each connector; of one that is not there, that it is off."""
     worker: Mapping[str, str] = field(repr=False)
     """The configuration of the worker that runs them."""
-    release: Release = "3.9"
-    present: frozenset[Connector] = frozenset(CONNECTORS)
+    release: DriverRelease = "3.9"
+    present: frozenset[ConnectorKind] = frozenset(CONNECTORS)
     """The connectors that are there."""
     writes_offsets: bool = True
     """True to write what the flow commits into the worker's topic, too."""
 
     @classmethod
-    def of_driver(cls, file: DriverFile, pair: Pair, release: Release = "3.9") -> FlowReading:
+    def of_driver(cls, file: DriverFile, pair: Pair, release: DriverRelease = "3.9") -> FlowReading:
         """Return the flow of a driver's file."""
         properties = {connector: file.connector(pair, connector) for connector in CONNECTORS}
         writes = file.properties.get(_WRITE_OFFSETS, "true").strip().lower() != "false"
         return cls(pair, properties, file.worker(pair), release, writes_offsets=writes)
 
     @cached_property
-    def refusals(self) -> Mapping[Connector, str]:
+    def refusals(self) -> Mapping[ConnectorKind, str]:
         """The connectors that Connect refuses -> why; the process stays up, and the others run."""
         found = {connector: self._refusal(connector) for connector in CONNECTORS}
         return {connector: why for connector, why in found.items() if why}
@@ -101,17 +101,17 @@ class FlowReading:
         return "heartbeat" not in self.refusals and bool(self.value("heartbeat", "emit.heartbeats.enabled"))
 
     @property
-    def writing_for_themselves(self) -> tuple[Connector, ...]:
+    def writing_for_themselves(self) -> tuple[ConnectorKind, ...]:
         """The connectors that write records of their own."""
-        writing: dict[Connector, bool] = {"heartbeat": self.has_heartbeats, "checkpoint": self.has_checkpoints}
+        writing: dict[ConnectorKind, bool] = {"heartbeat": self.has_heartbeats, "checkpoint": self.has_checkpoints}
         return tuple(connector for connector, writes in writing.items() if writes)
 
-    def text(self, connector: Connector, name: str) -> str:
+    def text(self, connector: ConnectorKind, name: str) -> str:
         """Return a property of a connector as written, trimmed, or its default."""
         given = self.properties[connector].get(name)
         return BY_NAME[name].default if given is None else given.strip()
 
-    def value(self, connector: Connector, name: str) -> object:
+    def value(self, connector: ConnectorKind, name: str) -> object:
         """Return a property as its type; raises ValueError where the connector is refused."""
         return read(BY_NAME[name], self.text(connector, name))
 
@@ -146,7 +146,7 @@ class FlowReading:
             found["use.defaults.from"] = ["source" if given["use.defaults.from"].strip() == "source" else "target"]
         return found
 
-    def features(self) -> dict[str, Word]:
+    def features(self) -> dict[str, FeatureWord]:
         """Return what the flow does beside copying, in the words of `explain --json`."""
         return {
             **(self._copying_features() if self.copies else {}),
@@ -158,17 +158,17 @@ class FlowReading:
     def _reads_groups(self) -> bool:
         return "checkpoint" in self.present and (self.copies or "source" not in self.present)
 
-    def _heartbeat_features(self) -> dict[str, Word]:
+    def _heartbeat_features(self) -> dict[str, FeatureWord]:
         refused = "heartbeat" in self.refusals
         return {"heartbeats": REFUSED if refused else bool(self.value("heartbeat", "emit.heartbeats.enabled"))}
 
-    def _checkpoint_features(self) -> dict[str, Word]:
+    def _checkpoint_features(self) -> dict[str, FeatureWord]:
         if "checkpoint" in self.refusals:
             return {"checkpoints": REFUSED, "group_offsets": REFUSED}
         syncs = bool(self.value("checkpoint", "sync.group.offsets.enabled"))
         return {"checkpoints": self.has_checkpoints, "group_offsets": syncs}
 
-    def _copying_features(self) -> dict[str, Word]:
+    def _copying_features(self) -> dict[str, FeatureWord]:
         refreshes = self.value("source", "refresh.topics.enabled")
         syncs = self.value("source", _SYNCS)
         return {
@@ -178,7 +178,7 @@ class FlowReading:
             "offset_syncs": self.text("source", "offset-syncs.topic.location") if syncs else False,
         }
 
-    def _excluded(self, connector: Connector, name: str) -> tuple[str, ...] | None:
+    def _excluded(self, connector: ConnectorKind, name: str) -> tuple[str, ...] | None:
         given = self.properties[connector]
         old = next(old for old, new in RENAMED.items() if new == name)
         for spelling in (name, old) if self.release == "3.9" else (name,):
@@ -186,7 +186,7 @@ class FlowReading:
                 return listed(given[spelling])
         return None
 
-    def _refusal(self, connector: Connector) -> str:
+    def _refusal(self, connector: ConnectorKind) -> str:
         """Return why Connect refuses the connector; empty if it does not."""
         given = self.properties[connector]
         for row in ROWS:

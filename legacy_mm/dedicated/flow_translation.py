@@ -12,7 +12,7 @@ from legacy_mm.compat.client_settings import admin_settings, commit_interval, so
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.config.settings import HandlerSettings, MetricsSettings, ReceiptSettings, SparkSettings, TopicSettings
 from legacy_mm.dedicated import transform_properties
-from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, Connector, is_client_name
+from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, ConnectorKind, is_client_name
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.flow_reading import FlowReading, ListWords
 from legacy_mm.errors import ConfigurationError
@@ -26,7 +26,7 @@ _EVERY_TOPIC = ".*"
 _LOOK_FOR_TOPICS_MS = "5000"
 """Between two looks for new topics; MirrorMaker 2 takes 600 s, KIP-382 promised 5."""
 _FLUSH_MS = "60000"
-_FLAGS: Mapping[Connector, tuple[str, ...]] = {
+_FLAGS: Mapping[ConnectorKind, tuple[str, ...]] = {
     "source": (
         "replication.policy.class",
         "replication.policy.separator",
@@ -180,12 +180,12 @@ def _admin(reading: FlowReading, clients: ClientTranslation, side: str) -> Trans
     return clients.client("consumer" if side == "source" else "producer", given, 1)
 
 
-def _cluster(reading: FlowReading, connector: Connector, side: str) -> dict[str, str]:
+def _cluster(reading: FlowReading, connector: ConnectorKind, side: str) -> dict[str, str]:
     own = _stripped(reading.properties[connector], f"{side}.cluster.")
     return {name: text for name, text in own.items() if is_client_name(name)}
 
 
-def _client(reading: FlowReading, connector: Connector, kind: str, side: str) -> dict[str, str]:
+def _client(reading: FlowReading, connector: ConnectorKind, kind: str, side: str) -> dict[str, str]:
     assert kind in CLIENT_FAMILIES
     given = reading.properties[connector]
     found = {**_stripped(given, f"{kind}."), **_stripped(given, f"{side}.{kind}.")}

@@ -21,7 +21,7 @@ from legacy_mm.compat.command_line import Role, Word
 from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.properties_file import PropertyEntry
-from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, ReadOwnOptions, Translation, Version, translate
+from legacy_mm.compat.translate import Help, LineOutcome, MirrorRun, NothingToDo, ReadOwnOptions, Version, translate
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.explain import client_files
 from legacy_mm.explain.client_files import ClientFile
@@ -177,7 +177,7 @@ class _Facts:
     options: list[OptionRow] = field(default_factory=list)
     files: list[ClientFile] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    result: Translation | LegacyMMError = field(default_factory=NothingToDo)
+    result: LineOutcome | LegacyMMError = field(default_factory=NothingToDo)
 
     @property
     def run(self) -> MirrorRun | None:
@@ -218,7 +218,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: OptionRea
     return explained
 
 
-def _ending(result: Translation | LegacyMMError) -> tuple[int, str]:
+def _ending(result: LineOutcome | LegacyMMError) -> tuple[int, str]:
     match result:
         case MirrorRun():
             return 0, "It would run."

@@ -10,11 +10,9 @@ from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
-from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.policies.pattern_words import compiles_anywhere
 from legacy_mm.policies.topic_filter import Matcher
-
-Java = Callable[[], Jvm]
 
 
 class _Check(NamedTuple):
@@ -32,7 +30,7 @@ class _Unasked:
         return frozenset()
 
 
-def look(flows: Sequence[Settings], java: Java) -> tuple[str, ...]:
+def look(flows: Sequence[Settings], java: StartJvm) -> tuple[str, ...]:
     """Return what this host could not try, and why; raises LegacyMMError for what ends a mirror.
 
     It checks in the mirror's order, so it names the fault that the mirror would name.
@@ -46,7 +44,7 @@ def look(flows: Sequence[Settings], java: Java) -> tuple[str, ...]:
     return tuple(untried)
 
 
-def _checks(flows: Sequence[Settings], java: Java) -> Iterator[_Check]:
+def _checks(flows: Sequence[Settings], java: StartJvm) -> Iterator[_Check]:
     """Yield the checks; all flows have one listener."""
     if listener := flows[0].listener:
         yield _Check("the rebalance listener", partial(plugins.check_listener, listener, java))
@@ -57,7 +55,7 @@ def _checks(flows: Sequence[Settings], java: Java) -> Iterator[_Check]:
         yield _Check(f"the topic pattern {settings.topics.pattern}", partial(_compile, settings, java))
 
 
-def _compile(settings: Settings, java: Java) -> None:
+def _compile(settings: Settings, java: StartJvm) -> None:
     def compiled(pattern: str) -> Matcher:
         return _Unasked() if compiles_anywhere(pattern) else java().topic_matcher(pattern)
 

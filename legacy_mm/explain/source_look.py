@@ -11,13 +11,13 @@ from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.errors import HostError
-from legacy_mm.explain.host_look import Java
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.cluster_identity import both_ends, warning
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.model import TopicPartition
 
 _ASK_TIMEOUT = 5.0
@@ -67,7 +67,7 @@ class Topics:
     """A warning that both ends are one cluster."""
 
 
-def look(flows: Sequence[Settings], java: Java) -> Topics:
+def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
     """Ask the sources; raises HostError when one does not answer, ConfigurationError where features must not run."""
     found = [_flow(settings, java, whose=len(flows) > 1) for settings in flows]
     topics = Topics(
@@ -84,7 +84,7 @@ def look(flows: Sequence[Settings], java: Java) -> Topics:
     return replace(topics, impossible=rows, attention=attention)
 
 
-def _impossible(settings: Settings, topics: Collection[str], java: Java) -> Mapping[str, str]:
+def _impossible(settings: Settings, topics: Collection[str], java: StartJvm) -> Mapping[str, str]:
     """Return topics that the target cannot have. All flows share it; a target that does not answer names none."""
     if not topics:
         return {}
@@ -93,7 +93,7 @@ def _impossible(settings: Settings, topics: Collection[str], java: Java) -> Mapp
     return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT))
 
 
-def _attention(settings: Settings, java: Java) -> str:
+def _attention(settings: Settings, java: StartJvm) -> str:
     """Return the warning, or raise ConfigurationError if features must not run; a silent target gives none."""
     try:
         ends = both_ends(key_stores.with_stores(settings, java))
@@ -102,7 +102,7 @@ def _attention(settings: Settings, java: Java) -> str:
         return ""
 
 
-def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
+def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = key_stores.with_store(settings.source, java)
     inspector = choose.inspector(source.connection)
     with at_cluster(source.name, source.connection):
@@ -124,7 +124,7 @@ def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCop
     return copies, starts
 
 
-def _called(settings: Settings, names: Names, topics: Sequence[str], java: Java) -> Mapping[str, str]:
+def _called(settings: Settings, names: Names, topics: Sequence[str], java: StartJvm) -> Mapping[str, str]:
     """Return topic -> name of its copy, as flags or a handler have it; raises HandlerFailure for an impossible name."""
     handler = settings.handler
     if handler is None:

@@ -35,7 +35,7 @@ from legacy_mm.policies.topic_naming import (
     LegacyReplicationPolicy,
     ReplicationPolicy,
 )
-from legacy_mm.spark.shipping import UNPACKED, Work
+from legacy_mm.spark.shipping import UNPACKED, ShippedWork
 
 _POLICIES: dict[str, type[ReplicationPolicy]] = {
     LEGACY: LegacyReplicationPolicy,
@@ -84,7 +84,7 @@ def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerS
     return replace(settings, class_path=class_path)
 
 
-def shipment(settings: HandlerSettings) -> tuple[list[Work], dict[str, Path]]:
+def shipment(settings: HandlerSettings) -> tuple[list[ShippedWork], dict[str, Path]]:
     """Return the content of the archive for workers with a handler: work, and name in it -> file or folder."""
     if not settings.name:
         return [], {}

@@ -5,19 +5,18 @@ The copy tasks get the same steps with names instead of expressions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from legacy_mm.errors import ConfigurationError, HandlerFailure, InvalidPattern
 from legacy_mm.flow.transform_steps import TransformStep
 from legacy_mm.handlers.built_in import KeepPartition, RenameTopic, rows_of, step
 from legacy_mm.handlers.transforms import STEP
-from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.jvm.topic_rename import TopicRename
 from legacy_mm.policies.topic_filter import Matcher
 from legacy_mm.policies.topic_letters import has_legal_letters, why_no_topic
 
-Java = Callable[[], Jvm]
 _MAP, _FILTER = "rename.map", "filter.topic"
 
 
@@ -39,7 +38,7 @@ class _Step(Protocol):
 class _Map:
     sees_records = keeps_partition = False
 
-    def __init__(self, value: str, java: Java) -> None:
+    def __init__(self, value: str, java: StartJvm) -> None:
         self._rows = [TopicRename(java(), expression, name) for expression, name in rows_of(value)]
         for row in self._rows:
             _check_letters(row.sample)
@@ -58,7 +57,7 @@ class _Map:
 class _Filter:
     sees_records = keeps_partition = False
 
-    def __init__(self, value: str, java: Java) -> None:
+    def __init__(self, value: str, java: StartJvm) -> None:
         self._matcher: Matcher = java().topic_matcher(value)
 
     def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
@@ -89,7 +88,7 @@ class _Other:
 class TopicSteps:
     """The steps of a line, one after the other."""
 
-    def __init__(self, steps: Sequence[str], java: Java) -> None:
+    def __init__(self, steps: Sequence[str], java: StartJvm) -> None:
         """Build the steps; raises ConfigurationError for one that cannot be made.
 
         `java` is called only if there are expressions.
@@ -144,7 +143,7 @@ def renaming(names: Mapping[str, str]) -> str:
     return f"{_MAP}={','.join(f'{name}->{new}' for name, new in names.items())}"
 
 
-def _make_step(text: str, java: Java) -> _Step:
+def _make_step(text: str, java: StartJvm) -> _Step:
     name, _, value = text.partition("=")
     if name == STEP:
         return TransformStep(value, java)

@@ -14,7 +14,7 @@ from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.record_batch import Header
 
 _NO_TIME = -1
-Row = tuple[Any, ...]
+RecordRow = tuple[Any, ...]
 """The fields of a record, as in `Columns.rows`."""
 
 
@@ -59,9 +59,9 @@ def stopped(handled: Handled) -> bool:
     return handled.error is not None or handled.exit_code is not None
 
 
-def _runs(batch: Columns) -> Iterator[tuple[TopicPartition, list[Row]]]:
+def _runs(batch: Columns) -> Iterator[tuple[TopicPartition, list[RecordRow]]]:
     """Yield the records that can be in one batch: of one partition, with ascending offsets and one kind of time."""
-    run: list[Row] = []
+    run: list[RecordRow] = []
     for row in batch.rows():
         if run and (row[:2] != run[-1][:2] or row[2] <= run[-1][2] or row[3] != run[-1][3]):
             yield TopicPartition(*run[0][:2]), run
@@ -71,7 +71,7 @@ def _runs(batch: Columns) -> Iterator[tuple[TopicPartition, list[Row]]]:
         yield TopicPartition(*run[0][:2]), run
 
 
-def _source(place: TopicPartition, rows: Sequence[Row], wish: int) -> SourceRecords:
+def _source(place: TopicPartition, rows: Sequence[RecordRow], wish: int) -> SourceRecords:
     writers: dict[str, kernels.RecordWriter] = {}
     first, last = rows[0], rows[-1]
     records = [(place.topic, key, value, headers, None, time) for _, _, _, _, time, key, value, headers in rows]

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -53,6 +53,10 @@ _ASIDE = re.compile(r"\s|WARNING|OpenJDK|Error: A fatal exception|Error: Could n
 _UNDECODED = re.compile("[\ud800-\udfff]")
 """Bytes of a command line that are no letters: Java has this letter for them."""
 IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
+
+
+StartJvm = Callable[[], "Jvm"]
+"""Starts the JVM at the first call, and returns it."""
 
 
 class Jvm:

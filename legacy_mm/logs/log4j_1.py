@@ -7,8 +7,8 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from legacy_mm.logs.log4j_found import (
+    FindVariable,
     Found,
-    Lookup,
     NotUnderstood,
     layout_of,
     level_named,
@@ -32,7 +32,7 @@ def is_version1(properties: Mapping[str, str]) -> bool:
     return any(name.startswith("log4j.") for name in properties)
 
 
-def read_properties(properties: Mapping[str, str], find: Lookup) -> Found:
+def read_properties(properties: Mapping[str, str], find: FindVariable) -> Found:
     """Read the settings of a properties file."""
     resolved = {name.strip(): substituted(text, find) for name, text in properties.items()}
     loggers = dict(_loggers(resolved))
@@ -49,7 +49,7 @@ def read_properties(properties: Mapping[str, str], find: Lookup) -> Found:
     return Found(LogSettings(loggers, appenders), tuple(problems))
 
 
-def read_xml(root: Element, find: Lookup) -> Found:
+def read_xml(root: Element, find: FindVariable) -> Found:
     """Read the settings of an XML file."""
     return read_properties(dict(_flat(root)), find)
 

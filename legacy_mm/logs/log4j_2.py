@@ -8,8 +8,8 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from legacy_mm.logs.log4j_found import (
+    FindVariable,
     Found,
-    Lookup,
     NotUnderstood,
     layout_of,
     level_named,
@@ -118,7 +118,7 @@ def _logger(named: Mapping[str, Any]) -> Component:
     return Component("logger", attributes, tuple(Component("appenderref", {"ref": each}) for each in references))
 
 
-def read(configuration: Component, find: Callable[[Mapping[str, str]], Lookup]) -> Found:
+def read(configuration: Component, find: Callable[[Mapping[str, str]], FindVariable]) -> Found:
     """Read the settings of a tree; `find` makes the look-up from the file's own properties."""
     if configuration.kind != "configuration":
         raise NotUnderstood(f"it begins with {configuration.kind}")
@@ -136,7 +136,7 @@ def read(configuration: Component, find: Callable[[Mapping[str, str]], Lookup]) 
     return Found(LogSettings(loggers, {each.name: each for each in made if each}), tuple(problems))
 
 
-def _resolved(component: Component, find: Lookup) -> Component:
+def _resolved(component: Component, find: FindVariable) -> Component:
     # $${date:...} is resolved late by log4j 2: at each roll-over
     attributes = {name: substituted(text.replace("$${", "${"), find) for name, text in component.attributes.items()}
     return Component(component.kind, attributes, tuple(_resolved(part, find) for part in component.parts))

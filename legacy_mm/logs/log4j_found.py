@@ -11,7 +11,7 @@ from datetime import datetime
 from legacy_mm.logs.layouts import java_date
 from legacy_mm.logs.log_settings import LEVELS, Layout, LogSettings
 
-Lookup = Callable[[str], str | None]
+FindVariable = Callable[[str], str | None]
 MESSAGE_ONLY = "%m%n"
 """The pattern of both generations if a pattern layout has none."""
 _REFERENCE = re.compile(r"\$\{([^${}]*)\}")
@@ -38,7 +38,7 @@ class Found:
     problems: tuple[str, ...] = ()
 
 
-def lookup(system: Mapping[str, str], environment: Mapping[str, str], own: Mapping[str, str]) -> Lookup:
+def lookup(system: Mapping[str, str], environment: Mapping[str, str], own: Mapping[str, str]) -> FindVariable:
     """Return a look-up for `${name}`: Java's system properties before the file's own; `sys:`, `env:` and `date:` by
     name.
     """
@@ -56,7 +56,7 @@ def lookup(system: Mapping[str, str], environment: Mapping[str, str], own: Mappi
     return find
 
 
-def substituted(text: str, find: Lookup) -> str:
+def substituted(text: str, find: FindVariable) -> str:
     """Replace every `${name}` and `${name:-default}`, inner ones first; unknown names become empty."""
     for _ in range(20):
         text, changes = _REFERENCE.subn(lambda match: _value(match[1], find), text)
@@ -65,7 +65,7 @@ def substituted(text: str, find: Lookup) -> str:
     return text
 
 
-def _value(reference: str, find: Lookup) -> str:
+def _value(reference: str, find: FindVariable) -> str:
     name, _, default = reference.partition(":-")
     found = find(name)
     return default if found is None else found

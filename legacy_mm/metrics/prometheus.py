@@ -29,7 +29,7 @@ from legacy_mm.metrics.registry import Labels, Snapshot
 from legacy_mm.metrics.window import WindowReading
 
 Snapshots = Callable[[], Iterable[Snapshot]]
-State = Callable[[], health.State]
+GetState = Callable[[], health.State]
 PROBES = {"/healthz": health.death, "/readyz": health.unreadiness}
 _NUMBERS = ("/metrics", "/")
 
@@ -37,7 +37,7 @@ _NUMBERS = ("/metrics", "/")
 class Endpoint:
     """An HTTP server on a thread of its own."""
 
-    def __init__(self, address: str, port: int, snapshots: Snapshots, state: State) -> None:
+    def __init__(self, address: str, port: int, snapshots: Snapshots, state: GetState) -> None:
         """Listen; raises HostError when the address cannot be used."""
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_SnapshotCollector(snapshots))
@@ -80,7 +80,7 @@ class _Silent(WSGIRequestHandler):
         """Ignore the log of requests: a scrape is no news."""
 
 
-def _application(metrics: WSGIApplication, state: State) -> WSGIApplication:
+def _application(metrics: WSGIApplication, state: GetState) -> WSGIApplication:
     def answer(environment: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environment["PATH_INFO"]
         if path in _NUMBERS:

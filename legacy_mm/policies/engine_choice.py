@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple
 from legacy_mm.errors import ConfigurationError
 
 Asked = Literal["auto", "batches", "records"]
-Engine = Literal["batches", "records"]
+EngineName = Literal["batches", "records"]
 
 
 class EngineChoice(NamedTuple):
     """An engine and why it is this one."""
 
-    engine: Engine
+    engine: EngineName
     reason: str
 
 

@@ -15,11 +15,11 @@ from typing import Literal
 
 from legacy_mm.errors import HostError
 
-Work = Literal["copy", "verify", "java"]
+ShippedWork = Literal["copy", "verify", "java"]
 """Copy tasks, those of a comparison, or a Java handler's part in them."""
 UNPACKED = "legacy_mm_env"
 """The folder of a worker's task in which the archive is unpacked."""
-_SHIPPED: dict[Work, tuple[str, ...]] = {
+_SHIPPED: dict[ShippedWork, tuple[str, ...]] = {
     "copy": ("confluent-kafka", "kafka-python", "crc32c", "cramjam"),
     "verify": ("confluent-kafka", "pyarrow"),
     "java": ("jpype1", "packaging"),
@@ -30,7 +30,7 @@ _UNUSED = {("pyarrow", "tests"), ("pyarrow", "include")}
 """Folders of distributions that no task needs."""
 
 
-def build_archive(folder: Path, works: Sequence[Work], code: Mapping[str, Path] = {}) -> Path:
+def build_archive(folder: Path, works: Sequence[ShippedWork], code: Mapping[str, Path] = {}) -> Path:
     """Write the archive for such tasks into the folder; its name tells the Python version it is for.
 
     `code`: name in the archive -> file, or folder of which modules and classes are taken. Raises HostError.
@@ -45,7 +45,7 @@ def build_archive(folder: Path, works: Sequence[Work], code: Mapping[str, Path] 
     return archive
 
 
-def _files(works: Sequence[Work]) -> Iterator[tuple[Path, str]]:
+def _files(works: Sequence[ShippedWork]) -> Iterator[tuple[Path, str]]:
     package = Path(__file__).resolve().parents[1]
     for path in sorted(path for suffix in _OURS for path in package.rglob(f"*{suffix}")):
         yield path, str(path.relative_to(package.parent))

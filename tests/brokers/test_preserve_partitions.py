@@ -11,7 +11,7 @@ import pytest
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, grow_topic, list_topics, read_all, wait_for_count
 from legacy_mm.audit.load import NEVER_EXPIRE, Loaded, load, load_kinds
 from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.audit.record_comparison import Placement, same_records
+from legacy_mm.audit.record_comparison import ExpectedPartition, same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.frames import Progress
 from legacy_mm.dataplane import partition_counts, target_topics, unmade_topics
@@ -219,7 +219,7 @@ def test_topics_beside_it_go_by_their_keys(
     )
     copying.wait_safe(2_000)
     assert copying.stop() == {}
-    placements: dict[str, Placement] = {kept: "same", keyed: "hash"}
+    placements: dict[str, ExpectedPartition] = {kept: "same", keyed: "hash"}
     for name, placement in placements.items():
         there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
         assert same_records(there, here, target_partitions=MORE_PARTITIONS, placement=placement) == []

@@ -22,11 +22,12 @@ from legacy_mm.compat import properties_file
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.errors import ConfigurationError, HandlerFailure
-from legacy_mm.flow.topic_steps import Java, TopicSteps
+from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers import batches
 from legacy_mm.handlers.api import CREATE_TIME, NO_TIMESTAMP, Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
@@ -44,7 +45,7 @@ pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")
-def java() -> Iterator[Java]:
+def java() -> Iterator[StartJvm]:
     with java_when_asked(None) as started:
         yield started
 
@@ -105,7 +106,7 @@ def data(value: str | None) -> bytes | None:
     return None if value is None else base64.b64decode(value)
 
 
-def ours(case: Case, records: Sequence[Record], java: Java) -> Answer:
+def ours(case: Case, records: Sequence[Record], java: StartJvm) -> Answer:
     """What our steps make of them; a refusal of ours alone begins with `here: `."""
     found, converter = case
     if why := transform_properties.refusal(properties(found)):
@@ -226,7 +227,7 @@ def fails(each: Any) -> bool:
 
 
 @pytest.mark.parametrize("release", [CONNECT, CURRENT])
-def test_transforms_are_connect_s_own(release: str, java: Java) -> None:
+def test_transforms_are_connect_s_own(release: str, java: StartJvm) -> None:
     cases = [(each, SIMPLE) for each in (*CASES, CHAIN)] + [(CHAIN, BYTES)]
     theirs = in_java(release, cases, RECORDS)
     for case, expected in zip(cases, theirs, strict=True):
@@ -237,7 +238,7 @@ def test_transforms_are_connect_s_own(release: str, java: Java) -> None:
 
 
 @pytest.mark.parametrize("release", [CONNECT, CURRENT])
-def test_a_chain_in_any_order(release: str, java: Java) -> None:
+def test_a_chain_in_any_order(release: str, java: StartJvm) -> None:
     dice = random.Random(7)
     cases = [(chain(dice), SIMPLE) for _ in range(300)]
     for case, expected in zip(cases, in_java(release, cases, RECORDS), strict=True):
@@ -273,7 +274,7 @@ def chain(dice: random.Random) -> str:
 
 
 @pytest.mark.parametrize("release", [CONNECT, CURRENT])
-def test_a_literal_is_written_as_connect_writes_it(release: str, java: Java) -> None:
+def test_a_literal_is_written_as_connect_writes_it(release: str, java: StartJvm) -> None:
     """Of whatever letters; what ours refuses is no plain word or number."""
     dice = random.Random(11)
     letters = '0123456789+-.eETZ:,"[]{}aN '
@@ -301,7 +302,7 @@ def escaped(literal: str) -> str:
     return "".join(f"\\u{ord(letter):04x}" for letter in literal)
 
 
-def test_a_time_is_written_as_java_writes_it(java: Java) -> None:
+def test_a_time_is_written_as_java_writes_it(java: StartJvm) -> None:
     dice = random.Random(5)
     letters = "yMdDHkKhmsS"
     patterns = [
@@ -317,7 +318,7 @@ def test_a_time_is_written_as_java_writes_it(java: Java) -> None:
 
 
 @pytest.mark.parametrize("literal", ["x", "7", "true", ""])
-def test_what_only_bytes_can_be_is_not_written_as_text(literal: str, java: Java) -> None:
+def test_what_only_bytes_can_be_is_not_written_as_text(literal: str, java: StartJvm) -> None:
     """MirrorMaker 2's own converter fails on every record with such a header; ours refuses the flow."""
     case = (one("InsertHeader", "header=h", f"value.literal={literal}"), BYTES)
     (expected,) = in_java(CURRENT, [case], RECORDS)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import override
 
-from legacy_mm.clients.librdkafka.internal_log import InternalLog, Pair
+from legacy_mm.clients.librdkafka.internal_log import InternalLog, KeyAndValue
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
@@ -15,8 +15,8 @@ from legacy_mm.errors import HostError
 class FakeInternalTopic(InternalTopicWriter, InternalLog):
     """Its records are those that it begins with, and those that it takes."""
 
-    def __init__(self, *written: Pair) -> None:
-        self.written: list[Pair] = list(written)
+    def __init__(self, *written: KeyAndValue) -> None:
+        self.written: list[KeyAndValue] = list(written)
         self.places: list[tuple[int, str]] = []
         """Partition and mark of each record that was sent."""
         self.full = False
@@ -57,7 +57,7 @@ class FakeInternalTopic(InternalTopicWriter, InternalLog):
         return True
 
     @override
-    def read(self, deadline: Deadline) -> Iterator[Pair]:
+    def read(self, deadline: Deadline) -> Iterator[KeyAndValue]:
         if self.unreadable:
             raise HostError("cannot be read")
         new, self.read_to = self.written[self.read_to :], len(self.written)

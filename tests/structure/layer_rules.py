@@ -327,8 +327,18 @@ ALLOWED_TWICE = {
 }
 
 
+def _type_name(node: ast.stmt) -> str:
+    """The name of a class, or of a type such as `Say = Callable[[str], None]`; empty for anything else."""
+    if isinstance(node, ast.ClassDef):
+        return node.name
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript | ast.BinOp):
+        target = node.targets[0]
+        return target.id if isinstance(target, ast.Name) and not target.id.isupper() else ""
+    return ""
+
+
 def twice_violations(tree: Tree) -> list[str]:
-    """Public classes of one name, and modules of one name; a command's module may be called like what it runs."""
+    """Public classes and types of one name, and modules of one name; a command's module may be called like its work."""
     modules: dict[str, list[str]] = {}
     classes: dict[str, list[str]] = {}
     for module in tree.values():
@@ -336,8 +346,8 @@ def twice_violations(tree: Tree) -> list[str]:
             continue
         modules.setdefault(module.name.rpartition(".")[2], []).append(module.name)
         for node in module.tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                classes.setdefault(node.name, []).append(module.name)
+            if (name := _type_name(node)) and not name.startswith("_"):
+                classes.setdefault(name, []).append(module.name)
     found = [f"class {name} is in {', '.join(where)}" for name, where in classes.items() if len(where) > 1]
     return found + [
         f"module {name} is {', '.join(where)}"

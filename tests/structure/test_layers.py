@@ -225,12 +225,13 @@ def test_a_name_that_says_nothing_is_found(plant: Plant) -> None:
 
 
 def test_a_name_that_two_things_have_is_found(plant: Plant) -> None:
-    text = "class Answer: pass\nclass _Private: pass"
+    text = "class Answer: pass\nclass _Private: pass\nSay = Callable[[str], None]\nSIZE = 1 << 20"
     tree = plant(
         {"clients/a.py": text, "flow/a.py": text, "cli/a.py": text, "clients/api.py": "", "handlers/api.py": ""}
     )
     assert rules.twice_violations(tree) == [
         "class Answer is in legacy_mm.clients.a, legacy_mm.flow.a",
+        "class Say is in legacy_mm.clients.a, legacy_mm.flow.a",
         "module a is legacy_mm.clients.a, legacy_mm.flow.a",
     ]
 

@@ -52,7 +52,7 @@ def client_properties(settings: AnyClient, on_error: Callable[[KafkaError], None
     }
 
 
-def _telling(fetch: tokens.Fetch, client_id: str) -> tokens.Fetch:
+def _telling(fetch: tokens.TokenCallback, client_id: str) -> tokens.TokenCallback:
     """Wrap `fetch` and report why no token comes, which librdkafka does not."""
 
     def notified(config: object) -> tuple[str, float]:

@@ -18,12 +18,12 @@ from legacy_mm.errors import CorruptRecords, HostError
 _BATCH = 5_000
 _POLL_TIMEOUT = 0.1
 _ABSENT = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC}
-Pair = tuple[bytes | None, bytes | None]
+KeyAndValue = tuple[bytes | None, bytes | None]
 """Key and value of a record."""
 Value = TypeVar("Value")
 
 
-def decoded(records: Iterable[Pair], decode: Callable[[bytes | None, bytes | None], Value]) -> Iterator[Value]:
+def decoded(records: Iterable[KeyAndValue], decode: Callable[[bytes | None, bytes | None], Value]) -> Iterator[Value]:
     """Decode these records, and skip those that cannot be decoded: any client may have written to the topic."""
     for key, value in records:
         with suppress(CorruptRecords):
@@ -48,7 +48,7 @@ class InternalLog:
         self._found: deque[Message] = deque()
         self._read_to = 0
 
-    def read(self, deadline: Deadline) -> Iterator[Pair]:
+    def read(self, deadline: Deadline) -> Iterator[KeyAndValue]:
         """Read the records that no call has returned yet, at least to the end; none of a missing topic.
 
         Raise HostError when the cluster does not return all of it in time. The next call resumes after the last record
@@ -78,7 +78,7 @@ class InternalLog:
             self.close()
         return int(end)
 
-    def _poll(self) -> Iterator[Pair]:
+    def _poll(self) -> Iterator[KeyAndValue]:
         self._found = self._found or deque(self._open().consume(_BATCH, _POLL_TIMEOUT))
         while self._found:
             message = self._found.popleft()

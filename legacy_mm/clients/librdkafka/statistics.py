@@ -14,7 +14,7 @@ from typing import Any, Literal
 from legacy_mm.control_channel.frames import Measured, Statistics
 
 INTERVAL_MS = 5_000
-Client = Literal["consumer", "producer", "member"]
+ClientKind = Literal["consumer", "producer", "member"]
 Json = Mapping[str, Any]
 
 _MICRO_TO_MILLI = 1e-3
@@ -49,11 +49,11 @@ _PARTITION_COUNTERS = {
     "producer": {"sent_records": "txmsgs", "sent_bytes": "txbytes"},
     "member": {},
 }
-Spread = tuple[float, float, float, float]
+WindowNumbers = tuple[float, float, float, float]
 
 
 def statistics_properties(
-    client: Client, report: Callable[[Statistics], None], *, committed_only: bool = True
+    client: ClientKind, report: Callable[[Statistics], None], *, committed_only: bool = True
 ) -> dict[str, object]:
     """Return client properties that send statistics to `report`; `committed_only`: of what this client reads."""
     callback = _Callback(client, "ls_offset" if committed_only else "hi_offset", report)
@@ -64,7 +64,7 @@ def statistics_properties(
 class _Callback:
     """Never raises: an exception in a client's callback would lose the records in hand."""
 
-    client: Client
+    client: ClientKind
     end_offset: str
     report: Callable[[Statistics], None]
 
@@ -76,7 +76,7 @@ class _Callback:
             logging.getLogger("legacy_mm.librdkafka").debug("statistics of the %s: %r", self.client, error)
 
 
-def reduce_statistics(client: Client, stats: Json, end_offset: str = "hi_offset") -> Iterator[Measured]:
+def reduce_statistics(client: ClientKind, stats: Json, end_offset: str = "hi_offset") -> Iterator[Measured]:
     """Yield the client's own row, then its brokers', topics' and partitions'."""
     brokers, topics = stats["brokers"].values(), stats["topics"]
     yield _client(stats, brokers, topics.values())
@@ -111,7 +111,7 @@ def _client(stats: Json, brokers: Iterable[Json], topics: Iterable[Json]) -> Mea
     return Measured("client", "", counters, gauges, spreads, {"metadata": min(ages)} if ages else {})
 
 
-def _throttle(brokers: Iterable[Json], requests: float) -> Spread:
+def _throttle(brokers: Iterable[Json], requests: float) -> WindowNumbers:
     """Return the throttle times; librdkafka notes only throttled requests, and the others count as 0."""
     found = [broker["throttle"] for broker in brokers]
     return sum(each["sum"] for each in found), requests, max(each["max"] for each in found), 0.0
@@ -141,8 +141,8 @@ def _partitions(topic: str, partitions: Iterable[Json], end_offset: str) -> Iter
         yield Measured("partition", f"{topic}-{entry['partition']}", {}, gauges, {}, {})
 
 
-def _merged(table: Mapping[str, tuple[str, float]], places: Iterable[Json]) -> dict[str, Spread]:
-    merged: dict[str, Spread] = {}
+def _merged(table: Mapping[str, tuple[str, float]], places: Iterable[Json]) -> dict[str, WindowNumbers]:
+    merged: dict[str, WindowNumbers] = {}
     for measure, (key, scale) in table.items():
         found = [place[key] for place in places if place[key]["cnt"]]
         if found:

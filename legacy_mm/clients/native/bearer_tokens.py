@@ -25,7 +25,7 @@ from legacy_mm.clock import wall
 from legacy_mm.config.kafka_clients import OAuthSettings, SaslSettings
 from legacy_mm.config.property_names import name_of
 
-Fetch = Callable[[], tuple[str, float]]
+FetchToken = Callable[[], tuple[str, float]]
 """A token, and when it ends in seconds of the epoch."""
 _OIDC, _CLIENT_CREDENTIALS = "oidc", "client_credentials"
 _LIFE_USED = 0.8
@@ -81,7 +81,7 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
         return self._extensions
 
 
-def _source(sasl: SaslSettings) -> tuple[Fetch, dict[str, str]]:
+def _source(sasl: SaslSettings) -> tuple[FetchToken, dict[str, str]]:
     if (fetch := tokens.source(sasl)) is not None:
         return lambda: fetch(None), {}
     oauth = sasl.oauth

@@ -39,7 +39,7 @@ _CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")
 """Protocol and kind of groups that read topics; those without a protocol have committed and never joined."""
 _TOLD = 3
 Value = TypeVar("Value")
-Answer = tuple[str, int, Value]
+GroupAnswer = tuple[str, int, Value]
 """A group, a broker's error code, and what it is asked for."""
 
 
@@ -94,7 +94,7 @@ class GroupAdmin:
     def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:
         """Commit for groups that have no members; why not, for those where it failed. Raises LegacyMMError."""
 
-        def committed(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[None]]:
+        def committed(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[None]]:
             requests = [commit_request(_nobody(group), offsets[group]) for group in groups]
             with closing(cluster.connect(node)) as connection:
                 for group, answer in zip(groups, connection.call_each(requests), strict=True):
@@ -109,7 +109,7 @@ class GroupAdmin:
         Raises LegacyMMError, also for brokers of before 2.4.
         """
 
-        def forgotten(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[None]]:
+        def forgotten(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[None]]:
             for each in groups:
                 yield each, _forgotten(cluster, node, each, partitions), None
 
@@ -135,7 +135,7 @@ class GroupAdmin:
         self,
         cluster: Cluster,
         groups: Iterable[str],
-        ask: Callable[[Cluster, int, Sequence[str]], Iterable[Answer[Value]]],
+        ask: Callable[[Cluster, int, Sequence[str]], Iterable[GroupAnswer[Value]]],
         deadline: Deadline,
     ) -> tuple[dict[str, Value], dict[str, str]]:
         """Ask the coordinators of these groups, and again those of groups that are moving."""
@@ -192,10 +192,10 @@ def reads_topics(row: Any) -> bool:
 def _from_coordinators(
     cluster: Cluster,
     groups: Sequence[str],
-    ask: Callable[[Cluster, int, Sequence[str]], Iterable[Answer[Value]]],
+    ask: Callable[[Cluster, int, Sequence[str]], Iterable[GroupAnswer[Value]]],
     lost: dict[str, str],
     deadline: Deadline,
-) -> Iterator[Answer[Any]]:
+) -> Iterator[GroupAnswer[Any]]:
     """Yield answers about these groups; call `lost` with the reason for groups whose connection was lost."""
     of_node: defaultdict[int, list[str]] = defaultdict(list)
     for chunk in chunks(groups):
@@ -217,19 +217,19 @@ def _from_coordinators(
                 lost |= {group: str(error) for group in chunk if group in lost}
 
 
-def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[str]]:
+def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[str]]:
     for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
         missing = row.error_code == ErrorCode.GROUP_ID_NOT_FOUND
         yield row.group_id, 0 if missing else row.error_code, DEAD if missing else row.group_state
 
 
-def _members(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[tuple[str, ...]]]:
+def _members(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[tuple[str, ...]]]:
     for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
         told = tuple(f"{member.client_id} at {member.client_host.lstrip('/')}" for member in row.members)
         yield row.group_id, row.error_code, told
 
 
-def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[GroupOffsets]]:
+def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[GroupOffsets]]:
     wanted = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=None) for group in groups]
     try:
         request = OffsetFetchRequest(groups=wanted, min_version=8, max_version=BY_NAME)
@@ -241,7 +241,7 @@ def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Ans
             yield _with_offsets(group, cluster.call(node, request))
 
 
-def _with_offsets(group: str, answer: Any) -> Answer[GroupOffsets]:
+def _with_offsets(group: str, answer: Any) -> GroupAnswer[GroupOffsets]:
     found = dict(rows(answer))
     code = next(filter(None, (answer.error_code, *(row.error_code for row in found.values()))), 0)
     return (

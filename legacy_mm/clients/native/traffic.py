@@ -18,7 +18,7 @@ from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.model import TopicPartition
 
 SAMPLE_INTERVAL = 5.0
-Client = Literal["consumer", "producer"]
+TrafficKind = Literal["consumer", "producer"]
 
 
 class Spread:
@@ -73,7 +73,7 @@ class _Carried:
 class Traffic:
     """The counters of one client."""
 
-    def __init__(self, client: Client, on_trouble: Callable[[str], None]) -> None:
+    def __init__(self, client: TrafficKind, on_trouble: Callable[[str], None]) -> None:
         """Create the counters; `on_trouble` gets the reason why a connection broke."""
         self.on_trouble = on_trouble
         self.gauges: Callable[[], Mapping[str, float]] = dict

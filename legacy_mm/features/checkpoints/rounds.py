@@ -30,7 +30,7 @@ from legacy_mm.protocol.mirror_records import Checkpoint
 _NAMED = 3
 """Partitions of a group that are named in a line."""
 _MOST_NAMES = 10
-Known = Mapping[str, Mapping[TopicPartition, Checkpoint]]
+GroupCheckpoints = Mapping[str, Mapping[TopicPartition, Checkpoint]]
 """Group -> partition at the target -> its last checkpoint."""
 
 
@@ -98,7 +98,7 @@ class Emitter:
         self._refused = ""
         self._known: defaultdict[str, dict[TopicPartition, Checkpoint]] = defaultdict(dict)
 
-    def known(self) -> Known:
+    def known(self) -> GroupCheckpoints:
         """Return the last checkpoints."""
         return self._known
 
@@ -252,7 +252,7 @@ class Checkpoints(threading.Thread):
                     places = ", ".join(f"{place} at {offsets[place].offset}" for place in lasting[:_NAMED])
                     events.emit(events.GROUP_LEFT_OUT, group=group, count=len(lasting), places=places)
 
-    def _mine(self) -> Known:
+    def _mine(self) -> GroupCheckpoints:
         """Return the checkpoints of partitions that this process copies, without groups excluded or deleted since."""
         held = {TopicPartition(self._remote(topic), number) for topic, number in self._held()}
         return {

@@ -6,18 +6,17 @@ start; (3) stop if the group has other offsets already, unless they may be repla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.group_translation import offsets_of
-from legacy_mm.features.cutover.moving import members_of
+from legacy_mm.features.cutover.moving import Say, members_of
 from legacy_mm.model import Offsets, TopicPartition
 
 _ASK_TIMEOUT = 30.0
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.releases import CURRENT, find_release, grammar_of
 from legacy_mm.compat.startup import PlainRefusal
-from legacy_mm.compat.translate import Help, MirrorRun, Translation, Version, translate
+from legacy_mm.compat.translate import Help, LineOutcome, MirrorRun, Version, translate
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
 
@@ -27,7 +27,7 @@ class Tool:
         self._folder = folder
         self.notes: list[Note] = []
 
-    def __call__(self, release: str, *words: str, consumer: str = ZOOKEEPER, producer: str = "") -> Translation:
+    def __call__(self, release: str, *words: str, consumer: str = ZOOKEEPER, producer: str = "") -> LineOutcome:
         (self._folder / "c").write_text(consumer)
         (self._folder / "p").write_text(producer or "bootstrap.servers=127.0.0.1:2\nmetadata.broker.list=127.0.0.1:2\n")
         self.notes.clear()

@@ -10,7 +10,7 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.environment import read
-from legacy_mm.compat.translate import MirrorRun, NothingToDo, Translation, translate
+from legacy_mm.compat.translate import LineOutcome, MirrorRun, NothingToDo, translate
 from legacy_mm.config.secret import Secret
 from legacy_mm.errors import (
     ConfigurationError,
@@ -39,7 +39,7 @@ class Tool:
         producer: str = PRODUCER,
         include: str = "t",
         variables: dict[str, str] | None = None,
-    ) -> Translation:
+    ) -> LineOutcome:
         (self._folder / "c.properties").write_text(consumer)
         (self._folder / "p.properties").write_text(producer)
         argv = [*FILES, "--include", include, *words]

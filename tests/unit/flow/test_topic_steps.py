@@ -10,10 +10,11 @@ import pytest
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.plugins import ready_handler
-from legacy_mm.flow.topic_steps import Java, TopicSteps
+from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
-def java() -> Iterator[Java]:
+def java() -> Iterator[StartJvm]:
     with java_when_asked(None) as started:
         yield started
 
@@ -59,7 +60,7 @@ def in_a_task(steps: list[str], topic: str) -> list[str]:
         (r"(x)1->$11", "x1", "x1"),
     ],
 )
-def test_rename_map_is_javas(java: Java, text: str, topic: str, name: str) -> None:
+def test_rename_map_is_javas(java: StartJvm, text: str, topic: str, name: str) -> None:
     steps = TopicSteps([f"rename.map={text}"], java)
     assert steps.names([topic, "other"])[topic] == name
     assert in_a_task(steps.exact([topic, "other-topic"]), topic) == [name]
@@ -84,12 +85,12 @@ def test_rename_map_is_javas(java: Java, text: str, topic: str, name: str) -> No
         ("rename", "--handler.step rename: choose from"),
     ],
 )
-def test_mistakes_are_told_at_the_start(java: Java, step: str, told: str) -> None:
+def test_mistakes_are_told_at_the_start(java: StartJvm, step: str, told: str) -> None:
     with pytest.raises(ConfigurationError, match=told):
         ready_handler(HandlerSettings(steps=[step]), java)
 
 
-def test_each_step_sees_the_name_that_the_one_before_made(java: Java) -> None:
+def test_each_step_sees_the_name_that_the_one_before_made(java: StartJvm) -> None:
     line = ["rename.prefix=a.", "filter.topic=a\\.[^x].*", "keep.partition", "rename.map=a\\.(.+)->$1.b"]
     steps = TopicSteps(line, java)
     assert steps.names(["t", "x", "u"]) == {"t": "t.b", "u": "u.b"}
@@ -106,7 +107,7 @@ def test_each_step_sees_the_name_that_the_one_before_made(java: Java) -> None:
         ("rename.prefix=" + "p" * 200, "t" * 50, "a name has 249 letters at most, and this one has 250"),
     ],
 )
-def test_a_name_that_no_topic_can_have(java: Java, step: str, topic: str, told: str) -> None:
+def test_a_name_that_no_topic_can_have(java: StartJvm, step: str, topic: str, told: str) -> None:
     steps = TopicSteps([step], java)
     assert steps.exact(["fine"])
     with pytest.raises(HandlerFailure, match=told):

@@ -9,11 +9,12 @@ import pytest
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
-from legacy_mm.flow.topic_steps import Java, TopicSteps
+from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.handlers.transforms import Predicate, Transform, written
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
 
@@ -25,7 +26,7 @@ NOTED = Transform("i", "InsertHeader", {"header": "x", "value.literal": None})
 
 
 @pytest.fixture(scope="module")
-def java() -> Iterator[Java]:
+def java() -> Iterator[StartJvm]:
     with java_when_asked(None) as started:
         yield started
 
@@ -77,7 +78,7 @@ def test_transforms_without_expressions_need_no_java() -> None:
         ([DROPPED, router(r"A\.(.*)", "$1")], {}),
     ],
 )
-def test_names_at_the_target(java: Java, transforms: list[Transform], called: dict[str, str]) -> None:
+def test_names_at_the_target(java: StartJvm, transforms: list[Transform], called: dict[str, str]) -> None:
     made = steps(*transforms, java=java)
     assert made.names(["A.t", "A.u"]) == called
     for topic in ("t", "u"):
@@ -85,7 +86,7 @@ def test_names_at_the_target(java: Java, transforms: list[Transform], called: di
         assert set(found) <= set(called.get(f"A.{topic}", "").split(" or "))
 
 
-def test_a_task_sees_the_name_that_the_policy_gives(java: Java) -> None:
+def test_a_task_sees_the_name_that_the_policy_gives(java: StartJvm) -> None:
     assert in_a_task(steps(router(r"A\.(.*)", "$1-copy"), java=java), {"t": "A.t"}, "t") == ["t-copy"]
     assert in_a_task(steps(router("t", "no"), java=java), {"t": "A.t"}, "t") == ["A.t"]
 
@@ -98,7 +99,7 @@ def test_a_task_sees_the_name_that_the_policy_gives(java: Java) -> None:
         (router("(.*)", "$2"), r"replacement=\$2 is not possible for A\.t: No group 2"),
     ],
 )
-def test_names_that_no_topic_can_have(java: Java, transform: Transform, told: str) -> None:
+def test_names_that_no_topic_can_have(java: StartJvm, transform: Transform, told: str) -> None:
     with pytest.raises(HandlerFailure, match=told):
         steps(transform, java=java).exact(["A.t"])
 
@@ -107,6 +108,6 @@ def test_names_that_no_topic_can_have(java: Java, transform: Transform, told: st
     ("transform", "key"),
     [(router("(", "x"), "transforms.r.regex"), (Transform("f", "Filter", {}, named("*")), "predicates.n.pattern")],
 )
-def test_an_expression_that_java_refuses_is_named_by_its_key(java: Java, transform: Transform, key: str) -> None:
+def test_an_expression_that_java_refuses_is_named_by_its_key(java: StartJvm, transform: Transform, key: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{key}: . is no Java regular expression"):
         steps(transform, java=java)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from legacy_mm.errors import HandlerFailure, InvalidPattern
-from legacy_mm.flow.topic_steps import Java
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.jvm.topic_router import TopicRouter
 from legacy_mm.spark.session import java_when_asked
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
-def java() -> Iterator[Java]:
+def java() -> Iterator[StartJvm]:
     with java_when_asked(None) as started:
         yield started
 
@@ -33,20 +33,20 @@ def java() -> Iterator[Java]:
         ("", "x", "A.t", "A.t"),
     ],
 )
-def test_a_name(java: Java, expression: str, replacement: str, topic: str, name: str) -> None:
+def test_a_name(java: StartJvm, expression: str, replacement: str, topic: str, name: str) -> None:
     assert TopicRouter(java(), expression, replacement).routed(topic) == name
 
 
 @pytest.mark.parametrize(
     ("replacement", "said"), [("$2", "No group 2"), ("${n}", "No group with name"), ("x$", "Illegal")]
 )
-def test_a_replacement_that_java_refuses(java: Java, replacement: str, said: str) -> None:
+def test_a_replacement_that_java_refuses(java: StartJvm, replacement: str, said: str) -> None:
     router = TopicRouter(java(), "(A.*)", replacement)
     assert router.routed("B") == "B"
     with pytest.raises(HandlerFailure, match=f"replacement=.* is not possible for A.t: {said}"):
         router.routed("A.t")
 
 
-def test_an_expression_that_java_refuses(java: Java) -> None:
+def test_an_expression_that_java_refuses(java: StartJvm) -> None:
     with pytest.raises(InvalidPattern):
         TopicRouter(java(), "(", "x")

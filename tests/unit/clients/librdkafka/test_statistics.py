@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clients.librdkafka.statistics import Client, reduce_statistics, statistics_properties
+from legacy_mm.clients.librdkafka.statistics import ClientKind, reduce_statistics, statistics_properties
 from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.errors import ChannelError
 
@@ -22,7 +22,7 @@ def recorded() -> Any:
     return copy.deepcopy(RECORDED)
 
 
-def rows(client: Client, stats: Any, end_offset: str = "hi_offset") -> dict[tuple[str, str], Measured]:
+def rows(client: ClientKind, stats: Any, end_offset: str = "hi_offset") -> dict[tuple[str, str], Measured]:
     """By level and name."""
     return {(row.level, row.name): row for row in reduce_statistics(client, stats, end_offset)}
 

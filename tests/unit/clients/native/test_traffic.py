@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from legacy_mm.clients.native import traffic
-from legacy_mm.clients.native.traffic import SAMPLE_INTERVAL, Client, Spread, Traffic
+from legacy_mm.clients.native.traffic import SAMPLE_INTERVAL, Spread, Traffic, TrafficKind
 from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import Measured
 from legacy_mm.model import TopicPartition
@@ -18,7 +18,7 @@ HERE, THERE = TopicPartition("t", 0), TopicPartition("u", 1)
 class Counted:
     """A client's counters, and a clock that the test moves."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: TrafficKind) -> None:
         self.traffic = Traffic(client, lambda reason: None)
         self._reports = 0
 

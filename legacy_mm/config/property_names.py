@@ -88,7 +88,7 @@ _ISOLATION = Kind(
     lambda committed: "read_committed" if committed else "read_uncommitted",
 )
 _MSK_IAM = Kind(
-    lambda text: MskIamSettings(**json.loads(text)),
+    lambda text: _read_login(json.loads(text)),
     lambda login: json.dumps({name: value for name, value in asdict(login).items() if value is not None}),
 )
 _PROTOCOL = Kind(lambda text: SecurityProtocol(text.lower()), lambda protocol: str(protocol.value))
@@ -197,6 +197,10 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
         "partitioner": Row("partitioner", _TEXT),
     },
 }
+
+
+def _read_login(login: Mapping[str, str]) -> MskIamSettings:
+    return MskIamSettings(login["region"], **{name: value for name, value in login.items() if name != "region"})
 
 
 def name_of(kind: type, field: str) -> str:

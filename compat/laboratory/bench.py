@@ -23,7 +23,7 @@ from confluent_kafka import KafkaException
 from compat.laboratory.bench_cases import Case, load_data, run_cases
 from compat.laboratory.bench_endurance import BROKER_OF_LONG_RUNS, endure
 from compat.laboratory.bench_growth import BROKER_HEAP, GROWTH_BROKER, REPORTS, run_growth
-from compat.laboratory.bench_growth import LIMIT_SECONDS as CELL_SECONDS
+from compat.laboratory.bench_growth import LIMIT_TIMEOUT as CELL_SECONDS
 from compat.laboratory.bench_measure import (
     BROKER,
     Site,
@@ -63,7 +63,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import LegacyMMError, UsageError
 
 LIMIT_MIB, LIMIT_CORES, LIMIT_TASKS = 512, 1, 128
-LIMIT_SECONDS = 60.0
+LIMIT_TIMEOUT = 60.0
 STEADY_MB = 50.0
 SHOWN_LETTERS = 60
 REBALANCE_DELAYS = ("0", "3000")
@@ -74,7 +74,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Exit status: 0, 1 when a run failed or nothing could be run, 128 + n after signal n."""
     options = _parser().parse_args(words)
     options.repetitions = options.repetitions or (1 if options.growth else 3)
-    options.limit_seconds = options.limit_seconds or (CELL_SECONDS if options.growth else LIMIT_SECONDS)
+    options.limit_seconds = options.limit_seconds or (CELL_SECONDS if options.growth else LIMIT_TIMEOUT)
     try:
         profiles, tools = _chosen(options)
         if options.folder is not None:
@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repetitions", type=int, help="default: 3, with --growth 1")
     parser.add_argument("--records-scale", type=float, default=1.0, help="0.1 for a quick look")
     parser.add_argument("--latency-seconds", type=int, default=20, help="0 leaves latency out")
-    limit = f"a run ends so long after its first record (default: {LIMIT_SECONDS:g}, with --growth {CELL_SECONDS:g})"
+    limit = f"a run ends so long after its first record (default: {LIMIT_TIMEOUT:g}, with --growth {CELL_SECONDS:g})"
     parser.add_argument("--limit-seconds", type=float, help=limit)
     parser.add_argument("--heap", default=LEGACY_HEAP, help="-Xmx of the legacy tool (%(default)s, its script's)")
     parser.add_argument(

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from compat.laboratory.bench_cases import say
-from compat.laboratory.bench_measure import BROKER, FIRST_RECORD_SECONDS, Site
+from compat.laboratory.bench_measure import BROKER, FIRST_RECORD_TIMEOUT, Site
 from compat.laboratory.bench_profiles import OURS, Profile, start_tool
 from compat.laboratory.cgroup import Cgroup
 from compat.laboratory.steady_load import SteadyLoad
@@ -27,8 +27,8 @@ BROKER_OF_LONG_RUNS = {
 }
 _TEMPLATE, _TOPIC = "endurance-template", "endurance"
 _TEMPLATE_RECORDS = 20_000
-_LOOK_SECONDS, _SAY_SECONDS = 1.0, 60.0
-_STOP_SECONDS = 45.0
+_LOOK_INTERVAL, _SAY_SECONDS = 1.0, 60.0
+_STOP_TIMEOUT = 45.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def endure(site: Site, profile: Profile, cgroup: Cgroup, *, minutes: float, mb_p
         cgroup.join(process.pid)
         writer.start()
         begin = said = time.monotonic()
-        wait_until(ends.count, FIRST_RECORD_SECONDS, "the first record")
+        wait_until(ends.count, FIRST_RECORD_TIMEOUT, "the first record")
         lag = peak = tasks = 0
         while process.running() and (now := time.monotonic()) - begin < minutes * 60:
             lag = max(lag, writer.written - ends.count())
@@ -69,10 +69,10 @@ def endure(site: Site, profile: Profile, cgroup: Cgroup, *, minutes: float, mb_p
                 rate = writer.written * profile.record_bytes / (now - begin) / 1e6
                 minute = f"{(now - begin) / 60:.0f} min"
                 say(f"{minute}: {rate:.1f} MB/s, most lag {lag:,}, peak {peak / 1e6:.0f} MB, {tasks} tasks")
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_LOOK_INTERVAL)
         seconds = time.monotonic() - begin
         writer.stop()
         with contextlib.suppress(TimeoutError):  # then the numbers tell what is missing
-            wait_until(lambda: ends.count() >= writer.written or not process.running(), _STOP_SECONDS, "the rest")
-        code = process.stop(_STOP_SECONDS) if process.running() else process.wait(1)
+            wait_until(lambda: ends.count() >= writer.written or not process.running(), _STOP_TIMEOUT, "the rest")
+        code = process.stop(_STOP_TIMEOUT) if process.running() else process.wait(1)
         return Endured(seconds, writer.written, ends.count(), lag, peak, tasks, cgroup.killed(), code)

@@ -1,6 +1,6 @@
 """`bin/bench --growth`: the legacy tool and ours with more partitions, more streams, larger records; and its report.
 
-Rule: one profile's data at a time, because all may have to lie in memory. Cells are short: a run ends `LIMIT_SECONDS`
+Rule: one profile's data at a time, because all may have to lie in memory. Cells are short: a run ends `LIMIT_TIMEOUT`
 after its first record, and the record engine runs with one stream only.
 """
 
@@ -23,7 +23,7 @@ from compat.laboratory.releases import CURRENT, OLD
 from legacy_mm.audit.cluster_access import delete_topic
 
 REPORTS = CHECKOUT / "compat" / "reports"
-LIMIT_SECONDS = 6.0
+LIMIT_TIMEOUT = 6.0
 BROKER_HEAP = "1g"
 GROWTH_BROKER = {**BROKER, "log.index.size.max.bytes": "65536"}
 _HEAD = """\

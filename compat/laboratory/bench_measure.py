@@ -22,7 +22,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from compat.laboratory.bench_profiles import LEGACY_HEAP, MM2, Order, Profile, start_tool
 from compat.laboratory.bench_report import Sample, host_seconds, latency, steady
 from compat.laboratory.cluster import PROXIED, Cluster
-from compat.laboratory.topic_ends import REQUEST_SECONDS, TopicEnds
+from compat.laboratory.topic_ends import REQUEST_TIMEOUT, TopicEnds
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics
 from legacy_mm.audit.load import text_values
 from legacy_mm.audit.process_tree import ProcessSize
@@ -30,12 +30,12 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import HostError
 
-LOOK_SECONDS, FIRST_LOOK_SECONDS, MEMORY_SECONDS = 0.1, 0.03, 0.5
-FIRST_RECORD_SECONDS = 120.0
-STOP_SECONDS = 45.0  # our own stop deadline is 30 s
+LOOK_INTERVAL, FIRST_LOOK_INTERVAL, MEMORY_INTERVAL = 0.1, 0.03, 0.5
+FIRST_RECORD_TIMEOUT = 120.0
+STOP_TIMEOUT = 45.0  # our own stop deadline is 30 s
 LATENCY_RATE = 500
-LATENCY_WARM_UP_SECONDS = 5
-LATE_SECONDS = 30.0
+LATENCY_WARM_UP = 5
+LATE_TIMEOUT = 30.0
 STAMP = struct.Struct(">Id")  # number of the record, wall clock
 # Deleted topics leave the disk soon; the default is a minute. The key of the same name of a topic does not count.
 BROKER = {"log.segment.delete.delay.ms": "1000"}
@@ -149,7 +149,7 @@ def _latency_source(site: Site, profile: Profile) -> Iterator[_PacedSource]:
 
 def _paced(source: _PacedSource, bootstrap: str, profile: Profile, seconds: int) -> dict[str, float | None]:
     """Write for some seconds, and see when the records arrive in the topic of this cluster."""
-    warm_up = LATENCY_RATE * LATENCY_WARM_UP_SECONDS
+    warm_up = LATENCY_RATE * LATENCY_WARM_UP
     total = warm_up + LATENCY_RATE * seconds
     thread = threading.Thread(target=source.write_paced, args=(1, total), daemon=True)
     thread.start()
@@ -170,7 +170,7 @@ def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple
             if process.running():
                 process.signal(signal.SIGTERM)
                 with contextlib.suppress(TimeoutError):  # then it is killed
-                    process.wait(STOP_SECONDS)
+                    process.wait(STOP_TIMEOUT)
     finally:
         _remove(site.target.bootstrap, order.arrives_in(tool))
         if tool == MM2:  # it would continue from the offsets in these topics
@@ -179,7 +179,7 @@ def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple
                     if name.startswith(MM2_TOPICS):
                         _remove(cluster.bootstrap, name)
         with contextlib.suppress(TimeoutError):  # a slow disk spoils no run that is over
-            wait_until(lambda: not _deleted_logs(site), REQUEST_SECONDS, "deleted logs to leave the disk")
+            wait_until(lambda: not _deleted_logs(site), REQUEST_TIMEOUT, "deleted logs to leave the disk")
 
 
 def _remove(bootstrap: str, topic: str) -> None:
@@ -196,9 +196,9 @@ def _deleted_logs(site: Site) -> list[Path]:
 def _await_first(process: ToolProcess, ends: TopicEnds, begin: float) -> int:
     while not (count := ends.count()):
         _check(process)
-        if time.monotonic() - begin > FIRST_RECORD_SECONDS:
-            raise HostError(f"no record within {FIRST_RECORD_SECONDS:g} s; {process.name} printed: {_tail(process)}")
-        time.sleep(FIRST_LOOK_SECONDS)
+        if time.monotonic() - begin > FIRST_RECORD_TIMEOUT:
+            raise HostError(f"no record within {FIRST_RECORD_TIMEOUT:g} s; {process.name} printed: {_tail(process)}")
+        time.sleep(FIRST_LOOK_INTERVAL)
     return count
 
 
@@ -221,9 +221,9 @@ def _watch(
     peak, tasks, peak_at = process.tree.memory_bytes(), process.tree.tasks(), first.at
     while samples[-1].records < records and samples[-1].at - first.at < site.limit_seconds:
         _check(process)
-        time.sleep(LOOK_SECONDS)
+        time.sleep(LOOK_INTERVAL)
         samples.append(look(ends.count()))
-        if samples[-1].at - peak_at >= MEMORY_SECONDS:
+        if samples[-1].at - peak_at >= MEMORY_INTERVAL:
             peak, tasks = max(peak, process.tree.memory_bytes()), max(tasks, process.tree.tasks())
             peak_at = samples[-1].at
     return samples, max(peak, process.tree.memory_bytes()), max(tasks, process.tree.tasks())
@@ -273,7 +273,7 @@ class _PacedSource:
             due = begin + (number - first) / LATENCY_RATE
             time.sleep(max(0.0, due - time.monotonic()))
             self.write(number)
-        self._producer.flush(REQUEST_SECONDS)
+        self._producer.flush(REQUEST_TIMEOUT)
 
 
 def _arrivals(bootstrap: str, topic: str, partitions: int, last: int) -> dict[int, float]:
@@ -282,7 +282,7 @@ def _arrivals(bootstrap: str, topic: str, partitions: int, last: int) -> dict[in
     found: dict[int, float] = {}
     try:
         consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
-        end = time.monotonic() + last / LATENCY_RATE + LATE_SECONDS
+        end = time.monotonic() + last / LATENCY_RATE + LATE_TIMEOUT
         while len(found) < last and time.monotonic() < end:
             message = consumer.poll(0.2)
             if message is None or message.error():

@@ -19,8 +19,8 @@ from legacy_mm.audit.spawn import spawn
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import HostError
 
-READY_SECONDS = 120.0  # 4 s were measured on two idle cores; a busy host may take much longer
-STOP_SECONDS = 60.0
+READY_TIMEOUT = 120.0  # 4 s were measured on two idle cores; a busy host may take much longer
+STOP_TIMEOUT = 60.0
 TAIL_LINES = 15
 METADATA, METADATA_VERSION, METADATA_VERSION_0_10, ASK_SECONDS = 3, 4, 1, 2.0
 
@@ -71,7 +71,7 @@ class Broker:
         if not self.running:
             self._process = spawn(self.command, folder=self.folder, output=self.console)
 
-    def wait_ready(self, *, nodes: frozenset[int] = frozenset(), timeout: float = READY_SECONDS) -> None:
+    def wait_ready(self, *, nodes: frozenset[int] = frozenset(), timeout: float = READY_TIMEOUT) -> None:
         """Wait until this broker answers and lists itself and all `nodes` as alive."""
         wanted = nodes | {self.node}
         wait_until(
@@ -112,7 +112,7 @@ class Broker:
             return
         if self._process.poll() is None:
             self._process.send_signal(number)
-        self._process.wait(STOP_SECONDS)
+        self._process.wait(STOP_TIMEOUT)
         self._process = None
 
     def last_words(self) -> str:

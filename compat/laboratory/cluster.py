@@ -23,7 +23,7 @@ from legacy_mm.errors import HostError
 from legacy_mm.jvm.java_home import find_java
 
 MAIN, CONTROLLER, PROXIED = "PLAINTEXT", "CONTROLLER", "PROXIED"
-FORMAT_SECONDS = 120
+FORMAT_TIMEOUT = 120
 
 DEFAULTS: Mapping[str, str] = {
     "num.partitions": "4",
@@ -137,7 +137,7 @@ class Cluster:
         # All at once: one JVM start takes more than a second.
         formats = [(broker, self._format(broker, identity, jars)) for broker in made]
         for broker, process in formats:
-            if process.wait(FORMAT_SECONDS) != 0:
+            if process.wait(FORMAT_TIMEOUT) != 0:
                 raise HostError(f"broker {broker.node} cannot be formatted: {broker.last_words()}")
         self.brokers = made
 

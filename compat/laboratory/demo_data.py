@@ -19,7 +19,7 @@ from legacy_mm.audit.record import ObservedHeaders
 from legacy_mm.errors import ConfigurationError
 
 MILLISECONDS_APART = 10
-FLUSH_SECONDS = 60
+FLUSH_TIMEOUT = 60
 POLL_EVERY = 5_000
 
 
@@ -104,10 +104,10 @@ def write_items(bootstrap: str, row: TopicRow, numbers: range | None = None) -> 
         size += len(item.key or b"") + len(item.value or b"")
         if number % POLL_EVERY == 0:
             writer.poll(0)
-    for _ in range(FLUSH_SECONDS):  # one second each, so that Ctrl-C is noticed
+    for _ in range(FLUSH_TIMEOUT):  # one second each, so that Ctrl-C is noticed
         if not writer.flush(1.0):
             return size
-    raise TimeoutError(f"{row.name} at {bootstrap} was not acknowledged within {FLUSH_SECONDS} s")
+    raise TimeoutError(f"{row.name} at {bootstrap} was not acknowledged within {FLUSH_TIMEOUT} s")
 
 
 def _headers(names: tuple[str, ...], number: int) -> ObservedHeaders:

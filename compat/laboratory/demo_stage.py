@@ -30,10 +30,10 @@ from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.jvm.java_home import find_java
 
-MIRROR_SECONDS = 300.0  # 10 s were measured on two cores
-STOP_SECONDS = 60.0
-FOLLOW_SECONDS = 5.0
-LOOK_SECONDS = 0.4
+MIRROR_TIMEOUT = 300.0  # 10 s were measured on two cores
+STOP_TIMEOUT = 60.0
+FOLLOW_TIMEOUT = 5.0
+LOOK_INTERVAL = 0.4
 STOPPED_BY_SIGTERM = 128 + signal.SIGTERM
 TAIL_LINES = 8
 TAIL_WIDTH = 240  # a line that names a record may be as long as the record
@@ -151,7 +151,7 @@ class QuickStart:
         def finished() -> bool:
             nonlocal looked
             self._check_running()
-            if watch.seconds - looked < LOOK_SECONDS:
+            if watch.seconds - looked < LOOK_INTERVAL:
                 return False
             now = watch.read()
             looked = watch.seconds
@@ -160,7 +160,7 @@ class QuickStart:
             return now.lag <= 0
 
         try:
-            wait_until(finished, MIRROR_SECONDS, "the target to hold everything")
+            wait_until(finished, MIRROR_TIMEOUT, "the target to hold everything")
         except TimeoutError as error:
             raise LegacyMMError(f"{error}; the mirror said:\n{self.tail()}") from error
         finally:
@@ -170,7 +170,7 @@ class QuickStart:
         """Stop the mirror with SIGTERM; `topics` are those that it copies."""
         mirror, start = self._running(), monotonic()
         mirror.signal(signal.SIGTERM)
-        status = mirror.wait(STOP_SECONDS)
+        status = mirror.wait(STOP_TIMEOUT)
         seconds = monotonic() - start
         left = left_running(mirror)
         logs = all_ends(self._source, topics)
@@ -233,5 +233,5 @@ def last_line(path: Path) -> str:
 def left_running(mirror: ToolProcess) -> list[int]:
     """Return the processes left of an ended mirror; its Java and workers may need a moment to follow it."""
     with suppress(TimeoutError):
-        wait_until(lambda: not mirror.tree.pids(), FOLLOW_SECONDS, "its processes to end")
+        wait_until(lambda: not mirror.tree.pids(), FOLLOW_TIMEOUT, "its processes to end")
     return mirror.tree.pids()

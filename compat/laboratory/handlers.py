@@ -15,7 +15,7 @@ from legacy_mm.jvm.java_home import find_java
 
 SAMPLES = CHECKOUT / "samples" / "handlers"
 SOURCES = tuple(sorted((SAMPLES / "java" / "handlers").glob("*.java")))
-COMPILE_SECONDS = 120.0
+COMPILE_TIMEOUT = 120.0
 
 
 def compiled(sources: Iterable[Path], folder: Path, release: str = OLD) -> dict[str, Path]:
@@ -25,7 +25,7 @@ def compiled(sources: Iterable[Path], folder: Path, release: str = OLD) -> dict[
         raise HostError(f"handlers are compiled by a JDK, and {javac} is not there: set JAVA_HOME to one")
     folder.mkdir(parents=True, exist_ok=True)
     words = [str(javac), "-nowarn", "-cp", f"{kafka_jars(release)}/*", "-d", str(folder), *map(str, sources)]
-    subprocess.run(words, check=True, capture_output=True, timeout=COMPILE_SECONDS)
+    subprocess.run(words, check=True, capture_output=True, timeout=COMPILE_TIMEOUT)
     jars = {}
     for path in sorted(folder.rglob("*.class")):
         jars[path.stem] = folder / f"{path.stem}.jar"

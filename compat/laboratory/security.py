@@ -31,10 +31,10 @@ LISTENERS: Mapping[str, str] = {
     "SHORT": "SASL_PLAINTEXT",
     "BOTH": "SASL_SSL",
 }
-SHORT_LOGIN_SECONDS = 60
+SHORT_LOGIN_LIFE = 60
 """A login at the listener SHORT lasts so long."""
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
-_REQUEST_SECONDS = 30.0
+_REQUEST_TIMEOUT = 30.0
 _MODULES = "org.apache.kafka.common.security."
 _CERTIFICATES = {"EXPIRED": "expired", "ELSEWHERE": "elsewhere"}
 _GOOD = "broker"
@@ -82,7 +82,7 @@ def secured_cluster(folder: Path, stores: Stores) -> Cluster:
         if protocol.startswith("SASL"):
             properties |= login_listener(name)
         if name == "SHORT":
-            own |= {"plain.connections.max.reauth.ms": f"{SHORT_LOGIN_SECONDS * 1000}"}
+            own |= {"plain.connections.max.reauth.ms": f"{SHORT_LOGIN_LIFE * 1000}"}
         properties |= {f"listener.name.{name.lower()}.{key}": text for key, text in own.items()}
     users = [f"--add-scram={mechanism}=[name={USER},password={USER_PASSWORD}]" for mechanism in SCRAM]
     return Cluster(folder, properties=properties, listeners=LISTENERS, format_options=users)
@@ -103,7 +103,7 @@ def change_password(cluster: Cluster, password: str) -> None:
     change = UserScramCredentialUpsertion(USER, kind, password.encode())
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
     for answer in admin.alter_user_scram_credentials([change]).values():
-        answer.result(_REQUEST_SECONDS)
+        answer.result(_REQUEST_TIMEOUT)
 
 
 def forbid_records(cluster: Cluster, topic: str) -> None:

@@ -24,7 +24,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import HostError
 from legacy_mm.jvm.java_home import find_java
 
-START_SECONDS = 40.0
+START_TIMEOUT = 40.0
 
 
 class SparkNode(ToolProcess):
@@ -109,7 +109,7 @@ class SparkStandalone:
                 raise HostError(f"Spark ended at once: {node.output()[-500:]}")
             return line in node.output()
 
-        wait_until(ready, START_SECONDS, f"'{line}'")
+        wait_until(ready, START_TIMEOUT, f"'{line}'")
 
 
 def _spark_home() -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from compat.laboratory.raw_request import ask
 
-REQUEST_SECONDS = 30.0
+REQUEST_TIMEOUT = 30.0
 _PRODUCE, _PRODUCE_VERSION, _FETCH, _FETCH_VERSION = 0, 3, 1, 4
 _MOST_BYTES = 1_000_000
 _BYTE, _SHORT, _INT, _LONG = (struct.Struct(f">{letter}") for letter in "bhiq")
@@ -59,7 +59,7 @@ class SteadyLoad:
         due = time.monotonic()
         try:
             while not self._over.wait(max(0.0, due - time.monotonic())):
-                _require_success(ask(*self._broker, _PRODUCE, _PRODUCE_VERSION, self._request, REQUEST_SECONDS))
+                _require_success(ask(*self._broker, _PRODUCE, _PRODUCE_VERSION, self._request, REQUEST_TIMEOUT))
                 self.written += self._records
                 due += self._interval
         except (OSError, ValueError) as error:
@@ -69,7 +69,7 @@ class SteadyLoad:
         """Return the first batch of a partition; OSError, or ValueError if it has none."""
         body = _INT.pack(-1) + _INT.pack(0) + _INT.pack(1) + _INT.pack(_MOST_BYTES) + _BYTE.pack(0)
         body += _array(_string(topic) + _array(_INT.pack(partition) + _LONG.pack(0) + _INT.pack(_MOST_BYTES)))
-        answer = ask(*self._broker, _FETCH, _FETCH_VERSION, body, REQUEST_SECONDS)
+        answer = ask(*self._broker, _FETCH, _FETCH_VERSION, body, REQUEST_TIMEOUT)
         # Throttle time, one topic, one partition, its error, two offsets; no aborted transaction.
         at = 4 + 4 + len(_string(topic)) + 4 + 4 + 2 + 8 + 8 + 4
         (size,) = _INT.unpack_from(answer, at)

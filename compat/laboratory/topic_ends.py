@@ -7,7 +7,7 @@ import struct
 from compat.laboratory.raw_request import ask
 from legacy_mm.audit.waiting import wait_until
 
-REQUEST_SECONDS = 30.0
+REQUEST_TIMEOUT = 30.0
 _LIST_OFFSETS, _VERSION = 2, 1
 _LATEST = -1
 _CLIENT_REPLICA = -1
@@ -31,11 +31,11 @@ class TopicEnds:
     def count(self) -> int:
         """Return the number of records that the topic has had."""
         # A new topic may have leaders in the metadata that do not know it yet.
-        ends: list[int] = wait_until(self._ends, REQUEST_SECONDS, f"end offsets of {self._topic}")
+        ends: list[int] = wait_until(self._ends, REQUEST_TIMEOUT, f"end offsets of {self._topic}")
         return sum(ends)
 
     def _ends(self) -> list[int]:
         """Return the ends, or None while a partition has no leader."""
-        answer = ask(self._host, self._port, _LIST_OFFSETS, _VERSION, self._request, REQUEST_SECONDS)
+        answer = ask(self._host, self._port, _LIST_OFFSETS, _VERSION, self._request, REQUEST_TIMEOUT)
         rows = list(_FOUND.iter_unpack(answer[self._rows_at :]))
         return [] if any(error for _, error, _, _ in rows) else [offset for *_, offset in rows]

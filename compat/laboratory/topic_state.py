@@ -28,7 +28,7 @@ AUTHORIZER: Mapping[str, str] = {
     "allow.everyone.if.no.acl.found": "true",
 }
 """Server properties: access rules are kept and obeyed, and clients without a name may do everything."""
-REQUEST_SECONDS = 30.0
+REQUEST_TIMEOUT = 30.0
 Rule = tuple[str, str, str, str, str, str]
 
 
@@ -36,7 +36,7 @@ def overrides(bootstrap: str, topic: str) -> dict[str, str]:
     """Return the properties that were set for the topic itself."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
     admin = _admin(bootstrap)
-    found = admin.describe_configs([resource])[resource].result(REQUEST_SECONDS)
+    found = admin.describe_configs([resource])[resource].result(REQUEST_TIMEOUT)
     own = ConfigSource.DYNAMIC_TOPIC_CONFIG
     return {name: str(entry.value) for name, entry in found.items() if ConfigSource(entry.source) == own}
 
@@ -57,7 +57,7 @@ def rules(bootstrap: str) -> set[Rule]:
     wanted = (ResourceType.TOPIC, anybody, ResourcePatternType.ANY, anybody, anybody)
     every = AclBindingFilter(*wanted, AclOperation.ANY, AclPermissionType.ANY)
     admin = _admin(bootstrap)
-    found: list[Any] = admin.describe_acls(every).result(REQUEST_SECONDS)
+    found: list[Any] = admin.describe_acls(every).result(REQUEST_TIMEOUT)
     return {
         (
             *(each.name, each.resource_pattern_type.name, each.principal, each.host),
@@ -84,20 +84,20 @@ def remove_rules(bootstrap: str, unwanted: Iterable[Rule]) -> None:
         return
     admin = _admin(bootstrap)
     for future in admin.delete_acls(filters).values():
-        future.result(REQUEST_SECONDS)
+        future.result(REQUEST_TIMEOUT)
 
 
 def _add(bootstrap: str, bindings: list[AclBinding]) -> None:
     admin = _admin(bootstrap)
     for future in admin.create_acls(bindings).values():
-        future.result(REQUEST_SECONDS)
+        future.result(REQUEST_TIMEOUT)
 
 
 def _alter(bootstrap: str, kind: ResourceType, name: str, properties: Mapping[str, str | None]) -> None:
     entries = [_entry(key, value) for key, value in properties.items()]
     resource = ConfigResource(kind, name, incremental_configs=entries)
     admin = _admin(bootstrap)
-    admin.incremental_alter_configs([resource])[resource].result(REQUEST_SECONDS)
+    admin.incremental_alter_configs([resource])[resource].result(REQUEST_TIMEOUT)
 
 
 def _entry(name: str, value: str | None) -> ConfigEntry:

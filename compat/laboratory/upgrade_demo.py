@@ -43,7 +43,7 @@ from legacy_mm.errors import LegacyMMError
 LESS = 20
 """Factor by which records are fewer than in `bin/demo`."""
 WAVE = 300
-PLAN_SECONDS, THERE_SECONDS, PROGRESS_SECONDS = 300.0, 120.0, 10.0
+PLAN_TIMEOUT, THERE_TIMEOUT, PROGRESS_INTERVAL = 300.0, 120.0, 10.0
 UNREAD = 3
 """Records of a partition that the groups have not read yet when they commit."""
 READERS: Mapping[str, tuple[str, ...]] = {
@@ -146,7 +146,7 @@ class Upgrade:
         self._mirror.start(*self._options(step))
         say(f"  $ {' '.join([SAME_LINE, *self._options(step)])}")
         self._copy(step, {row.name: WAVE for row in self.waves.rows})
-        wait_until(lambda: not missing(self._target.bootstrap, changes), THERE_SECONDS, "the planned changes")
+        wait_until(lambda: not missing(self._target.bootstrap, changes), THERE_TIMEOUT, "the planned changes")
         if changes:
             say(f"  as planned: {len(changes)} of {len(changes)} changes are at the target")
         if (after := self._ends(idle)) != before:
@@ -172,7 +172,7 @@ class Upgrade:
         """Run `legacy-mm plan`, shown as a user types it."""
         say(f"  $ legacy-mm plan {shlex.join(options)} -- {SAME_LINE}")
         words = ["legacy-mm", "plan", *options, "--", *shlex.split(self._mirror.line)]
-        status, text = self._mirror.command(words, PLAN_SECONDS)
+        status, text = self._mirror.command(words, PLAN_TIMEOUT)
         for line in text.splitlines():
             say(f"    {line}")
         return status, text
@@ -190,7 +190,7 @@ class Upgrade:
         """Write a wave while the mirror starts, let the groups read some of it, and compare what arrives."""
         expected = self.waves.write(counts, rules_with(step.rungs))
         self._commit()
-        self._mirror.watch(expected, self.waves.held(), PROGRESS_SECONDS)
+        self._mirror.watch(expected, self.waves.held(), PROGRESS_INTERVAL)
         if differences := self.waves.differences():
             raise NotAsPromised("the copies are not equal:\n" + "\n".join(f"  {line}" for line in differences))
         rules = rules_with(step.rungs)

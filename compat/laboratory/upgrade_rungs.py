@@ -19,7 +19,7 @@ from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import LegacyMMError
 
-PROOF_SECONDS = 120.0
+PROOF_TIMEOUT = 120.0
 WEST, EAST = "west", "east"
 """The aliases of the samples."""
 HEARTBEATS, CHECKPOINTS = "heartbeats", f"{WEST}.checkpoints.internal"
@@ -164,7 +164,7 @@ def _beats(scene: Scene) -> str:
     before = sum(end_offsets(target, HEARTBEATS).values())
     after = wait_until(
         lambda: (end := sum(end_offsets(target, HEARTBEATS).values())) >= before + BEATS and end,
-        PROOF_SECONDS,
+        PROOF_TIMEOUT,
         f"{BEATS} more heartbeats",
     )
     keys = {record.key for record in read_all(target, HEARTBEATS)}
@@ -183,7 +183,7 @@ def _synced(scene: Scene) -> str:
         return read_all(waves.target, SYNCS)
 
     names = {row.name for row in waves.rows}
-    wait_until(lambda: topics() == names, PROOF_SECONDS, f"offset syncs of {len(names)} topics")
+    wait_until(lambda: topics() == names, PROOF_TIMEOUT, f"offset syncs of {len(names)} topics")
     return f"{len(log())} offset syncs in {SYNCS}, of all {len(names)} topics"
 
 
@@ -204,7 +204,7 @@ def _checkpointed(scene: Scene) -> str:
             return False
         return _stands(waves, {copy: (offset, found[group, copy][1]) for group, copy, offset in wanted})
 
-    wait_until(exact, PROOF_SECONDS, f"{len(wanted)} checkpoints, exactly where their groups stand")
+    wait_until(exact, PROOF_TIMEOUT, f"{len(wanted)} checkpoints, exactly where their groups stand")
     return f"{len(wanted)} checkpoints of {_groups(scene)}, each exactly at its group's offset at the source"
 
 
@@ -223,7 +223,7 @@ def _brought_over(scene: Scene) -> str:
             at = {copy: (offset, found.get(copy, 0)) for copy, offset in mine.items()}
             return mine.keys() <= found.keys() and _stands(waves, at)
 
-        wait_until(stands, PROOF_SECONDS, f"the offsets of group {group} at the target")
+        wait_until(stands, PROOF_TIMEOUT, f"the offsets of group {group} at the target")
     return f"{_groups(scene)} at the target: what is left for their consumers there is what is left at the source"
 
 

@@ -22,7 +22,7 @@ from legacy_mm.audit.spawn import QUICK_JVM, spawn
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.jvm.java_home import find_java
 
-START_SECONDS = 60.0
+START_TIMEOUT = 60.0
 _NO_LOG_BEANS = "-Dzookeeper.jmx.log4j.disable=true"  # reload4j has none
 
 
@@ -92,7 +92,7 @@ class ZooKeeperCluster:
         file = write_properties(folder / "zookeeper.properties", settings)
         command = self._command(folder, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", file)
         self._keeper = spawn(command, folder=folder, output=folder / "console.log")
-        wait_until(lambda: _answers(port), START_SECONDS, f"ZooKeeper ({folder})")
+        wait_until(lambda: _answers(port), START_TIMEOUT, f"ZooKeeper ({folder})")
         return port
 
     def _make_broker(self, keeper: int) -> Broker:

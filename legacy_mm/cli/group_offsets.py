@@ -29,7 +29,7 @@ _FORMAT = 1
 _ASK_TIMEOUT = 60.0
 _READ_TIMEOUT = 600.0
 _DEFAULT_TIMEOUT = 300.0
-_SPARE_SECONDS = 5.0
+_SETTLE_MARGIN = 5.0
 _BEHIND = "-- COMMAND LINE OF THE MIRROR"
 
 
@@ -126,7 +126,7 @@ def _cut_over(options: argparse.Namespace, line: MirrorLine) -> int:
         interval = flow.settings.commit_interval
         chosen = CutoverOptions(
             options.timeout,
-            2 * interval + _SPARE_SECONDS,
+            2 * interval + _SETTLE_MARGIN,
             partial=options.partial,
             dry_run=options.dry_run,
             from_first=options.from_first,

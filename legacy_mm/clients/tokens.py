@@ -24,11 +24,11 @@ TokenCallback = Callable[[Any], tuple[str, float]]
 _MILLISECONDS = 1000
 _CLIENT_REFUSED = re.compile(r'"error"\s*:\s*"(?:invalid_|unauthorized_client|unsupported_grant_type)')
 _LOGIN = "/security/1.0/authenticate"
-_SECONDS = 20.0
+_TIMEOUT = 20.0
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
 _DIRECTLY = build_opener(ProxyHandler({}))
 """Loopback is reached without the host's proxy."""
-_WITHOUT_END_SECONDS = 365 * 86_400.0
+_LIFE_WITHOUT_END = 365 * 86_400.0
 """Time for which a token without an end is used."""
 
 
@@ -71,7 +71,7 @@ def end_of(token: str) -> float:
     try:
         return float(claims(token)["exp"])
     except (ValueError, IndexError, KeyError, TypeError):
-        return wall() + _WITHOUT_END_SECONDS
+        return wall() + _LIFE_WITHOUT_END
 
 
 def basic(user_and_password: str) -> str:
@@ -98,7 +98,7 @@ def msk_iam(login: MskIamSettings) -> TokenCallback:
 def _of_keeper(address: str) -> tuple[str, float]:
     """Ask this host's own keeper; raises ClientRefused, or OSError with the class's reason."""
     try:
-        with _DIRECTLY.open(address, timeout=_SECONDS) as response:
+        with _DIRECTLY.open(address, timeout=_TIMEOUT) as response:
             answer = json.load(response)
         return str(answer["token"]), float(answer["end"])
     except HTTPError as refused:
@@ -119,7 +119,7 @@ def _of_metadata_service(
             pem, location = trusted
             context = ssl.create_default_context(cafile=location, cadata=pem)
         try:
-            with urlopen(request, timeout=_SECONDS, context=context) as response:
+            with urlopen(request, timeout=_TIMEOUT, context=context) as response:
                 answer = json.load(response)
             return str(answer["auth_token"]), wall() + float(answer["expires_in"])
         except HTTPError as refused:

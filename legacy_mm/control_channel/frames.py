@@ -19,7 +19,7 @@ from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.model import Offsets, TopicPartition
 
 VERSION = 1
-LEASE_SECONDS = 5.0
+LEASE_TIMEOUT = 5.0
 """Seconds without a frame from the driver after which a task stops writing."""
 BEAT_INTERVAL = 1.0
 JOB = "job"
@@ -339,7 +339,7 @@ class Understood(Frame):
 
 @dataclass(frozen=True)
 class Lease(Frame):
-    """Driver -> task, each second: the permission to write for `LEASE_SECONDS` more."""
+    """Driver -> task, each second: the permission to write for `LEASE_TIMEOUT` more."""
 
 
 def encode(frame: Frame, ticket: Ticket | None = None) -> bytes:

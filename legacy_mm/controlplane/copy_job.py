@@ -18,7 +18,7 @@ from typing import Protocol
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.channel import ChannelServer, Peer, process_start
 from legacy_mm.control_channel.frames import (
-    LEASE_SECONDS,
+    LEASE_TIMEOUT,
     Copied,
     CopiedRun,
     Exit,
@@ -43,7 +43,7 @@ from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets, TopicPartition
 
-_HELLO_SECONDS, _CLUSTER_HELLO_SECONDS = 30.0, 150.0
+_HELLO_TIMEOUT, _CLUSTER_HELLO_TIMEOUT = 30.0, 150.0
 """Seconds until a task must report. The second value is for clusters that may have to start executors first."""
 _NO_ROOM = ": the cluster has no free core, too little memory, or a master that has forgotten this application"
 _PROGRESS_INTERVAL = 10.0
@@ -122,7 +122,7 @@ class CopyJob:
         self.outlives_topics = config.engine == "records"
         """librdkafka trusts the leader of a deleted topic until the epoch of the recreated one is as high."""
         self.worker = "not started"
-        self.hello_seconds = _HELLO_SECONDS if embedded else _CLUSTER_HELLO_SECONDS
+        self.hello_seconds = _HELLO_TIMEOUT if embedded else _CLUSTER_HELLO_TIMEOUT
         """Seconds that the task may take to report."""
         self.unacknowledged: dict[TopicPartition, int] = {}
         self._config = config
@@ -283,7 +283,7 @@ class CopyJob:
                 return self._closed and (self._has_ended_itself() or not self._worker_lives())
             if self._closed and (self._stopped or self._trouble is not None):
                 return True
-            return self._closed and monotonic() - self._closed_at > 2 * LEASE_SECONDS
+            return self._closed and monotonic() - self._closed_at > 2 * LEASE_TIMEOUT
 
     def wait_over(self, deadline: Deadline) -> bool:
         """Wait until the job is over or the deadline; kill the worker of a task that does not end itself."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from legacy_mm.protocol.records import Contents
 
 _SHARE = 0.1
-_MOST_SECONDS = 0.5
+_MOST_CPU = 0.5
 """The limit of CPU seconds saved up in quiet times: 1.5 GB of lz4."""
 
 
@@ -33,7 +33,7 @@ class BatchContents:
     def __init__(self, open_batch: Callable[[RecordBatch], Contents]) -> None:
         self._open = open_batch
         self._ratios: dict[tuple[TopicPartition, Codec], float] = {}
-        self._saved = _MOST_SECONDS
+        self._saved = _MOST_CPU
         self._seen = process_cpu()
 
     def measure(self, partition: TopicPartition, batch: RecordBatch, found: Contents | None) -> Sized:
@@ -58,7 +58,7 @@ class BatchContents:
 
     def _may_open(self) -> bool:
         now = process_cpu()
-        self._saved = min(_MOST_SECONDS, self._saved + _SHARE * (now - self._seen))
+        self._saved = min(_MOST_CPU, self._saved + _SHARE * (now - self._seen))
         self._seen = now
         return self._saved > 0
 

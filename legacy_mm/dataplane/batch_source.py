@@ -14,7 +14,7 @@ from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_set import Arrived, CommittedOnly, DataBatches
 
-_CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
+_CALL_TIMEOUT, _CONNECT_TIMEOUT = 4.0, 10.0
 """One question to a cluster; well below the time after which a silent task counts as stalled."""
 
 
@@ -49,7 +49,7 @@ class BatchSource:
 
 def cluster_of(settings: ConnectionSettings, *, committed_only: bool = False) -> Cluster:
     """Return the cluster of one side of a copy job."""
-    return Cluster(settings, _CALL_SECONDS, _CONNECT_SECONDS, committed_only=committed_only)
+    return Cluster(settings, _CALL_TIMEOUT, _CONNECT_TIMEOUT, committed_only=committed_only)
 
 
 def tells(settings: ConnectionSettings) -> Callable[[str], None]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from legacy_mm.control_channel.frames import Exit, Frame, Stopped
 
-_CODE_SECONDS = 5.0
+_CODE_TIMEOUT = 5.0
 """Java's other shutdown hooks may take so long before its code is known."""
 
 
@@ -42,7 +42,7 @@ class HandlerExit:
     def wait_for_code(self) -> None:
         """Wait for Java's exit code after the engine is done."""
         self._engine_done.set()
-        self._code_known.wait(_CODE_SECONDS)
+        self._code_known.wait(_CODE_TIMEOUT)
 
     def begun(self, *, stuck: bool) -> None:
         """Block Java's shutdown until this returns."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import StreamFailure
 
-GROWTH_SECONDS = 10.0
+GROWTH_TIMEOUT = 10.0
 """The time a target topic may take to get its missing partitions."""
 Move = tuple[str, int, str]
 """Source topic, partition, target topic."""
@@ -98,7 +98,7 @@ class PartitionCounts:
                     self._proven[source, target] = least
                     return True
                 if count:
-                    growing = growing or Deadline.after(GROWTH_SECONDS)
+                    growing = growing or Deadline.after(GROWTH_TIMEOUT)
                     if growing.expired():
                         raise too_few(target, count, least)
             if not go_on_waiting():

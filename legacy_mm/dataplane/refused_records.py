@@ -24,7 +24,7 @@ from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
 from legacy_mm.logs import events
 from legacy_mm.model import Columns, Outgoing, TopicPartition
 
-_LINGER_SECONDS = 60.0
+_LINGER = 60.0
 """Nobody waits for it: all that is sent is flushed."""
 _RECORD_BYTES = 128
 """More than a record and each of its headers have beside their contents."""
@@ -192,7 +192,7 @@ def _in_one_batch(target: ProducerSettings) -> ProducerSettings:
     """Return settings with which librdkafka's producer sends nothing before a flush; its linger must be below the
     timeout.
     """
-    linger = min(_LINGER_SECONDS, target.produce.delivery_timeout / 2)
+    linger = min(_LINGER, target.produce.delivery_timeout / 2)
     produce = replace(target.produce, linger=linger, batch_bytes=(1 << 31) - 1, batch_records=1_000_000)
     return replace(target, produce=produce)
 

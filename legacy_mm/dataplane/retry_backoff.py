@@ -8,7 +8,7 @@ from legacy_mm.clock import monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.logs import events
 
-_MOST_SECONDS = 1.0
+_MOST_BACKOFF = 1.0
 """`retry.backoff.max.ms` of Java's client."""
 
 
@@ -18,7 +18,7 @@ class RetryBackoff:
     def __init__(self, target: ConnectionSettings) -> None:
         """Create the pace."""
         self._first = target.retry_backoff
-        self._most = max(self._first, _MOST_SECONDS)
+        self._most = max(self._first, _MOST_BACKOFF)
         self._client = target.client_id or "client"
         self._pause = self._first
         self._due = 0.0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from legacy_mm.clock import Deadline
 
-_PATIENT_SECONDS = 3.0
+_STUCK_TIMEOUT = 3.0
 
 
 class StuckRecords:
@@ -21,9 +21,9 @@ class StuckRecords:
         """Return True if none was acknowledged for a while; ask while a barrier waits for them."""
         count = self._unacknowledged()
         if count != self._count or not count:
-            self._count, self._deadline = count, Deadline.after(_PATIENT_SECONDS)
+            self._count, self._deadline = count, Deadline.after(_STUCK_TIMEOUT)
             return False
         if not self._deadline.expired():
             return False
-        self._deadline = Deadline.after(_PATIENT_SECONDS)
+        self._deadline = Deadline.after(_STUCK_TIMEOUT)
         return True

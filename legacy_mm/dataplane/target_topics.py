@@ -15,7 +15,7 @@ from legacy_mm.clients.native.inspector import missing_topics
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.keep_alive import RetryLoop
-from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
+from legacy_mm.dataplane.partition_counts import GROWTH_TIMEOUT, too_few
 from legacy_mm.dataplane.retry_backoff import RetryBackoff
 from legacy_mm.dataplane.send_failure import Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -123,8 +123,8 @@ class TargetTopics:
             return Unsendable(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if wait.missing.expired() else None
         if count:
             age = self._target.age()
-            wait.growing = wait.growing or Deadline.after(GROWTH_SECONDS)
-            fresh = age is not None and age < GROWTH_SECONDS
+            wait.growing = wait.growing or Deadline.after(GROWTH_TIMEOUT)
+            fresh = age is not None and age < GROWTH_TIMEOUT
             return too_few(topic, count, least) if wait.growing.expired() and fresh else None
         if not self._answered(wait):
             return None

@@ -24,7 +24,7 @@ from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.channel import Peer, present
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
-    LEASE_SECONDS,
+    LEASE_TIMEOUT,
     Begin,
     Failure,
     Frame,
@@ -243,7 +243,7 @@ class CopyTask:
         """Return True if the lease is over, for good: frames that a frozen task finds when it wakes were meant for
         its past.
         """
-        return monotonic() - self._heard > LEASE_SECONDS
+        return monotonic() - self._heard > LEASE_TIMEOUT
 
     def _abandon(self) -> None:
         if not self.over.is_set():

@@ -8,7 +8,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.logs import events
 
-_MADE_SECONDS = 30.0
+_MADE_TIMEOUT = 30.0
 """The time the duty, which tries again each 10 s, has for the next topic. Then copying goes on without it."""
 _LOOK_INTERVAL = 0.2
 
@@ -43,7 +43,7 @@ class UnmadeTopics:
         made = self._topics.difference(missing)
         self._topics -= made
         if made or self._deadline is None:
-            self._deadline = Deadline.after(_MADE_SECONDS)
+            self._deadline = Deadline.after(_MADE_TIMEOUT)
         if topic in self._topics and self._deadline.expired():
             self._give_up(topic)
         return topic in self._topics

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from legacy_mm.clock import Deadline
 from legacy_mm.logs import events
 
-_QUIET_SECONDS = 3.0
+_QUIET_INTERVAL = 3.0
 """Within so long brokers make a topic, and leaders move."""
 _MAKE = (
     "make it, or see why the brokers do not: auto.create.topics.enable, the right to create, or a topic whose name "
@@ -40,7 +40,7 @@ class WaitingTopics:
             del self._deadlines[topic]
 
     def _is_to_be_told(self, topic: str) -> bool:
-        deadline = self._deadlines.setdefault(topic, Deadline.after(_QUIET_SECONDS))
+        deadline = self._deadlines.setdefault(topic, Deadline.after(_QUIET_INTERVAL))
         return topic not in self._told and deadline.expired()
 
 

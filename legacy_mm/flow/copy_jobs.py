@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from legacy_mm.control_channel.channel import ChannelServer
-from legacy_mm.control_channel.frames import LEASE_SECONDS, TaskConfig
+from legacy_mm.control_channel.frames import LEASE_TIMEOUT, TaskConfig
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.errors import FailureKind
@@ -132,7 +132,7 @@ class Copies:
             embedded=embedded,
             pairs=self._pairs,
             on_exit=self._on_exit,
-            unattended_seconds=max(LEASE_SECONDS, settings.source.max_poll_interval - 2 * LEASE_SECONDS),
+            unattended_seconds=max(LEASE_TIMEOUT, settings.source.max_poll_interval - 2 * LEASE_TIMEOUT),
         )
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job

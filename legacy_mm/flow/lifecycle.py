@@ -2,7 +2,7 @@
 
 Only the main process reacts to signals; the handlers only note the number. The main thread owns the deadline: wherever
 a stream is stuck, the process ends at most `_GRACE_TIMEOUT` after it. If the main thread itself is stuck (a start that
-hangs, a log pipe without a reader), another thread ends the process `_OVERDUE_SECONDS` after the deadline. The JVM and
+hangs, a log pipe without a reader), another thread ends the process `_OVERDUE_TIMEOUT` after the deadline. The JVM and
 the workers' daemon then end too, because their standard input closes.
 """
 
@@ -31,7 +31,7 @@ _LOOK_INTERVAL = 0.2
 _STOP_LOOK_INTERVAL = 0.05
 _JVM_TIMEOUT = 3.0
 _GRACE_TIMEOUT = 1.0
-_OVERDUE_SECONDS = 1.8
+_OVERDUE_TIMEOUT = 1.8
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -61,7 +61,7 @@ class Signals:
 
     def _end_overdue(self, end: Callable[[int], object]) -> None:
         code = self._codes.get()
-        threading.Event().wait(self.shutdown_timeout + _OVERDUE_SECONDS)
+        threading.Event().wait(self.shutdown_timeout + _OVERDUE_TIMEOUT)
         end(code)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from legacy_mm.flow.offset_features import FlowOffsets
     from legacy_mm.flow.topic_features import FlowDuties
 
-_BEFORE_MAX_POLL_SECONDS = 5.0
+_MAX_POLL_MARGIN = 5.0
 
 
 def check_addresses(settings: Settings) -> None:
@@ -314,7 +314,7 @@ def _stream(
         commit_starts=source.offset_reset == "latest",
         start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
         adapt=copies.adapt,
-        revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),
+        revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _MAX_POLL_MARGIN)),
         metrics=metrics,
         on_failure=on_failure,
         listener=listener,

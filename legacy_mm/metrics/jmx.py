@@ -17,7 +17,7 @@ from legacy_mm.metrics.metric_catalogue import BY_PLACE
 from legacy_mm.metrics.registry import Fact, Labels, Scope, Snapshot
 from legacy_mm.metrics.window import WindowReading
 
-_PERIOD_SECONDS, _LONGEST_SECONDS = 2.0, 10.0
+_LEAST_INTERVAL, _MOST_INTERVAL = 2.0, 10.0
 _BEANS_A_PERIOD = 1_000
 """With so many one round costs 18 ms of Python and 6 ms of Java, so more of them come less often."""
 _PLAIN = re.compile(r"[\w%. \t-]*", re.ASCII)
@@ -120,7 +120,7 @@ def _value(
 
 def pause_after(beans: int) -> float:
     """Return the seconds until the next round; clients report every five."""
-    return min(_LONGEST_SECONDS, _PERIOD_SECONDS * max(1.0, beans / _BEANS_A_PERIOD))
+    return min(_MOST_INTERVAL, _LEAST_INTERVAL * max(1.0, beans / _BEANS_A_PERIOD))
 
 
 class Publisher(threading.Thread):

@@ -109,7 +109,7 @@ def test_too_few_partitions_at_the_target_end_the_mirror_before_a_record_is_sent
     source: Any, target: Any, name: str, start_copying: Start, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (target_topics, partition_counts):
-        monkeypatch.setattr(module, "GROWTH_SECONDS", 0.5)
+        monkeypatch.setattr(module, "GROWTH_TIMEOUT", 0.5)
     copying = start_with_too_few(source, target, name, start_copying, engine)
     wait_until(copying.over, PATIENCE, "the end")
     assert type(copying.error) is StreamFailure
@@ -122,7 +122,7 @@ def test_a_target_topic_that_grows_in_time_is_noticed(
     source: Any, target: Any, name: str, start_copying: Start, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (target_topics, partition_counts):
-        monkeypatch.setattr(module, "GROWTH_SECONDS", PATIENCE)
+        monkeypatch.setattr(module, "GROWTH_TIMEOUT", PATIENCE)
     copying = start_with_too_few(source, target, name, start_copying, engine)
     wait_until(lambda: any(frame.blocked for frame in copying.of(Progress)), PATIENCE, "it to wait")
     assert not any(end_offsets(target.bootstrap, name).values())
@@ -182,7 +182,7 @@ def test_a_topic_that_the_duty_cannot_make_is_left_to_the_brokers(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """It may be refused that for ever; the copying goes on."""
-    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.5)
+    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.5)
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     load(source.bootstrap, name, 1_000, 100)
     copying = start_copying(

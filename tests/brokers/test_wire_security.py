@@ -16,7 +16,7 @@ from compat.laboratory.certificates import PASSWORD
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.security import (
     LISTENERS,
-    SHORT_LOGIN_SECONDS,
+    SHORT_LOGIN_LIFE,
     USER,
     USER_PASSWORD,
     Stores,
@@ -136,6 +136,6 @@ def test_a_listener_that_wants_more(secured: Secured, listener: str) -> None:
 def test_a_login_that_ends(secured: Secured) -> None:
     with closing(secured.connect("SHORT", login("PLAIN"))) as connection:
         assert connection.renew_before is not None
-        assert 0 < connection.renew_before - monotonic() < SHORT_LOGIN_SECONDS
+        assert 0 < connection.renew_before - monotonic() < SHORT_LOGIN_LIFE
     with closing(secured.connect("LOGIN", login("PLAIN"))) as connection:
         assert connection.renew_before is None

@@ -24,9 +24,9 @@ from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_l
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 
-_SAME_LINE_SECONDS = 30.0
-_LEAST_SECONDS = 0.1
-_MOST_SECONDS = 3600.0
+_SAME_LINE_INTERVAL = 30.0
+_LEAST_TIMEOUT = 0.1
+_MOST_TIMEOUT = 3600.0
 """librdkafka's limit for a request of an admin client; `default.api.timeout.ms` has none."""
 QUESTION_TIMEOUT = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
@@ -130,7 +130,7 @@ class ErrorLines:
     def tell(self, text: str, kind: str = "") -> None:
         """Say it, unless something of that kind was said just now."""
         now = monotonic()
-        if now - self._said.get(kind, -_SAME_LINE_SECONDS) >= _SAME_LINE_SECONDS:
+        if now - self._said.get(kind, -_SAME_LINE_INTERVAL) >= _SAME_LINE_INTERVAL:
             self._said[kind] = now
             with suppress(Exception):  # a channel or a log that is broken is found out elsewhere
                 events.emit(events.CLIENT_ERROR, client=self._client, text=text)
@@ -168,7 +168,7 @@ class LibrdkafkaTopicLister:
             self._admin = AdminClient(client_properties(settings, self._errors, **own))
         except KafkaException as error:
             raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
-        self._timeout = min(timeout, _MOST_SECONDS)
+        self._timeout = min(timeout, _MOST_TIMEOUT)
 
     def topics(self) -> list[str]:
         """Return all topic names; raise HostError when there is no answer in time."""
@@ -271,7 +271,7 @@ def ours(partition: Any) -> TopicPartition:
 
 def seconds(deadline: Deadline) -> float:
     """Return the time left for one request, with a minimum that allows an answer."""
-    return max(_LEAST_SECONDS, deadline.remaining())
+    return max(_LEAST_TIMEOUT, deadline.remaining())
 
 
 def answer(future: Future[Any], what: str, deadline: Deadline) -> Any:

@@ -22,7 +22,7 @@ from legacy_mm.model import NO_RECORDS, Columns, Outgoing, TopicPartition
 
 MakeSender = Callable[[ProducerSettings, Callable[[Statistics], None]], RecordSender]
 
-_SHORT_SECONDS = 0.01
+_SHORT_ROUND_TRIP = 0.01
 """Within one site a round trip takes less than a millisecond."""
 _MOST = 8
 _WAITING = 3
@@ -96,8 +96,8 @@ class Senders:
     def divide(self) -> None:
         """Find out how far away the target is, when something is sent and everything is acknowledged."""
         self.undecided = False
-        line = self._senders[0].line(short=_SHORT_SECONDS)
-        if line is None or line.round_trip < _SHORT_SECONDS:
+        line = self._senders[0].line(short=_SHORT_ROUND_TRIP)
+        if line is None or line.round_trip < _SHORT_ROUND_TRIP:
             return
         useful = min(_MOST, len(self._places) // (line.leaders * self._least))
         if useful > 1:

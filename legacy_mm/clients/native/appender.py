@@ -28,9 +28,9 @@ from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 
 _LOOK_INTERVAL = 0.05
-_STUCK_SECONDS = 0.25
+_DEADLOCK_TIMEOUT = 0.25
 """A wait of this length may be a deadlock, even while answers to other batches arrive."""
-_PATIENT_SECONDS = 1.0
+_STUCK_TIMEOUT = 1.0
 """The time without an acknowledgement after which a partition counts as stuck; leaders move faster."""
 _SHARE = 4
 """A partition to which nothing gets through may fill such a part of the buffer, all of those that are stuck half."""
@@ -83,7 +83,7 @@ class BatchAppender:
         now = monotonic()
         with self.lock:
             queue = self._queues.get(partition) or self._new_queue(partition)
-            if queue.pending and now - queue.pending[0].since > _STUCK_SECONDS:
+            if queue.pending and now - queue.pending[0].since > _DEADLOCK_TIMEOUT:
                 batch = batch.apart()
             deadline, written = now + self.options.delivery_timeout, dated(batch.header, now, epoch_ms())
             queue.pending.append(ProducerBatch(queue, batch, opaque, size, now, deadline, dated=written))
@@ -348,4 +348,4 @@ class BatchAppender:
 def _is_stuck(queue: PartitionQueue, now: float) -> bool:
     """Return True if batches wait and none was acknowledged for a while."""
     trouble = queue.trouble
-    return trouble is not None and now - trouble.since > _PATIENT_SECONDS and queue.size > 0
+    return trouble is not None and now - trouble.since > _STUCK_TIMEOUT and queue.size > 0

@@ -30,7 +30,7 @@ FetchToken = Callable[[], tuple[str, float]]
 _OIDC, _CLIENT_CREDENTIALS = "oidc", "client_credentials"
 _LIFE_USED = 0.8
 _EXTENSION = "extension_"
-_SECONDS, _RETRY_BACKOFF = 20.0, 10.0
+_TIMEOUT, _RETRY_BACKOFF = 20.0, 10.0
 """A token service may take so long to answer; after it failed it is left alone for so long."""
 _ANSWER_BYTES = 65_536
 _HTTP = ("http://", "https://")
@@ -115,7 +115,7 @@ def _of_service(oauth: OAuthSettings) -> tuple[str, float]:
     request = Request(url, urlencode(form, quote_via=quote).encode(), headers)
     context = _https(oauth) if url.startswith("https://") else None
     try:
-        with urlopen(request, timeout=_SECONDS, context=context) as response:
+        with urlopen(request, timeout=_TIMEOUT, context=context) as response:
             token = str(json.load(response)["access_token"])
     except HTTPError as refused:
         with refused:  # it holds the connection

@@ -28,7 +28,7 @@ from legacy_mm.protocol import produce_messages as messages
 from legacy_mm.protocol.compression import Bytes, Codec
 
 _LOOK_INTERVAL = 0.05
-IDLE_SECONDS = 10.0
+IDLE_TIMEOUT = 10.0
 """The time after which a thread without work ends; the next batch starts it again."""
 _AT_ONCE_BYTES = 16 << 10
 """The bytes that fit into an otherwise idle socket."""
@@ -151,12 +151,12 @@ class BrokerSender:
         """Wait until a request may be sent, and return its batches; empty when there is nothing to send."""
         owner = self._owner
         with owner.lock:
-            idle_at = monotonic() + IDLE_SECONDS
+            idle_at = monotonic() + IDLE_TIMEOUT
             while not self._may_send():
                 if owner.closed() or (monotonic() >= idle_at and not self._silent_until):
                     self._has_sender = False
                     return []
-                self._work.wait(_LOOK_INTERVAL if self._silent_until else IDLE_SECONDS)
+                self._work.wait(_LOOK_INTERVAL if self._silent_until else IDLE_TIMEOUT)
             return self._take(owner.options.request_bytes)
 
     def _take(self, room: int) -> list[ProducerBatch]:
@@ -264,7 +264,7 @@ class BrokerSender:
 
     def _take_answers(self, link: _Link) -> None:
         while True:
-            body = link.connection.receive_within(IDLE_SECONDS)
+            body = link.connection.receive_within(IDLE_TIMEOUT)
             with self._owner.lock:
                 if body is None and link.under_way:  # since a moment
                     continue

@@ -23,11 +23,11 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
-_IDLE_SECONDS = 10.0
+_IDLE_TIMEOUT = 10.0
 """The time an idle connection for small requests is kept beside those that carry records."""
-_SOON_SECONDS = 2.0
+_SOON_TIMEOUT = 2.0
 """The time for which a thread waits for the next refresh; it is started again for a later one."""
-_UNUSED_SECONDS = 300.0
+_UNUSED_TIMEOUT = 300.0
 """The time after which an unused topic leaves the metadata requests, as in Java; else brokers would recreate a
 deleted topic.
 """
@@ -145,7 +145,7 @@ class Cluster:
         """Start a refresh if one is due, and look after idle connections; waits for nothing."""
         now = monotonic()
         if now >= min(self._due, self._look_at):
-            self._look_at = now + _IDLE_SECONDS
+            self._look_at = now + _IDLE_TIMEOUT
             self._refresh_behind()
 
     def wait_for_refresh(self, timeout: float) -> None:
@@ -228,7 +228,7 @@ class Cluster:
         """End connections made for `call` that were unused for a while, the only one to the cluster later."""
         now = monotonic()
         for line in sorted(self._lines.values(), key=lambda line: line.used):
-            line.close_if_idle(now - (_IDLE_SECONDS if self.connections().open > 1 else self._max_idle))
+            line.close_if_idle(now - (_IDLE_TIMEOUT if self.connections().open > 1 else self._max_idle))
 
     def close(self) -> None:
         """End the connections made for `call`; those of `connect` are their owners'. Wakes waiting threads."""
@@ -291,11 +291,11 @@ class Cluster:
                 self._try_refresh()
             with self._starting:
                 pause = self._due - monotonic()
-                is_idle = pause > _SOON_SECONDS and not self._wake.is_set()
+                is_idle = pause > _SOON_TIMEOUT and not self._wake.is_set()
                 if is_idle or self._failure is not None or self._closed.is_set():
                     self._refresher = None
                     return
-            self._wake.wait(max(0.0, min(pause, _SOON_SECONDS)))
+            self._wake.wait(max(0.0, min(pause, _SOON_TIMEOUT)))
 
     def _try_refresh(self) -> None:
         assert self._on_trouble is not None
@@ -328,7 +328,7 @@ class Cluster:
 
     def _refresh(self, broker: Broker | None = None) -> None:
         asked = self._topics
-        used_since = monotonic() - _UNUSED_SECONDS if self._create else float("-inf")
+        used_since = monotonic() - _UNUSED_TIMEOUT if self._create else float("-inf")
         row = MetadataRequest.MetadataRequestTopic
         topics = [row(name=name) for name in sorted(asked) if self._used[name] >= used_since]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)

@@ -31,8 +31,8 @@ from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wa
 from legacy_mm.protocol.record_set import whole_batches
 
 _RETRY_BACKOFF = 0.1
-_ATTEND_SECONDS = 0.5
-_REPLICA_SECONDS = 300.0
+_ATTEND_INTERVAL = 0.5
+_REPLICA_TIMEOUT = 300.0
 """The time for which a leader's advice to read from a nearer replica holds, as in Java with its default
 `metadata.max.age.ms`.
 """
@@ -109,7 +109,7 @@ class Fetcher:
                 else:
                     self.traffic.on_trouble(f"{next(iter(leaderless))} has no leader, or its leader does not answer")
                     self.cluster.stale()
-                self.rest(_ATTEND_SECONDS)
+                self.rest(_ATTEND_INTERVAL)
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self.failed(error)
 
@@ -283,7 +283,7 @@ class Fetcher:
         now = monotonic()
         if now < self._attend_at:
             return
-        self._attend_at = now + _ATTEND_SECONDS
+        self._attend_at = now + _ATTEND_INTERVAL
         self.cluster.tend()
         with self._changed:
             nodes = {reads_from for _, reads_from in self._places(now)}
@@ -301,7 +301,7 @@ class Fetcher:
         """
         partition = answer.partition
         if answer.preferred_replica >= 0:
-            self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_SECONDS)
+            self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_TIMEOUT)
             return None
         if answer.error:
             self._deal_with(answer.error, partition, position)

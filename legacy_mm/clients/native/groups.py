@@ -32,7 +32,7 @@ from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 EMPTY, DEAD = "Empty", "Dead"
 """A group without members, and one that is not there."""
 _RETRY_BACKOFF = 0.2
-_LEAST_SECONDS = 0.001
+_LEAST_TIMEOUT = 0.001
 _NO_GENERATION, _NO_MEMBER = -1, ""
 _ASKED_AGAIN = {ErrorCode.REQUEST_TIMED_OUT} | COORDINATOR_MOVED
 _CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
@@ -117,7 +117,7 @@ class GroupAdmin:
             return self._ask_coordinators(cluster, [group], forgotten, deadline)[1].get(group, "")
 
     def _cluster(self, deadline: Deadline) -> Cluster:
-        timeout = max(_LEAST_SECONDS, min(self._settings.socket_timeout, deadline.remaining()))
+        timeout = max(_LEAST_TIMEOUT, min(self._settings.socket_timeout, deadline.remaining()))
         return Cluster(replace(self._settings, socket_timeout=timeout), deadline.remaining())
 
     def _listed(self, cluster: Cluster, deadline: Deadline, *, with_states: bool = False) -> list[Any]:

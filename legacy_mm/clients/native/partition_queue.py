@@ -28,7 +28,7 @@ from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, Producer, RecordBatch
 
 _SEQUENCES = 1 << 31
-REMEMBERED_SECONDS = 1800.0
+REMEMBERED_TIME = 1800.0
 """The time, counted from the last records, for which a broker surely remembers their producer:
 `producer.id.expiration.ms` is a day, before 3.4 `transactional.id.expiration.ms` a week, and few clusters set them
 below an hour.
@@ -177,7 +177,7 @@ class PartitionQueue:
         entry, old = self.pending[0], not self._is_remembered(self.pending[0].dated)
         if (old or entry.disputed) and self._is_in_doubt(entry):
             return Question(self.partition, self._end, entry)
-        stale = self._clock() - self._end_known > REMEMBERED_SECONDS
+        stale = self._clock() - self._end_known > REMEMBERED_TIME
         return Question(self.partition, self._end, None) if old and stale and not entry.lost else None
 
     def disputes(self, entry: ProducerBatch) -> bool:
@@ -292,7 +292,7 @@ class PartitionQueue:
 
     def _is_remembered(self, dated: float) -> bool:
         """Return True if a broker still knows the producer of a batch with records of that time."""
-        return self._clock() - dated <= REMEMBERED_SECONDS
+        return self._clock() - dated <= REMEMBERED_TIME
 
     def _is_certain(self) -> bool:
         """Return True if the broker knows the producer id, even if nothing more of the batches in flight arrives."""

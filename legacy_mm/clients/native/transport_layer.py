@@ -22,7 +22,7 @@ from legacy_mm.protocol.compression import Bytes
 
 MOMENT = 1.0
 """Seconds after which a blocked call raises BlockingIOError, so that its caller may look at the time."""
-_LEAST_SECONDS = 1.0
+_LEAST_TIMEOUT = 1.0
 _MOST_SEGMENTS = 512  # IOV_MAX is 1024
 _TLS_CHUNK = 64 << 10
 _MICROSECONDS = 1_000_000
@@ -127,7 +127,7 @@ def open_socket(host: str, port: int, settings: ConnectionSettings, seconds: flo
     """
     deadline = Deadline.after(seconds)
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    share = max(seconds / len(addresses), _LEAST_SECONDS)
+    share = max(seconds / len(addresses), _LEAST_TIMEOUT)
     if share * len(addresses) > seconds:
         random.shuffle(addresses)
     refused: OSError | None = None

@@ -40,7 +40,7 @@ def hang(outcome, signals):
     os.kill(os.getpid(), signal.SIGTERM)
     threading.Event().wait()
 
-lifecycle._OVERDUE_SECONDS = 0.0
+lifecycle._OVERDUE_TIMEOUT = 0.0
 words = ["--consumer.config", "c", "--producer.config", "p", "--include", "t", "--shutdown.timeout.ms", "1000"]
 exit_with(lambda: mirror_maker.run(words, mirror=hang))
 """

@@ -329,7 +329,7 @@ def test_nothing_is_sent_to_a_topic_that_cannot_hold_the_partitions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Sender, "counts", {"other": 7}, raising=False)
-    monkeypatch.setattr(partition_counts, "GROWTH_SECONDS", 0.0)
+    monkeypatch.setattr(partition_counts, "GROWTH_TIMEOUT", 0.0)
     with pytest.raises(StreamFailure, match="other has 7 partitions at the target and 8 at the source"):
         Run(tmp_path, PLACE, preserve=True).over(b"5")
     assert sent_to() == []

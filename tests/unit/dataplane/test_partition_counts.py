@@ -25,7 +25,7 @@ class Answers:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partition_counts, "GROWTH_SECONDS", 0.0)
+    monkeypatch.setattr(partition_counts, "GROWTH_TIMEOUT", 0.0)
 
 
 def give_up_after(times: int) -> Callable[[], bool]:
@@ -74,7 +74,7 @@ def test_the_time_until_anybody_answers_is_not_that_of_a_missing_topic(monkeypat
 def test_a_target_that_is_not_ready_is_waited_for(
     answers: tuple[int | None, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partition_counts, "GROWTH_SECONDS", 60.0)
+    monkeypatch.setattr(partition_counts, "GROWTH_TIMEOUT", 60.0)
     counts = PartitionCounts(Answers(4), Answers(*answers), 60.0)
     assert not counts.suffice([("t", 0, "t")], give_up_after(0))
     assert PartitionCounts(Answers(4), Answers(*answers), 60.0).suffice([("t", 0, "t")], give_up_after(1))

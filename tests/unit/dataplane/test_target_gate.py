@@ -46,7 +46,7 @@ class Gate:
 
 @pytest.fixture(autouse=True)
 def _each_look_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("legacy_mm.dataplane.retry_backoff._MOST_SECONDS", 0.0)
+    monkeypatch.setattr("legacy_mm.dataplane.retry_backoff._MOST_BACKOFF", 0.0)
     monkeypatch.setattr("legacy_mm.dataplane.unmade_topics._LOOK_INTERVAL", 0.0)
 
 

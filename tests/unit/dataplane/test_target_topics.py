@@ -37,7 +37,7 @@ def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> Tar
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry_backoff, "_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(retry_backoff, "_MOST_BACKOFF", 0.0)
 
 
 @pytest.mark.parametrize("error", [3, 5, 7, 37, 38, 40, 41, 44, -1])

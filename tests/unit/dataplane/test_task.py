@@ -35,7 +35,7 @@ class Peer:
         if not passed:
             if not self.line.recv(1):
                 return None
-            passed = task.LEASE_SECONDS + 1
+            passed = task.LEASE_TIMEOUT + 1
         return Lease()
     def send(self, frame):
         pass

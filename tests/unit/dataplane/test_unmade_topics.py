@@ -66,7 +66,7 @@ def test_a_topic_is_held_until_it_is_made() -> None:
 
 
 def test_what_is_not_made_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
+    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.0)
     topics = unmade(Target({"A.a"}))
     assert not topics.holds("A.a")
     assert not topics.holds("A.a")
@@ -75,12 +75,12 @@ def test_what_is_not_made_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch, cap
 
 
 def test_a_target_that_does_not_answer_takes_no_time_from_the_duty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
+    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.0)
     assert unmade(Target(None)).holds("A.a")
-    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 60.0)
+    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 60.0)
     topics = unmade(Target({"A.a"}, None, {"A.a"}))
     assert topics.holds("A.a")
-    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
+    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.0)
     assert topics.holds("A.a")
     assert not topics.holds("A.a"), "the time begins anew"
 
@@ -102,7 +102,7 @@ def test_a_copy_of_a_compacted_topic_is_never_let_go(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The brokers would make it with cleanup.policy=delete, and old records would be removed."""
-    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
+    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.0)
     topics = unmade(Target({"A.a", "A.b"}, {"A.a", "A.b"}, {"A.a", "A.b"}, set()), compacted=["a"])
     assert topics.holds("A.a")
     assert topics.holds("A.a")

@@ -71,7 +71,7 @@ def signals(handlers: object, ended: queue.SimpleQueue[int]) -> lifecycle.Signal
 @pytest.fixture
 def no_time(signals: lifecycle.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
     signals.shutdown_timeout = 0.0
-    monkeypatch.setattr(lifecycle, "_OVERDUE_SECONDS", 0.0)
+    monkeypatch.setattr(lifecycle, "_OVERDUE_TIMEOUT", 0.0)
 
 
 def run(

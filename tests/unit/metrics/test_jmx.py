@@ -130,7 +130,7 @@ def test_no_bean_has_an_attribute_twice() -> None:
 def test_an_error_is_said_once_and_publishing_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(jmx, "_PERIOD_SECONDS", 0.001)
+    monkeypatch.setattr(jmx, "_LEAST_INTERVAL", 0.001)
     calls, enough = [], threading.Event()
 
     def refuse(beans: jmx.Beans) -> None:

@@ -281,7 +281,7 @@ def test_without_acknowledgements_the_end_of_the_connection_tells_of_another_lea
 def test_idle_threads_end_and_the_next_batch_starts_them_again(
     conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("legacy_mm.clients.native.broker_sender.IDLE_SECONDS", 0.05)
+    monkeypatch.setattr("legacy_mm.clients.native.broker_sender.IDLE_TIMEOUT", 0.05)
     for value in (b"one", b"two"):
         conversation.append(value)
         number, _ = conversation.request()

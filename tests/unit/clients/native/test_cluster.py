@@ -247,7 +247,7 @@ def test_the_only_connection_is_kept_as_long_as_java_keeps_it(connected: list[Co
 
 def test_whoever_keeps_fresh_has_a_connection(connected: list[Connected], monkeypatch: pytest.MonkeyPatch) -> None:
     """The metadata is not old, but the broker was restarted."""
-    monkeypatch.setattr(module, "_IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(module, "_IDLE_TIMEOUT", 0.01)
     cluster = Cluster(property_names.read_connection({**PROPERTIES, "topic.metadata.refresh.interval.ms": "-1"}), 1.0)
     told: list[str] = []
     cluster.keep_fresh(told.append)

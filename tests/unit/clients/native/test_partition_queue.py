@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.clients.native.connection_errors import ProducerForgotten
-from legacy_mm.clients.native.partition_queue import REMEMBERED_SECONDS, PartitionQueue, ProducerBatch
+from legacy_mm.clients.native.partition_queue import REMEMBERED_TIME, PartitionQueue, ProducerBatch
 from legacy_mm.model import TopicPartition
 from tests.unit.protocol.batches import NOW, Row, build
 
@@ -20,7 +20,7 @@ BUSY = 3
 PLACE = TopicPartition("t", 0)
 PRODUCER = (7, 0)
 START = 1_000_000.0
-OLD = START - 2 * REMEMBERED_SECONDS
+OLD = START - 2 * REMEMBERED_TIME
 
 
 STEPS = ("send", "answer", "lose request", "lose answer", "busy", "forget", "restart", "ask")
@@ -169,7 +169,7 @@ def test_only_one_is_under_way_after_a_long_rest(rest: float, alone: bool) -> No
     queue = PartitionQueue(PLACE, PRODUCER, 5, lambda: now)
     queue.pending.append(make_entry(queue, 0))
     queue.acknowledged(queue.begin())
-    now += REMEMBERED_SECONDS + rest
+    now += REMEMBERED_TIME + rest
     queue.pending.extend(make_entry(queue, number, dated=now) for number in (1, 2))
     queue.begin()
     assert queue.can_send() is not alone

@@ -149,7 +149,7 @@ def one_line(error: BaseException) -> str:
     return str(error) if isinstance(error, LegacyMMError) else f"{type(error).__name__}: {error}"
 
 
-def told(error: LegacyMMError) -> str:
+def printed_error(error: LegacyMMError) -> str:
     """Return an error as the commands of `legacy-mm` print it: in our words where there are some, with its hints."""
     return "\n".join([error.plain or str(error), *getattr(error, "__notes__", ())])
 

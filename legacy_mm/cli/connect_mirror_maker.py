@@ -114,7 +114,7 @@ def run_flows(
         logging.getLogger(note.logger or java_process.MIRROR_MAKER_2).log(note.level, "%s", note.text)
     signals.shutdown_timeout = outcome.flows[0].settings.shutdown_timeout
     log.info("Targeting clusters: %s", ", ".join(dict.fromkeys(each.pair.target for each in outcome.flows)))
-    with java_process.listed(argv, variables.jvm.options, java_process.MIRROR_MAKER_2):
+    with java_process.shown_by_jps(argv, variables.jvm.options, java_process.MIRROR_MAKER_2):
         return _supervise(outcome, signals, quiet=log_settings.level_of(root_logger.JAVA) > DEBUG)
 
 

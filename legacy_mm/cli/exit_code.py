@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 
-from legacy_mm.errors import LegacyMMError, told
+from legacy_mm.errors import LegacyMMError, printed_error
 
 
 class ExitCode(IntEnum):
@@ -25,5 +25,5 @@ def reported(run: Callable[[], int], *, as_mirror: bool = False) -> int:
     try:
         return run()
     except LegacyMMError as error:
-        print(f"legacy-mm: {told(error)}", file=sys.stderr)
+        print(f"legacy-mm: {printed_error(error)}", file=sys.stderr)
         return error.exit_code if as_mirror else ExitCode.FAILED

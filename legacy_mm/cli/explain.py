@@ -46,9 +46,9 @@ from legacy_mm.cli.output import as_json as json_text
 from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.compat import environment
 from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.compat.command_line import called, variables_of
+from legacy_mm.compat.command_line import split_call, variables_of
 from legacy_mm.dedicated import connect_line, driver_line
-from legacy_mm.errors import HostError, LegacyMMError, told
+from legacy_mm.errors import HostError, LegacyMMError, printed_error
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
 from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
@@ -94,26 +94,26 @@ def _explain(call: CommandCall) -> int:
 
 def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
     """Explain a file of MirrorMaker 2's driver; return the exit code of the driver, or 2 where only Java can run it."""
-    launcher, argv = driver_line.called(line)
+    launcher, argv = driver_line.split_call(line)
     variables = variables_of(launcher, os.environ)
     try:
         parsed = driver_line.parse(argv)
         clients = ClientTranslation(environment.read(variables), read_own_options(parsed.own_words, variables))
     except LegacyMMError as error:
-        sys.stderr.write(f"{told(error)}\n")
+        sys.stderr.write(f"{printed_error(error)}\n")
         return driver_line.BAD_WORDS
     return _print(explain_driver(parsed, clients), as_json=as_json)
 
 
 def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
     """Explain files of Kafka Connect; return 0, or 2 where they cannot run here."""
-    launcher, argv = connect_line.called(line)
+    launcher, argv = connect_line.split_call(line)
     variables = variables_of(launcher, os.environ)
     try:
         parsed = connect_line.parse(argv)
         clients = ClientTranslation(environment.read(variables), read_own_options(parsed.own_words, variables))
     except LegacyMMError as error:
-        sys.stderr.write(f"{told(error)}\n")
+        sys.stderr.write(f"{printed_error(error)}\n")
         return ExitCode.FAILED
     return _print(explain_connect(parsed, clients), as_json=as_json)
 
@@ -129,7 +129,7 @@ def explain_line(
     words: Sequence[str], environment: Mapping[str, str], *, ask: bool, java: StartJava | None = None
 ) -> tuple[Explanation, Topics]:
     """Return the explanation of a command line; `ask`: also ask the source."""
-    launcher, _ = called(words)
+    launcher, _ = split_call(words)
     variables = variables_of(launcher, environment)
     own = OptionReader(
         typed=lambda given: read_own_options(given, variables), rows=lambda given: own_values(given, variables)

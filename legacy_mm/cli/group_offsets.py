@@ -75,7 +75,7 @@ def _add_from_first(parser: CommandParser) -> None:
 def _translate(call: CommandCall) -> int:
     options = call.options
     with groups_of(call.line) as flow:
-        positions = _informed(flow).positions(
+        positions = _read_syncs(flow).positions(
             options.group, Deadline.after(_ASK_TIMEOUT), from_first=options.from_first
         )
     if options.json:
@@ -86,7 +86,7 @@ def _translate(call: CommandCall) -> int:
     return ExitCode.FOUND if untranslated(positions) else ExitCode.DONE
 
 
-def _informed(flow: FlowGroups) -> GroupTranslation:
+def _read_syncs(flow: FlowGroups) -> GroupTranslation:
     """Read what the mirror has written down up to now: possibly millions of offset syncs."""
     flow.translation.refresh(Deadline.after(_READ_TIMEOUT))
     return flow.translation
@@ -122,7 +122,7 @@ def _cut_over(options: argparse.Namespace, line: MirrorLine) -> int:
     if file.exists():
         raise HostError(f"{file} is there already: a receipt is a new file")
     with groups_of(line) as flow:
-        work = Cutover(_informed(flow), options.group, flow.settings.flow, flow.target_cluster, _say)
+        work = Cutover(_read_syncs(flow), options.group, flow.settings.flow, flow.target_cluster, _say)
         interval = flow.settings.commit_interval
         chosen = CutoverOptions(
             options.timeout,

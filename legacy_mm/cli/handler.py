@@ -12,7 +12,7 @@ from typing import Any
 
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.clients.cluster_errors import named
+from legacy_mm.clients.cluster_errors import error_at
 from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import HandlerSettings
@@ -125,7 +125,7 @@ def _records(settings: Settings, place: TopicPartition, begin: int, count: int) 
 def _start(reader: PartitionReader, place: TopicPartition, begin: int, source: ConnectionSettings) -> None:
     count = reader.partitions(place.topic)
     if count is None:
-        raise HostError(named("source", source, "it does not answer"))
+        raise HostError(error_at("source", source, "it does not answer"))
     if not 0 <= place.partition < count:
         raise UsageError(f"the source has no {place}")
     if place not in reader.start({place: begin}).offsets:

@@ -9,7 +9,7 @@ from pathlib import Path
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.compat import start_scripts
-from legacy_mm.errors import LegacyMMError, told
+from legacy_mm.errors import LegacyMMError, printed_error
 
 
 def _add_install_options(parser: CommandParser) -> None:
@@ -53,7 +53,7 @@ def _tell(steps: Callable[[], Iterable[str]], nothing: str = "") -> int:
             sys.stdout.write(f"{line}\n")
             done += 1
     except LegacyMMError as error:
-        sys.stderr.write(f"{told(error)}\n")
+        sys.stderr.write(f"{printed_error(error)}\n")
         return ExitCode.FAILED
     if not done:
         sys.stdout.write(f"{nothing}\n")

@@ -15,7 +15,7 @@ from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
-from legacy_mm.clients.cluster_errors import at_cluster, named
+from legacy_mm.clients.cluster_errors import at_cluster, error_at
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clock import Deadline
@@ -34,7 +34,7 @@ def _run(call: CommandCall) -> int:
         return int(options.run(options, connection))
     except ClientError as error:
         text = f"it refuses: {error.args[0].str()}; look at the topic and the rights"
-        raise HostError(named(options.side, connection, text)) from error
+        raise HostError(error_at(options.side, connection, text)) from error
     except (TimeoutError, OSError) as error:
         raise HostError(str(error)) from error
 

@@ -122,17 +122,17 @@ class MirrorLine:
 
     def _called(self) -> tuple[Sequence[str], Sequence[str], Mapping[str, str]]:
         """Return the command with the words before it, its arguments, and the variables that it sees."""
-        launcher, argv = command_line.called(self.words)
+        launcher, argv = command_line.split_call(self.words)
         return launcher, argv, command_line.variables_of(launcher, os.environ)
 
     def _driver_run(self) -> DriverRun:
         if connect_line.is_connect(self.words):
-            launcher, argv = connect_line.called(self.words)
+            launcher, argv = connect_line.split_call(self.words)
             variables = command_line.variables_of(launcher, os.environ)
             files = connect_line.parse(argv)
             clients = ClientTranslation(environment.read(variables), read_own_options(files.own_words, variables))
             return driver.translate_flows(connect_files.load_flows(files), clients)
-        launcher, argv = driver_line.called(self.words)
+        launcher, argv = driver_line.split_call(self.words)
         variables = command_line.variables_of(launcher, os.environ)
         parsed = driver_line.parse(argv)
         own = read_own_options(parsed.own_words, variables)

@@ -75,7 +75,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         startup.report_nothing_to_do()
         return ExitCode.DONE
     signals.shutdown_timeout = outcome.flows[0].shutdown_timeout
-    with java_process.listed(argv, outcome.flows[0].spark.jvm.options):
+    with java_process.shown_by_jps(argv, outcome.flows[0].spark.jvm.options):
         return (mirror or partial(_mirror, java=java))(outcome, signals)
 
 

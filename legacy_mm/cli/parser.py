@@ -16,7 +16,7 @@ import configargparse
 from legacy_mm.compat import mirror_maker_2_file, misspelt, properties_file
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.config.option import ENVIRONMENT_PREFIX, Option, environment_variable
-from legacy_mm.errors import ConfigurationError, told
+from legacy_mm.errors import ConfigurationError, printed_error
 from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair
 from legacy_mm.options import unbuilt
 from legacy_mm.options.option_catalogue import OPTIONS, OwnOptions, option_called
@@ -60,7 +60,7 @@ def _entries(path: Path) -> list[properties_file.PropertyEntry]:
     try:
         return properties_file.load_entries(str(path))
     except ConfigurationError as error:
-        raise ConfigurationError(f"Option --features.config: {told(error)}") from None
+        raise ConfigurationError(f"Option --features.config: {printed_error(error)}") from None
 
 
 def _not_a_key(name: str) -> str:

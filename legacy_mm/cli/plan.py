@@ -28,7 +28,7 @@ from legacy_mm.cli.output import as_json
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.flow import wiring
 from legacy_mm.logs import root_logger
-from legacy_mm.policies.change_effects import described, effect, worst_first
+from legacy_mm.policies.change_effects import describe_change, effect, worst_first
 from legacy_mm.policies.changes import Change, ChangeOutcome, from_json, to_json
 from legacy_mm.spark.session import java_for
 
@@ -136,7 +136,7 @@ def _lines(plans: Sequence[FlowPlan]) -> Iterator[str]:
             moves = [line for lines in each.moves.values() for line in lines] if duty == GROUP_OFFSETS else []
             said = [
                 *moves,
-                *map(described, worst_first(look.changes)),
+                *map(describe_change, worst_first(look.changes)),
                 *(f"trouble: {text}" for text in look.troubles),
                 *(f"note: {text}" for text in look.notes),
             ]

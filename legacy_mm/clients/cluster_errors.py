@@ -11,7 +11,7 @@ from legacy_mm.errors import HostError
 _NONE = "without an address"
 
 
-def named(cluster: str, settings: ConnectionSettings, what: str) -> str:
+def error_at(cluster: str, settings: ConnectionSettings, what: str) -> str:
     """Return the text of an error with the cluster's name and addresses."""
     return f"the {cluster} ({','.join(settings.bootstrap_servers) or _NONE}): {what}"
 
@@ -22,4 +22,4 @@ def at_cluster(cluster: str, settings: ConnectionSettings) -> Iterator[None]:
     try:
         yield
     except HostError as error:
-        raise HostError(named(cluster, settings, str(error))) from error
+        raise HostError(error_at(cluster, settings, str(error))) from error

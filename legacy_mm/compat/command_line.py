@@ -86,7 +86,7 @@ class ParsedLine:
         return text.lower() == "true"
 
 
-def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def split_call(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Split a line into the old command with the words before it, such as Java options, and its arguments."""
     for position, word in enumerate(words):
         if PurePath(word).name in _LAUNCHERS:

@@ -47,7 +47,7 @@ def take_on() -> None:
 
 
 @contextmanager
-def listed(words: Sequence[str], java_options: Sequence[str], class_name: str = CLASS_NAME) -> Iterator[None]:
+def shown_by_jps(words: Sequence[str], java_options: Sequence[str], class_name: str = CLASS_NAME) -> Iterator[None]:
     """Let `jps -lmv` show the class, its words and the Java options while the block runs."""
     file: Path | None = None
     descriptor = -1

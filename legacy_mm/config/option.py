@@ -94,7 +94,7 @@ def port_number(text: str) -> int:
     return number
 
 
-def listed(text: str) -> tuple[str, ...]:
+def split_list(text: str) -> tuple[str, ...]:
     """Split the elements of a list property as Kafka does."""
     trimmed = text.strip(_BLANKS)
     return tuple(_COMMA.split(trimmed)) if trimmed else ()

@@ -32,7 +32,7 @@ class BatchSource:
         """Create the source; `keeps_append_time` and `joins_all` as in `DataBatches`."""
         fetch = settings.fetch
         self.cluster = cluster_of(settings.connection, committed_only=fetch.committed_only)
-        self.traffic = Traffic("consumer", tells(settings.connection))
+        self.traffic = Traffic("consumer", trouble_log(settings.connection))
         self._options = fetch_options.options_from(fetch)
         self.fetcher = Fetcher(self.cluster, self._options, fetch.backlog_bytes, self.traffic)
         self.check_crcs = fetch.check_crcs
@@ -52,6 +52,6 @@ def cluster_of(settings: ConnectionSettings, *, committed_only: bool = False) ->
     return Cluster(settings, _CALL_TIMEOUT, _CONNECT_TIMEOUT, committed_only=committed_only)
 
 
-def tells(settings: ConnectionSettings) -> Callable[[str], None]:
+def trouble_log(settings: ConnectionSettings) -> Callable[[str], None]:
     """Return the function that reports a client's troubles."""
     return ErrorLines(settings.client_id).tell

@@ -32,7 +32,7 @@ from legacy_mm.control_channel.frames import (
 )
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import times_of
-from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
+from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, trouble_log
 from legacy_mm.dataplane.copy_measures import CopyMeasures
 from legacy_mm.dataplane.empty_copies import EmptyCopies
 from legacy_mm.dataplane.handler_exit import HandlerExit
@@ -67,7 +67,7 @@ class BatchesEngine:
         self._failures = SendFailures(abort=config.abort_on_send_failure, synchronous=config.synchronous)
         source, target = config.source, config.target
         self._target = cluster_of(target.connection)
-        self._written = Traffic("producer", tells(target.connection))
+        self._written = Traffic("producer", trouble_log(target.connection))
         aside = QuarantineSettings(**config.quarantine)
         options = append_options.options_from(target, sets_aside=aside.refused, synchronous=config.synchronous)
         self._appender = BatchAppender(self._target, options, self._written)
@@ -192,7 +192,7 @@ class BatchesEngine:
         topic = self._config.names.get(partition.topic, "")
         unopened = partition.topic in self._keeps_partition and self._exit is None
         try:
-            for arrived in self._batches.data(fetched, self._join_limits.of(topic), opens=not unopened):
+            for arrived in self._batches.data(fetched, self._join_limits.most_bytes(topic), opens=not unopened):
                 if not self._send(partition, arrived, begin) or self._stopping.is_set():
                     return
         except (EngineUnfit, CorruptRecords) as error:

@@ -32,7 +32,7 @@ from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.record_batch import assemble
-from legacy_mm.protocol.record_set import Arrived, opened
+from legacy_mm.protocol.record_set import Arrived, decompress_records
 from legacy_mm.protocol.records import measure
 
 _YOUNG_OBJECTS = 100_000
@@ -118,7 +118,7 @@ class HandlerStage:
     def outbound(self, source: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
         """Return what is to be sent of a batch, as `BatchStage` says; the handler may have ended the program."""
         batch, codec = arrived
-        header, data = batch.header, opened(batch, self._engine.router.decompress)
+        header, data = batch.header, decompress_records(batch, self._engine.router.decompress)
         wish = source.partition if source.topic in self._keeps_partition else BY_KEY
         records = SourceRecords.of(source, header, data, max(begin, header.base_offset), wish)
         kept = self._kept_or_made(records)

@@ -16,10 +16,10 @@ class JoinLimits:
         self._most = min(limit, _MOST_SPREAD if spread else _MOST)
         self._limits: dict[str, int] = {}
 
-    def of(self, topic: str) -> int:
+    def most_bytes(self, topic: str) -> int:
         """Return the most bytes of a joined batch for this target topic."""
         return self._limits.get(topic, self._most)
 
     def refused(self, topic: str, size: int) -> None:
         """Note that this topic refused a batch of this many bytes."""
-        self._limits[topic] = min(size // 2, self.of(topic))
+        self._limits[topic] = min(size // 2, self.most_bytes(topic))

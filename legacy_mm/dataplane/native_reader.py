@@ -23,7 +23,7 @@ from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_fields import Fields, RawHeaders, fields
-from legacy_mm.protocol.record_set import opened
+from legacy_mm.protocol.record_set import decompress_records
 
 BATCH_RECORDS, BATCH_BYTES = 1_000, 1 << 20
 
@@ -159,7 +159,7 @@ class NativeReader:
         traffic.passed(partition, fetched.record_set.next_offset)
 
     def _fields(self, batch: RecordBatch, begin: int) -> Iterator[Fields]:
-        records = opened(batch, self._decompress)
+        records = decompress_records(batch, self._decompress)
         return fields(batch.header, records, from_offset=begin, most=BATCH_RECORDS, most_bytes=BATCH_BYTES)
 
 

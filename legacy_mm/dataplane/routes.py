@@ -20,7 +20,7 @@ from legacy_mm.handlers.batches import MadeRecords
 from legacy_mm.protocol import error_codes, records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
-from legacy_mm.protocol.record_set import opened
+from legacy_mm.protocol.record_set import decompress_records
 from legacy_mm.protocol.records import NO_WISHES, Contents, Placement, RecordSurvey, SourceOffsets
 from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
 
@@ -105,7 +105,7 @@ class Router:
         if keeps_partition and codec is header.codec and self._passes_unseen(batch, begin):
             offsets = range(header.base_offset, header.next_offset)
             return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
-        data = opened(batch, self.decompress)
+        data = decompress_records(batch, self.decompress)
         found = records.survey(header, data, partition, 0 if keeps_partition else target)
         contents = records.measure(header, data, begin) if self._options.measure else None
         hashes_keys = self._options.hashes_keys
@@ -208,7 +208,8 @@ class Router:
         header = refused.batch.header
         if error_codes.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:
             self._not_taken.add(header.codec)
-            return self._parts(refused, opened(refused.batch, self.decompress), Codec.NONE, self._options.limit), []
+            data = decompress_records(refused.batch, self.decompress)
+            return self._parts(refused, data, Codec.NONE, self._options.limit), []
         if header.records == 1 or not error_codes.may_spare_some(code):
             return [], [(refused, "")]
         failed = {number: why for number, why in blamed.items() if 0 <= number < header.records}
@@ -217,20 +218,20 @@ class Router:
     def _without(self, refused: Placed, failed: Mapping[int, str]) -> tuple[list[Placed], list[tuple[Placed, str]]]:
         """Return the other records together, and each of the failed ones alone."""
         header = refused.batch.header
-        every = records.split(header, opened(refused.batch, self.decompress))
+        every = records.split(header, decompress_records(refused.batch, self.decompress))
 
-        def some(numbers: list[int]) -> Placed:
+        def chosen_records(numbers: list[int]) -> Placed:
             data = memoryview(b"".join(every[number] for number in numbers))
             batch = records.recompress(header._replace(records=len(numbers)), data, Codec.NONE)
             return Placed(refused.partition, batch, [refused.offsets[number] for number in numbers])
 
-        rest = some([number for number in range(header.records) if number not in failed])
+        rest = chosen_records([number for number in range(header.records) if number not in failed])
         sent = self._parts(rest, rest.batch.payload, header.codec, self._options.limit)
-        return sent, [(some([number]), why) for number, why in sorted(failed.items())]
+        return sent, [(chosen_records([number]), why) for number, why in sorted(failed.items())]
 
     def halve(self, refused: Placed) -> list[Placed]:
         """Split the records of a refused batch into two batches or a few."""
-        data = opened(refused.batch, self.decompress)
+        data = decompress_records(refused.batch, self.decompress)
         return self._parts(refused, data, refused.batch.header.codec, HEADER_SIZE + len(data) // 2)
 
     def _parts(self, refused: Placed, data: memoryview, codec: Codec, limit: int) -> list[Placed]:
@@ -250,13 +251,13 @@ class Router:
 
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
         """Return key and value sizes of the records of a batch; None for null."""
-        return list(records.sizes(batch.header, opened(batch, self.decompress)))
+        return list(records.sizes(batch.header, decompress_records(batch, self.decompress)))
 
     def single(self, batch: RecordBatch) -> SingleRecord:
         """Return the record of a batch that has one; raise CorruptRecords, and UnicodeDecodeError for a header's
         name.
         """
-        return first_record(batch.header, opened(batch, self.decompress))
+        return first_record(batch.header, decompress_records(batch, self.decompress))
 
     def batch_of(self, record: SingleRecord) -> RecordBatch:
         """Return a batch with this one record, compressed where the producer compresses."""

@@ -32,7 +32,7 @@ def parse(argv: Sequence[str]) -> ConnectLine:
     return ConnectLine(files[0], tuple(files[1:]), tuple(own))
 
 
-def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def split_call(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Split a line into the command with the words before it, and its arguments."""
     for position, word in enumerate(words):
         name = PurePath(word).name
@@ -45,4 +45,4 @@ def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 def is_connect(words: Sequence[str]) -> bool:
     """Return True for a command line of Connect's standalone worker."""
-    return bool(called(words)[0])
+    return bool(split_call(words)[0])

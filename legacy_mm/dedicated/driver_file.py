@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.config.option import listed
+from legacy_mm.config.option import split_list
 from legacy_mm.dedicated.connector_properties import (
     BY_NAME,
     CLIENT_FAMILIES,
@@ -83,7 +83,7 @@ class DriverFile:
                 f'org.apache.kafka.common.config.ConfigException: Missing required configuration "{CLUSTERS}" which '
                 "has no default value."
             )
-        return tuple(dict.fromkeys(listed(self.properties[CLUSTERS])))
+        return tuple(dict.fromkeys(split_list(self.properties[CLUSTERS])))
 
     def pairs(self) -> list[Pair]:
         """Return the flows that this node has a herder for; raises ConfigurationError if there is none.

@@ -38,7 +38,7 @@ class DriverLine:
     help: bool = False
 
 
-def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def split_call(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Split a line into the driver's script or class with the words before it, and its arguments."""
     for position, word in enumerate(words):
         if PurePath(word).name in SCRIPTS or word == MIRROR_MAKER_2:
@@ -49,7 +49,7 @@ def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 def is_driver(words: Sequence[str]) -> bool:
     """Return True for a command line of MirrorMaker 2's driver."""
-    return bool(called(words)[0])
+    return bool(split_call(words)[0])
 
 
 def parse(argv: Sequence[str]) -> DriverLine:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from legacy_mm.config.option import listed
+from legacy_mm.config.option import split_list
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED, ROWS, ConnectorKind, read
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
@@ -117,11 +117,11 @@ class FlowReading:
 
     def topics(self) -> ListWords:
         """Return the lists of topics."""
-        return ListWords(listed(self.text("source", "topics")), self._excluded("source", "topics.exclude"))
+        return ListWords(split_list(self.text("source", "topics")), self._excluded("source", "topics.exclude"))
 
     def groups(self) -> ListWords:
         """Return the lists of consumer groups."""
-        return ListWords(listed(self.text("checkpoint", "groups")), self._excluded("checkpoint", "groups.exclude"))
+        return ListWords(split_list(self.text("checkpoint", "groups")), self._excluded("checkpoint", "groups.exclude"))
 
     def policy(self) -> PolicyWords:
         """Return how topics are called at the target."""
@@ -183,7 +183,7 @@ class FlowReading:
         old = next(old for old, new in RENAMED.items() if new == name)
         for spelling in (name, old) if self.release == "3.9" else (name,):
             if spelling in given:
-                return listed(given[spelling])
+                return split_list(given[spelling])
         return None
 
     def _refusal(self, connector: ConnectorKind) -> str:

@@ -191,7 +191,7 @@ class _Facts:
 
 def explain(words: Sequence[str], environment: Mapping[str, str], own: OptionReader) -> Explained:
     """Explain a command line in this environment without asking a cluster."""
-    launcher, argv = command_line.called(words)
+    launcher, argv = command_line.split_call(words)
     facts = _find_out(launcher, argv, environment, own)
     veil = Veil(_secrets(facts))
     flows = facts.run.flows if facts.run else ()

@@ -18,7 +18,7 @@ from legacy_mm.errors import one_line
 from legacy_mm.features.topic_acls.made_rules import MadeRules
 from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.change_effects import WEAKENS, described, effect
+from legacy_mm.policies.change_effects import WEAKENS, describe_change, effect
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
@@ -213,7 +213,7 @@ class Duties(threading.Thread):
             if found.danger >= WEAKENS:
                 events.emit(events.DUTY_CHANGED_WITH_EFFECT, duty=duty, change=change.text, effect=found.text)
             else:
-                events.emit(events.DUTY_CHANGED, duty=duty, change=described(change))
+                events.emit(events.DUTY_CHANGED, duty=duty, change=describe_change(change))
         refused = [f"{outcome.change.text}: {outcome.error}" for outcome in outcomes if outcome.error]
         troubles = [*look.troubles, *refused, *([failure] if failure else [])]
         for trouble in troubles:

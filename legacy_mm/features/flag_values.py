@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from legacy_mm.config.option import listed
+from legacy_mm.config.option import split_list
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature import Feature
 
@@ -21,7 +21,7 @@ class FlagValues:
         """Read the flags of these rows from `sources`, in the order of their precedence; raise ConfigurationError."""
         self._rows = {row.name: row for row in rows}
         self._sources = sources
-        self._values: dict[str, Any] = {row.name: typed(row, self._text(row)) for row in rows}
+        self._values: dict[str, Any] = {row.name: read_flag(row, self._text(row)) for row in rows}
         self.remarks: list[str] = []
 
     def __getitem__(self, name: str) -> Any:
@@ -44,7 +44,7 @@ class FlagValues:
 
     def extended(self, name: str) -> tuple[str, ...]:
         """Return a list of expressions, with the default ones where `+` asks for them."""
-        return extended(self._values[name], self._rows[name].option.default or "")
+        return extend_default(self._values[name], self._rows[name].option.default or "")
 
     def pairs(self, name: str) -> dict[str, str]:
         """Return the `name=value` texts of a flag that may be repeated; raise ConfigurationError for another text."""
@@ -71,7 +71,7 @@ def first_given(sources: Sequence[Given], name: str) -> Sequence[str] | None:
     return next((source[name] for source in sources if name in source), None)
 
 
-def typed(row: Feature, text: str) -> Any:
+def read_flag(row: Feature, text: str) -> Any:
     """Return the value of a text; raise ConfigurationError."""
     option = row.option
     if option.choices and text not in option.choices:
@@ -82,9 +82,9 @@ def typed(row: Feature, text: str) -> Any:
         raise ConfigurationError(f"{row.name}: {error}") from None
 
 
-def extended(text: str, default: str) -> tuple[str, ...]:
+def extend_default(text: str, default: str) -> tuple[str, ...]:
     """Return a list of expressions; one with a plus before some of them adds these to the default list."""
-    given = listed(text)
+    given = split_list(text)
     if not any(each.startswith("+") for each in given):
         return given
-    return (*listed(default), *(each.removeprefix("+") for each in given))
+    return (*split_list(default), *(each.removeprefix("+") for each in given))

@@ -50,7 +50,7 @@ def worst_first(changes: Iterable[Change]) -> list[Change]:
     return sorted(changes, key=lambda change: -effect(change).danger)
 
 
-def described(change: Change) -> str:
+def describe_change(change: Change) -> str:
     """Return the change in one line, with its effect."""
     found = effect(change)
     return f"{change.text} ({found.text})" if found.text else change.text

@@ -198,7 +198,7 @@ class CommittedOnly:
         return bool(kind == _ABORT)
 
 
-def opened(batch: RecordBatch, decompress: Decompressor) -> memoryview:
+def decompress_records(batch: RecordBatch, decompress: Decompressor) -> memoryview:
     """Decompress the records; raise CorruptRecords.
 
     A sound batch that cannot be opened may be beyond our limit, and librdkafka has none: EngineUnfit.

@@ -82,7 +82,7 @@ class LibrdkafkaAdmin:
             return client.list_topics(timeout=seconds(deadline))
         except KafkaException as error:
             why = f"listing topics failed: {self._errors.why(client, error)}"
-            raise HostError(cluster_errors.named(self.name, self.connection, why)) from error
+            raise HostError(cluster_errors.error_at(self.name, self.connection, why)) from error
 
     def properties(
         self, topics: Collection[str], deadline: Deadline

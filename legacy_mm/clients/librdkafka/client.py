@@ -264,7 +264,7 @@ def measure_line(client: Any, topic: str, *, short: float) -> NetworkLine | None
     return NetworkLine(round_trip, len(leaders)) if leaders else None
 
 
-def ours(partition: Any) -> TopicPartition:
+def to_topic_partition(partition: Any) -> TopicPartition:
     """Convert librdkafka's topic-partition object to our value."""
     return TopicPartition(partition.topic, partition.partition)
 

@@ -13,7 +13,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from legacy_mm.clients.api import CommitProblem, PartitionView
-from legacy_mm.clients.librdkafka.client import ErrorLines, answer, client_properties, ours, seconds
+from legacy_mm.clients.librdkafka.client import ErrorLines, answer, client_properties, seconds, to_topic_partition
 from legacy_mm.clients.librdkafka.error_meanings import commit_problem
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -89,7 +89,7 @@ class LibrdkafkaInspector:
             while True:
                 try:
                     found = consumer.committed(wanted, timeout=seconds(deadline))
-                    return {ours(each): each.offset for each in found if each.offset >= 0}
+                    return {to_topic_partition(each): each.offset for each in found if each.offset >= 0}
                 except KafkaException as error:
                     problem = error.args[0]
                     if deadline.expired() or commit_problem(problem) is not CommitProblem.RETRY:
@@ -105,6 +105,6 @@ class LibrdkafkaInspector:
         isolation = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         asked = self._admin.list_offsets(wanted, isolation_level=isolation, request_timeout=seconds(deadline))
         return {
-            ours(each): answer(future, f"reading the ends of {ours(each)}", deadline).offset
+            to_topic_partition(each): answer(future, f"reading the ends of {to_topic_partition(each)}", deadline).offset
             for each, future in asked.items()
         }

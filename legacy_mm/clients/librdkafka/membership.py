@@ -13,7 +13,7 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clients.api import CommitProblem, MembershipListener
-from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, ours
+from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, to_topic_partition
 from legacy_mm.clients.librdkafka.error_meanings import commit_problem, ends_membership, is_membership_lost
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
 from legacy_mm.config.kafka_clients import ConsumerSettings
@@ -78,7 +78,7 @@ class LibrdkafkaMember:
         failed = next((entry.error for entry in answer if entry.error is not None), None)
         if failed is not None:
             raise TimeoutError(failed.str())
-        return {ours(entry): entry.offset for entry in answer if entry.offset >= 0}
+        return {to_topic_partition(entry): entry.offset for entry in answer if entry.offset >= 0}
 
     def commit(self, offsets: Offsets) -> None:
         """Commit without waiting; the outcome comes to the listener out of a later `poll()`."""
@@ -123,7 +123,7 @@ class LibrdkafkaMember:
     def _keep(self, callback: Any, partitions: list[Any]) -> None:
         """Keep an exception, which must not cross librdkafka: `poll` or `close` raises it."""
         try:
-            callback(frozenset(map(ours, partitions)))
+            callback(frozenset(map(to_topic_partition, partitions)))
         except BaseException as error:  # noqa: BLE001
             self._raised = self._raised or error
 
@@ -140,7 +140,7 @@ class LibrdkafkaMember:
         for entry in partitions:
             problem = entry.error or error
             if problem is not None:
-                failed[ours(entry)] = (commit_problem(problem), problem.str())
+                failed[to_topic_partition(entry)] = (commit_problem(problem), problem.str())
             elif entry.offset != OFFSET_INVALID:
-                done[ours(entry)] = entry.offset
+                done[to_topic_partition(entry)] = entry.offset
         self._listener.committed(done, failed)

@@ -20,7 +20,7 @@ from legacy_mm.clients.librdkafka.client import (
     client_properties,
     count_partitions,
     leaders,
-    ours,
+    to_topic_partition,
 )
 from legacy_mm.clients.librdkafka.error_meanings import ends_reading, is_out_of_range
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
@@ -189,7 +189,7 @@ class PartitionReader:
     def _offsets(self, partitions: Sequence[TopicPartition], which: int) -> dict[TopicPartition, int]:
         asked = [ClientPartition(*partition, which) for partition in partitions]
         answers = self._consumer.offsets_for_times(asked, timeout=QUESTION_TIMEOUT)
-        return {ours(each): each.offset for each in answers if each.error is None}
+        return {to_topic_partition(each): each.offset for each in answers if each.error is None}
 
     def _watermarks(self, partition: TopicPartition) -> tuple[int, int]:
         try:

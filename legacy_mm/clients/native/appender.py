@@ -17,7 +17,7 @@ from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.broker_sender import BrokerSender
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.log_inquiry import LogAnswer, LogInquiry
-from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question, dated
+from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question, newest_time
 from legacy_mm.clients.native.producer_id import ProducerIds
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
@@ -85,7 +85,7 @@ class BatchAppender:
             queue = self._queues.get(partition) or self._new_queue(partition)
             if queue.pending and now - queue.pending[0].since > _DEADLOCK_TIMEOUT:
                 batch = batch.apart()
-            deadline, written = now + self.options.delivery_timeout, dated(batch.header, now, epoch_ms())
+            deadline, written = now + self.options.delivery_timeout, newest_time(batch.header, now, epoch_ms())
             queue.pending.append(ProducerBatch(queue, batch, opaque, size, now, deadline, dated=written))
             self._bytes += size
             channel = self._line_up(queue)

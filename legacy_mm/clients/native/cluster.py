@@ -100,7 +100,7 @@ class Cluster:
 
     def leaders(self) -> Mapping[TopicPartition, Leadership]:
         """Return `leader` and `leader_epoch` of all partitions, for callers that need thousands at once."""
-        return self._now().led
+        return self._now().with_leader
 
     def leader_epoch(self, partition: TopicPartition) -> int:
         """Return the leader epoch, or -1 if it is unknown."""
@@ -334,9 +334,9 @@ class Cluster:
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
         try:
             if broker is None:
-                answer = informed(self.call_any(request))
+                answer = known_topics(self.call_any(request))
             else:
-                answer = informed(self._call(broker.host, broker.port, broker.node, request))
+                answer = known_topics(self._call(broker.host, broker.port, broker.node, request))
         except ConnectionLost as error:
             self._closed.wait(self._retry_pause)
             raise ClusterUnreachable(str(error)) from error
@@ -368,7 +368,7 @@ class Cluster:
         self._open = [connection for connection in self._open if connection.is_open()]
 
 
-def informed(listing: Any) -> Any:
+def known_topics(listing: Any) -> Any:
     """Return a broker's answer about topics; raise ConnectionLost where it does not know any broker, and so no
     topic, yet.
     """

@@ -192,7 +192,7 @@ class Fetcher:
         with self._changed:
             self._changed.wait_for(self.closed, seconds)
 
-    def undoubted(self, asked: list[Wanted]) -> list[Wanted]:
+    def without_gaps(self, asked: list[Wanted]) -> list[Wanted]:
         """Return the partitions that may be read on; a recreated topic is a gap, and so is a new leader's diverging
         log.
         """
@@ -406,7 +406,7 @@ class _Reader(threading.Thread):
         if connection is None:
             connection = self._connection = fetcher.cluster.connect(self._node)
         version = connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
-        wanted = fetcher.undoubted(asked)
+        wanted = fetcher.without_gaps(asked)
         if not wanted:
             fetcher.answered(asked, [])
             return

@@ -10,7 +10,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clients.api import PartitionView
 from legacy_mm.clients.native import offset_requests
-from legacy_mm.clients.native.cluster import Cluster, informed
+from legacy_mm.clients.native.cluster import Cluster, known_topics
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.coordinator import Coordinator
 from legacy_mm.clients.native.topology import Topology
@@ -107,7 +107,7 @@ def ends(settings: ConnectionSettings, partitions: Collection[TopicPartition], d
 
 def every_topic(cluster: Cluster) -> Any:
     """Return a broker's answer about all topics; raise as `informed` does."""
-    return informed(cluster.call_any(_EVERY_TOPIC))
+    return known_topics(cluster.call_any(_EVERY_TOPIC))
 
 
 def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:
@@ -126,7 +126,7 @@ def count_partitions(cluster: Cluster, topic: str) -> int | None:
 def _listing(cluster: Cluster, topics: Collection[str]) -> Any:
     named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
     request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
-    return informed(cluster.call_any(request))
+    return known_topics(cluster.call_any(request))
 
 
 def partition_counts(listing: Any) -> dict[str, int]:

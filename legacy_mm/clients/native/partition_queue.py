@@ -37,7 +37,7 @@ _UNKNOWN = -1
 _NEVER = float("-inf")
 
 
-def dated(header: Header, now: float, wall_ms: int) -> float:
+def newest_time(header: Header, now: float, wall_ms: int) -> float:
     """Return the time of the youngest record on the clock of `now`, which is `wall_ms` on the wall; -inf if it has
     none.
     """

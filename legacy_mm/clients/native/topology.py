@@ -46,7 +46,7 @@ class Topology:
     """Topic -> error code, where the answer was one."""
 
     @cached_property
-    def led(self) -> Mapping[TopicPartition, Leadership]:
+    def with_leader(self) -> Mapping[TopicPartition, Leadership]:
         """Partitions whose leader is one of `brokers`."""
         return {partition: found for partition, found in self.leaders.items() if found.node in self.brokers}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.option import Option, boolean, listed
+from legacy_mm.config.option import Option, boolean, split_list
 from legacy_mm.features.feature import Feature, Relation, replication_factor, seconds, switch
 from legacy_mm.features.flag_values import FlagValues
 
@@ -106,7 +106,7 @@ def read(values: FlagValues) -> CheckpointSettings | None:
     return CheckpointSettings(
         values.seconds("emit.checkpoints"),
         values["checkpoints.topic.replication.factor"],
-        GroupFilterSettings(listed(values["groups"]), values.extended("groups.exclude")),
+        GroupFilterSettings(split_list(values["groups"]), values.extended("groups.exclude")),
         refresh_interval=values.seconds("refresh.groups") if refreshes else None,
         sync_interval=values.seconds("sync.group.offsets") if syncs else None,
     )

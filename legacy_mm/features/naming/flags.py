@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from legacy_mm.config.option import Option, boolean, listed
+from legacy_mm.config.option import Option, boolean, split_list
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature import Feature, Relation, switch
-from legacy_mm.features.flag_values import FlagValues, extended, typed
+from legacy_mm.features.flag_values import FlagValues, extend_default, read_flag
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY, check_letters, foreign, policy_name
 from legacy_mm.features.naming.policy_names import POLICY as _POLICY
 
@@ -180,7 +180,7 @@ def read_topics(values: FlagValues) -> TopicFilterSettings | None:
     default = _EXCLUDED[values["mm2.compatibility"]]
     include = values["topics"] if values.given("topics") else _EVERY
     exclude = values["topics.exclude"] if values.given("topics.exclude") else default
-    return TopicFilterSettings(listed(include), extended(exclude, default))
+    return TopicFilterSettings(split_list(include), extend_default(exclude, default))
 
 
 def client_naming(properties: Mapping[str, str]) -> NamingSettings:
@@ -191,7 +191,7 @@ def client_naming(properties: Mapping[str, str]) -> NamingSettings:
 
     def value(name: str) -> Any:
         row = _BY_NAME[name]
-        return typed(row, properties.get(name, row.option.default or "").strip())
+        return read_flag(row, properties.get(name, row.option.default or "").strip())
 
     return NamingSettings(
         policy=policy_name(properties.get(_POLICY, DEFAULT).strip()),

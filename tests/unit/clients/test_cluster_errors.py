@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.clients.cluster_errors import at_cluster, named
+from legacy_mm.clients.cluster_errors import at_cluster, error_at
 from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
@@ -17,4 +17,4 @@ def test_an_error_names_the_cluster_and_its_addresses() -> None:
     ):
         raise HostError("listing topics failed: gone")
     assert str(told.value) == "the source (a:1,b:2): listing topics failed: gone"
-    assert named("cluster", ConnectionSettings(), "gone") == "the cluster (without an address): gone"
+    assert error_at("cluster", ConnectionSettings(), "gone") == "the cluster (without an address): gone"

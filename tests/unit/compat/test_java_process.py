@@ -20,14 +20,14 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_file_is_there_as_long_as_the_process_works(temporary: Path) -> None:
-    with java_process.listed(["--include", "t"], []):
+    with java_process.shown_by_jps(["--include", "t"], []):
         (file,) = temporary.glob(f"hsperfdata_*/{os.getpid()}")
         assert b"kafka.tools.MirrorMaker --include t" in file.read_bytes()
     assert not file.exists()
 
 
 def test_a_file_that_cannot_be_removed_changes_no_exit_code(temporary: Path) -> None:
-    with java_process.listed([], []):
+    with java_process.shown_by_jps([], []):
         (file,) = temporary.glob(f"hsperfdata_*/{os.getpid()}")
         file.unlink()
         file.mkdir()

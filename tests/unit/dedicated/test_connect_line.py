@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.dedicated.connect_line import called, is_connect, parse
+from legacy_mm.dedicated.connect_line import is_connect, parse, split_call
 from legacy_mm.errors import UsageError
 
 
@@ -28,7 +28,7 @@ def test_a_worker_and_a_connector_are_needed(words: list[str]) -> None:
 )
 def test_its_names(words: list[str]) -> None:
     assert is_connect(words)
-    assert list(called(words)[1]) == ["w", "s"]
+    assert list(split_call(words)[1]) == ["w", "s"]
 
 
 def test_other_commands() -> None:

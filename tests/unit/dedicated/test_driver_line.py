@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.compat.java_process import MIRROR_MAKER_2
-from legacy_mm.dedicated.driver_line import called, is_driver, parse
+from legacy_mm.dedicated.driver_line import is_driver, parse, split_call
 from legacy_mm.errors import UsageError
 
 
@@ -54,7 +54,7 @@ def test_help() -> None:
 )
 def test_the_driver_s_names(words: list[str], arguments: list[str]) -> None:
     assert is_driver(words)
-    assert list(called(words)[1]) == arguments
+    assert list(split_call(words)[1]) == arguments
 
 
 def test_another_command() -> None:

@@ -7,7 +7,7 @@ import pytest
 from legacy_mm.config.option import Option
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature import Feature, seconds, switch
-from legacy_mm.features.flag_values import FlagValues, Given, extended, first_given
+from legacy_mm.features.flag_values import FlagValues, Given, extend_default, first_given
 
 ROWS = (
     Feature(switch("on", "", "o")),
@@ -78,7 +78,7 @@ def test_what_is_no_pair_is_refused_and_not_shown(text: str) -> None:
     ],
 )
 def test_a_plus_adds_to_the_default_list(text: str, found: tuple[str, ...]) -> None:
-    assert extended(text, "x, y") == found
+    assert extend_default(text, "x, y") == found
     assert values({"names": [text]}).extended("names") == found
 
 

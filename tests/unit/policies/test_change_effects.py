@@ -9,7 +9,7 @@ from legacy_mm.policies.change_effects import (
     CHANGES_ACCESS,
     LOSES_RECORDS,
     WEAKENS,
-    described,
+    describe_change,
     effect,
     worst_first,
 )
@@ -45,7 +45,7 @@ def test_properties(name: str, old: str | None, new: str, danger: int) -> None:
 
 def test_what_becomes_delete_says_so() -> None:
     change = SetConfig("t", "cleanup.policy", "compact", "delete")
-    assert described(change) == (
+    assert describe_change(change) == (
         "set cleanup.policy of topic t: from compact to delete (becomes delete: old records will be removed)"
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.config.option import listed
+from legacy_mm.config.option import split_list
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.topic_filter import TopicFilter
 from tests.unit.policies.expression import Expression
@@ -13,7 +13,7 @@ NAMES = ("", "topic1", "topic2", "topic12", "topic", "other.replica", "a", "b", 
 
 
 def accepted(include: str, exclude: str = "") -> set[str]:
-    return set(TopicFilter(listed(include), listed(exclude), Expression).accepted(iter(NAMES)))
+    return set(TopicFilter(split_list(include), split_list(exclude), Expression).accepted(iter(NAMES)))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def accepted(include: str, exclude: str = "") -> set[str]:
     ],
 )
 def test_lists_are_split_on_commas(text: str, elements: tuple[str, ...]) -> None:
-    assert listed(text) == elements
+    assert split_list(text) == elements
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,6 @@ def test_which_names_a_filter_accepts(include: str, exclude: str, expected: set[
 
 def test_an_expression_that_java_refuses_is_told_with_its_property() -> None:
     with pytest.raises(ConfigurationError, match=r"^topics: \(, a is no list of Java regular expressions$"):
-        TopicFilter(listed("(, a"), (), Expression)
+        TopicFilter(split_list("(, a"), (), Expression)
     with pytest.raises(ConfigurationError, match=r"^topics\.exclude: \[ is"):
-        TopicFilter(listed(".*"), listed("["), Expression)
+        TopicFilter(split_list(".*"), split_list("["), Expression)

@@ -33,7 +33,7 @@ def led_anew(fetcher: Fetcher, cluster: OneBroker) -> Fetcher:
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20, epoch=4)), answer(B), answer(C)])
     taken(fetcher)
     wanted = asked(fetcher)
-    assert fetcher.undoubted(wanted) == wanted
+    assert fetcher.without_gaps(wanted) == wanted
     assert cluster.compared == [], "while the leader stays nobody is asked"
     fetcher.answered(wanted, [])
     cluster.epoch = 6
@@ -43,7 +43,7 @@ def led_anew(fetcher: Fetcher, cluster: OneBroker) -> Fetcher:
 def test_a_new_leader_is_asked_once_whether_it_has_what_was_read(led_anew: Fetcher, cluster: OneBroker) -> None:
     for _ in range(2):
         wanted = asked(led_anew)
-        assert partitions(led_anew.undoubted(wanted)) == partitions(wanted) == [B, C, A]
+        assert partitions(led_anew.without_gaps(wanted)) == partitions(wanted) == [B, C, A]
         led_anew.answered(wanted, [])
     assert cluster.compared == [(A.partition, 4)]
 
@@ -52,20 +52,20 @@ def test_a_log_that_parts_from_what_was_read_is_a_gap(led_anew: Fetcher, cluster
     """However long it is by now: its records are others."""
     cluster.epoch_ends = 21
     wanted = asked(led_anew)
-    assert partitions(led_anew.undoubted(wanted)) == [B, C]
+    assert partitions(led_anew.without_gaps(wanted)) == [B, C]
     (gap,) = led_anew.take_gaps()
     assert (gap.topic_partition, gap.wanted, gap.low, gap.high, gap.parts_at) == (A, 23, 10, 90, 21)
     led_anew.answered(wanted, [])
     assert partitions(asked(led_anew)) == [B, C]
     led_anew.resume({A: 21})
-    assert partitions(led_anew.undoubted(asked(led_anew))) == [A]
+    assert partitions(led_anew.without_gaps(asked(led_anew))) == [A]
     assert cluster.compared == [(A.partition, 4)]
 
 
 def test_who_cannot_compare_yet_is_asked_again(led_anew: Fetcher, cluster: OneBroker) -> None:
     cluster.error = NOT_LEADER
     wanted = asked(led_anew)
-    assert partitions(led_anew.undoubted(wanted)) == [B, C]
+    assert partitions(led_anew.without_gaps(wanted)) == [B, C]
     assert cluster.called_stale
     assert led_anew.take_gaps() == []
     led_anew.answered(wanted, [])
@@ -75,7 +75,7 @@ def test_who_cannot_compare_yet_is_asked_again(led_anew: Fetcher, cluster: OneBr
 def test_an_old_broker_is_not_asked(led_anew: Fetcher, cluster: OneBroker) -> None:
     cluster.too_old = True
     wanted = asked(led_anew)
-    assert led_anew.undoubted(wanted) == wanted
+    assert led_anew.without_gaps(wanted) == wanted
 
 
 def test_a_topic_that_was_recreated_is_a_gap_though_its_log_holds_the_offset(
@@ -83,11 +83,11 @@ def test_a_topic_that_was_recreated_is_a_gap_though_its_log_holds_the_offset(
 ) -> None:
     """Once: a broker that lags tells the old id again."""
     wanted = asked(fetcher)
-    assert fetcher.undoubted(wanted) == wanted
+    assert fetcher.without_gaps(wanted) == wanted
     fetcher.answered(wanted, [])
     cluster.topic_id = "second"
     wanted = asked(fetcher)
-    assert fetcher.undoubted(wanted) == []
+    assert fetcher.without_gaps(wanted) == []
     assert [(gap.topic_partition, gap.wanted, gap.low, gap.high, gap.parts_at) for gap in fetcher.take_gaps()] == [
         (partition, 20, 10, 90, -1) for partition in (A, B, C)
     ]
@@ -95,7 +95,7 @@ def test_a_topic_that_was_recreated_is_a_gap_though_its_log_holds_the_offset(
     fetcher.resume({A: 10, B: 10, C: 10})
     for cluster.topic_id in ("second", "first", "second"):
         wanted = asked(fetcher)
-        assert fetcher.undoubted(wanted) == wanted
+        assert fetcher.without_gaps(wanted) == wanted
         fetcher.answered(wanted, [])
     assert fetcher.take_gaps() == []
 
@@ -106,7 +106,7 @@ def test_an_offset_out_of_range_in_a_topic_that_was_recreated_is_not_a_truncated
     """The metadata is young, so nobody has asked for the topic's id yet. One question, to the leader, is enough."""
     fetcher.resume({A: 95, B: 5})
     wanted = asked(fetcher)
-    assert fetcher.undoubted(wanted) == wanted
+    assert fetcher.without_gaps(wanted) == wanted
     cluster.new_id = "second"
     fetcher.answered(wanted, [answer(A, error=OUT_OF_RANGE), answer(B, error=OUT_OF_RANGE), answer(C)])
     assert [(gap.topic_partition, gap.wanted, gap.low, gap.high) for gap in fetcher.take_gaps() if gap.recreated] == [
@@ -119,7 +119,7 @@ def test_an_offset_out_of_range_in_a_topic_that_was_recreated_is_not_a_truncated
 def test_an_offset_out_of_range_in_the_same_topic_is_a_truncated_log(fetcher: Fetcher, cluster: OneBroker) -> None:
     fetcher.resume({A: 95})
     wanted = asked(fetcher)
-    assert fetcher.undoubted(wanted) == wanted
+    assert fetcher.without_gaps(wanted) == wanted
     fetcher.answered(wanted, [answer(A, error=OUT_OF_RANGE)])
     (gap,) = fetcher.take_gaps()
     assert not gap.recreated
@@ -131,7 +131,7 @@ def test_a_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBro
     cluster.on_question = {LATEST: "second"}
     fetcher = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", print))
     fetcher.start({A: LATEST})
-    assert fetcher.undoubted(asked(fetcher)) == []
+    assert fetcher.without_gaps(asked(fetcher)) == []
     assert [gap.recreated for gap in fetcher.take_gaps()] == [True]
 
 
@@ -141,6 +141,6 @@ def test_a_late_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: O
     fetcher.start({A: 20, B: LATEST})
     cluster.leaderless = set()
     assert next_started(fetcher) == Started({B: 90}, {B: 10})
-    assert B not in partitions(fetcher.undoubted(asked(fetcher)))
+    assert B not in partitions(fetcher.without_gaps(asked(fetcher)))
     assert [gap.recreated for gap in fetcher.take_gaps() if gap.topic_partition == B] == [True]
     fetcher.close()

@@ -59,7 +59,7 @@ def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
         appender.tend()
 
 
-@pytest.mark.parametrize("step", ["wait_for_work", "undoubted"])
+@pytest.mark.parametrize("step", ["wait_for_work", "without_gaps"])
 def test_the_one_that_reads(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     fetcher = Fetcher(cluster, FetchOptions(500, 1, 1, 1, False, ""), 1 << 20, Traffic("consumer", print))
     monkeypatch.setattr(fetcher, step, no_memory)

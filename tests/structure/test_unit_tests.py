@@ -9,48 +9,44 @@ from tests.structure.source_tree import CHECKOUT
 # Reason -> modules, as paths below legacy_mm.
 WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
-        audit/record cli/log_lines clients/api clients/native/connection_errors clients/native/error_text config/option
-        config/settings explain/known_difference explain/differences features/feature features/feature_settings
-        flow/flow_settings handlers/api logs/events logs/log_settings metrics/health
-        metrics/metric_catalogue metrics/mirror_maker_2_mbeans model protocol/buffers protocol/uncompiled spark/attempt
-        spark/task_entry compat/client_properties/common compat/client_properties/rule compat/legacy_options
-        compat/defaults dedicated/connector_properties cli/commands features/connect_offsets/connect_offset_settings
+        audit/record cli/commands cli/log_lines clients/api clients/native/connection_errors clients/native/error_text
+        compat/defaults compat/legacy_options config/settings explain/differences explain/known_difference
+        features/connect_offsets/connect_offset_settings features/feature features/feature_settings flow/flow_settings
+        handlers/api logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans protocol/uncompiled
+        spark/attempt spark/task_entry
     """,
     "tests/unit/cli run the commands from their words": """
-        __main__ cli/cluster_look cli/command cli/features cli/group_look cli/group_plan cli/ledger cli/legacy_mm
-        cli/mirror_maker cli/reference cli/selftest cli/adopt compat/console compat/startup compat/steps
-        explain/client_files explain/explanation explain/host_look explain/permissions explain/source_look
-        explain/target_look cli/explain_text cli/driver_text
+        __main__ cli/adopt cli/cluster_look cli/command cli/driver_text cli/explain_text cli/features cli/group_look
+        cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest compat/console
+        compat/startup compat/steps explain/client_files explain/explanation explain/host_look explain/permissions
+        explain/source_look explain/target_look
     """,
-    "test_translate, test_logins and test_security_properties give it whole files": """
-        compat/client_settings compat/client_translation compat/client_properties/bearer
-        compat/client_properties/consumer compat/client_properties/double compat/client_properties/kerberos
-        compat/client_properties/known_logins compat/client_properties/producer compat/client_properties/sasl
-        compat/client_properties/security compat/client_properties/tls compat/mirror_maker_2_file
-        compat/system_properties compat/zookeeper_files clients/tokens policies/jar_contents
+    "test_apply, test_translate, test_logins and test_security_properties give it whole files": """
+        clients/tokens compat/client_properties/bearer compat/client_properties/common
+        compat/client_properties/consumer compat/client_properties/kerberos compat/client_properties/known_logins
+        compat/client_properties/producer compat/client_properties/rule compat/client_properties/sasl
+        compat/client_properties/security compat/client_properties/tls compat/client_settings compat/client_translation
+        compat/mirror_maker_2_file compat/system_properties compat/zookeeper_files
     """,
     "test_flags gives all flags": """
-        features/checkpoints/flags features/heartbeats/flags features/naming/policy_names features/offset_syncs/flags
-        features/topic_acls/flags features/topic_configs/flags features/topic_creation/flags
+        features/checkpoints/flags features/heartbeats/flags features/offset_syncs/flags features/topic_acls/flags
+        features/topic_configs/flags features/topic_creation/flags
     """,
     "test_rounds, test_creation and test_moving put the parts of a feature together": """
-        features/checkpoints/target_groups features/checkpoints/translation features/cutover/cutover_receipt
-        features/topic_configs/config_sync metrics/offset_metrics
+        features/checkpoints/target_groups features/checkpoints/translation metrics/offset_metrics
     """,
     "real brokers show it: tests/brokers and tests/faults": """
-        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
-        client/remote_cluster clients/librdkafka/backlog clients/librdkafka/internal_topic clients/librdkafka/scan
-        clients/librdkafka/whole_topic cli/connect_mirror_maker flow/connect_offset_topic clients/native/access_rules
-        clients/native/group_session clients/native/gssapi_login clients/native/membership
-        clients/native/offset_requests clients/native/producer_id dataplane/batch_source dataplane/records_engine
-        features/cutover/adoption features/heartbeats/heartbeat_copies features/internal_topics
-        features/topic_acls/acl_sync features/topic_creation/trials flow/cluster_identity spark/archive_classes
-        spark/tables
+        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest cli/connect_mirror_maker
+        client/mirror_client client/remote_cluster clients/librdkafka/backlog clients/librdkafka/internal_topic
+        clients/librdkafka/scan clients/librdkafka/whole_topic clients/native/access_rules clients/native/group_session
+        clients/native/gssapi_login clients/native/membership clients/native/offset_requests clients/native/producer_id
+        dataplane/batch_source dataplane/records_engine features/cutover/adoption features/topic_acls/acl_sync
+        features/topic_creation/trials flow/cluster_identity flow/connect_offset_topic handlers/java_exit
+        jvm/login_classes jvm/mbeans spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
-        audit/spawn audit/tool_process audit/waiting clock flow/mirror handlers/java_exit handlers/java_source jvm/jars
-        jvm/login_classes jvm/mbeans jvm/topic_rename logs/log4j_found metrics/legacy_mbeans metrics/meters
-        spark/worker_daemon
+        audit/spawn audit/tool_process audit/waiting dedicated/connector_properties flow/mirror jvm/jars
+        jvm/topic_rename logs/log_settings metrics/legacy_mbeans spark/worker_daemon
     """,
 }
 

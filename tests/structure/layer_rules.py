@@ -123,6 +123,16 @@ def under(name: str, prefixes: tuple[str, ...] | Mapping[str, str]) -> bool:
     return any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes)
 
 
+def arrows(tree: Tree) -> set[tuple[str, str]]:
+    """Which packages and modules right under legacy_mm import which other ones."""
+    pairs = {
+        (group(module.name), group(target.name))
+        for module in tree.values()
+        for target in own_imports(module, dict(tree))
+    }
+    return {(one, other) for one, other in pairs if one != other and one and other and LABORATORY not in (one, other)}
+
+
 def layer_violations(tree: Tree) -> list[str]:
     """Imports that do not point down, and packages that have no row."""
     unknown = sorted({group(name) for name in tree} - set(LAYERS))

@@ -52,6 +52,13 @@ def test_the_package_keeps_the_rule(rule: Callable[[dict[str, Module]], list[str
     assert not (found := rule(tree)), "\n".join(found)
 
 
+def test_the_picture_in_the_architecture_is_true(tree: dict[str, Module]) -> None:
+    arrows = rules.arrows(tree)
+    ends = {end for pair in arrows for end in pair}
+    words = f"{len(ends)} packages and modules with {len(arrows)} arrows between them, none up"
+    assert words in (CHECKOUT / "ARCHITECTURE.md").read_text()
+
+
 def test_the_package_is_there(tree: dict[str, Module]) -> None:
     assert "legacy_mm.errors" in tree
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from legacy_mm.config.kafka_clients import ConsumerSettings, ProducerSettings
+from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel import json_fields
 from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.model import Offsets, TopicPartition
@@ -100,10 +101,9 @@ class TaskConfig(Frame):
     """`batches` or `records`."""
     wire_source: bool = True
     """The `records` engine reads with our own sockets where they can do it, otherwise with librdkafka."""
-    handler: Mapping[str, Any] | None = field(default=None, repr=False)
-    """`HandlerSettings` as a mapping, if records pass through a handler."""
-    quarantine: Mapping[str, Any] = field(default_factory=dict)
-    """`QuarantineSettings` as a mapping; empty: no record is set aside."""
+    handler: HandlerSettings | None = field(default=None, repr=False)
+    """None: records pass through no handler."""
+    quarantine: QuarantineSettings = QuarantineSettings()
     keeps_partition: Sequence[str] = field(default_factory=list)
     """Source topics whose records keep the number of their partition, whatever their keys say."""
     topics_made: bool = False
@@ -118,8 +118,8 @@ class TaskConfig(Frame):
 class Share(Frame):
     """Driver -> copy process, once, instead of a task config: it copies for streams whose tickets will follow."""
 
-    handler: Mapping[str, Any] | None = field(default=None, repr=False)
-    """`HandlerSettings` as a mapping: what takes time to make a handler is begun before the task config comes."""
+    handler: HandlerSettings | None = field(default=None, repr=False)
+    """What takes time to make a handler is begun before the task config comes."""
 
 
 @dataclass(frozen=True)

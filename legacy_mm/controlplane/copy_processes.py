@@ -10,11 +10,11 @@ their safe offsets, and the end does not count as a failure of theirs.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.channel import ChannelServer, Peer
 from legacy_mm.control_channel.frames import Begin, Frame, Hello, Log, Ready, Share, Ticket
 from legacy_mm.errors import ChannelError
@@ -99,7 +99,7 @@ class CopyProcesses:
         channel: ChannelServer,
         runner: SparkRunner,
         most: int | None,
-        handler: Mapping[str, Any] | None = None,
+        handler: HandlerSettings | None = None,
     ) -> None:
         """Create the pool of at most so many processes; `runner` starts each as a Spark job.
 

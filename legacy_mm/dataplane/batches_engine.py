@@ -20,16 +20,7 @@ from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.control_channel.frames import (
-    BEAT_INTERVAL,
-    UNKNOWN,
-    Frame,
-    Gap,
-    Progress,
-    Started,
-    TaskConfig,
-)
+from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Progress, Started, TaskConfig
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, trouble_log
@@ -68,7 +59,7 @@ class BatchesEngine:
         source, target = config.source, config.target
         self._target = cluster_of(target.connection)
         self._written = Traffic("producer", trouble_log(target.connection))
-        aside = QuarantineSettings(**config.quarantine)
+        aside = config.quarantine
         options = append_options.options_from(target, sets_aside=aside.refused, synchronous=config.synchronous)
         self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes

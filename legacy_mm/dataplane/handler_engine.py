@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.control_channel.frames import UNKNOWN, Frame, Progress, TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.handler_stage import make_handler, tame_collector
@@ -37,7 +36,7 @@ class HandlerEngine(RecordsEngine):
         self._exit = HandlerExit(self._prove_sent, report)
         with self._beat:
             self._handler: BatchHandler = make_handler(config, self._exit)
-        quarantine = QuarantineSettings(**config.quarantine)
+        quarantine = config.quarantine
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._failure: HandlerFailure | None = None
         self._sources = NO_RECORDS
@@ -112,7 +111,7 @@ class HandlerEngine(RecordsEngine):
             rest = batch.part(len(ends)) if ends else batch
             handled = handle_records(self._handler, rest, self._wish)
             self._filtered += _dropped(handled)
-            self._left_open |= self._kept_in_place(rest, handled)
+            self._left_open |= self._keeping_partition(rest, handled)
             ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
             targets += handled.targets
             if handled.exit_code is not None:
@@ -129,7 +128,7 @@ class HandlerEngine(RecordsEngine):
     def _wish(self, partition: TopicPartition) -> int:
         return partition.partition if partition.topic in self._keeps_partition else BY_KEY
 
-    def _kept_in_place(self, batch: Columns, handled: Answers) -> set[Move]:
+    def _keeping_partition(self, batch: Columns, handled: Answers) -> set[Move]:
         """Return the moves of the records that have the partition of their source."""
         if self._counts is None:
             return set()

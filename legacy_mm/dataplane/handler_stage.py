@@ -7,11 +7,10 @@ dropped on purpose. A handler sees each record once: what it made for a partitio
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.keep_alive import KeepAlive
@@ -64,9 +63,8 @@ class _Kept(NamedTuple):
     """
 
 
-def prepare_handler(handler: Mapping[str, Any]) -> None:
+def prepare_handler(settings: HandlerSettings) -> None:
     """Begin what every handler with these settings needs; what fails here fails again, and is told, when it is made."""
-    settings = HandlerSettings(**handler)
     if settings.name and not is_python(settings.name, settings.class_path):
         with suppress(HandlerFailure, HostError):
             java_batches.start(settings, find_java(), compiler_jars())
@@ -75,9 +73,9 @@ def prepare_handler(handler: Mapping[str, Any]) -> None:
 def make_handler(config: TaskConfig, exit_: HandlerExit) -> BatchHandler:
     """Make the handler of a copy job; raises HandlerFailure, HostError."""
     # with abort.on.send.failure=false a record for an illegal topic is dropped when it is sent, as by the legacy tool
-    legal = config.abort_on_send_failure or QuarantineSettings(**config.quarantine).failed
+    legal = config.abort_on_send_failure or config.quarantine.failed
     return load_handler(
-        HandlerSettings(**(config.handler or {})),
+        config.handler or HandlerSettings(),
         lambda of: JavaBatches(of, find_java(), compiler_jars(), exit_, legal_topics=legal),
         legal_topics=legal,
     )
@@ -106,7 +104,7 @@ class HandlerStage:
         self._exit = exit_
         with beat:
             self._handler = make_handler(config, exit_)
-        quarantine = QuarantineSettings(**config.quarantine)
+        quarantine = config.quarantine
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._keeps_partition = frozenset(config.keeps_partition)
         self._measures = config.pairs or config.receipts

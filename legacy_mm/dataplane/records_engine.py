@@ -17,7 +17,6 @@ from legacy_mm.clients.librdkafka.sender import RecordSender, Refused
 from legacy_mm.clients.librdkafka.senders import Senders
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import ProducerSettings
-from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
     UNKNOWN,
@@ -69,7 +68,7 @@ class RecordsEngine:
         self._keeps_partition = frozenset(config.keeps_partition)
         self._pairs = OffsetPairs() if config.pairs else None
         self._names = config.names
-        quarantine = QuarantineSettings(**config.quarantine)
+        quarantine = config.quarantine
         self._refused: RefusedRecords | None = None
         if quarantine.refused:
             waits = (self._wait_a_moment, self._flush)

@@ -16,11 +16,12 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
 from legacy_mm.clock import monotonic
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.channel import Peer, present
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
@@ -116,7 +117,7 @@ def _share(process: TaskProcess, ticket: Ticket, peer: Peer, order: Share) -> No
         os._exit(ABANDONED)
 
 
-def _prepare(handler: Mapping[str, Any]) -> None:
+def _prepare(handler: HandlerSettings) -> None:
     from legacy_mm.dataplane.handler_stage import prepare_handler
 
     prepare_handler(handler)

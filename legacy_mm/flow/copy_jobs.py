@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.control_channel.frames import LEASE_TIMEOUT, TaskConfig
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
@@ -85,7 +85,7 @@ class Copies:
         self._lock = threading.Lock()
         self._alone: CopyProcesses | None = None
         if settings.handler is not None and not self._moves_whole_topics:
-            self._alone = CopyProcesses(channel, runner, None, asdict(settings.handler))
+            self._alone = CopyProcesses(channel, runner, None, settings.handler)
 
     def warm_up(self) -> None:
         """Start a process for the first copy job before there is one, where it needs one of its own."""
@@ -115,7 +115,7 @@ class Copies:
             wire_source=self._wire_source,
             receipts=settings.receipts is not None,
             handler=handler,
-            quarantine=asdict(settings.quarantine),
+            quarantine=settings.quarantine,
             keeps_partition=keeps_partition,
             topics_made=settings.features.creation is not None,
             compacted=[topic for topic in compacted if topic in names],
@@ -160,13 +160,13 @@ class Copies:
         made = steps.names({*seen.values()})
         return {topic: made[name] for topic, name in seen.items() if name in made}
 
-    def _handler(self, names: Mapping[str, str]) -> dict[str, Any] | None:
+    def _handler(self, names: Mapping[str, str]) -> HandlerSettings | None:
         """Return the handler settings for a task that sees these topics; raises HandlerFailure."""
         settings = self._settings.handler
         if settings is None or self._steps is None:
-            return None if settings is None else asdict(settings)
+            return settings
         steps = self._steps.behind(names) if settings.of_connect else self._steps.exact(names)
-        return asdict(replace(settings, steps=steps))
+        return replace(settings, steps=steps)
 
     def adapt(self, trouble: CopyTrouble) -> bool:
         """Change the next task configs if that helps against this trouble; return False if it does not."""

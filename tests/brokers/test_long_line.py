@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.brokers
 PARTITIONS, COUNT = 24, 200_000
 SENDERS = 3
 """For 24 partitions that one broker leads."""
-HANDLER = {"handler": asdict(HandlerSettings(f"{SAMPLES / 'handlers.py'}:Rename", argument="copy."))}
+HANDLER = {"handler": HandlerSettings(f"{SAMPLES / 'handlers.py'}:Rename", argument="copy.")}
 
 
 class Far:

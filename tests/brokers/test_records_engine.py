@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from itertools import count
 from typing import Any
 
@@ -29,7 +28,7 @@ from tests.fixtures.copying import PATIENCE, Start
 from tests.unit.protocol.batches import Latin
 
 pytestmark = pytest.mark.brokers
-KEEP = asdict(HandlerSettings("", steps=("keep.partition",)))
+KEEP = HandlerSettings("", steps=("keep.partition",))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ def without_a_key(number: int) -> dict[str, Any]:
 
 def quarantined(start: Start, source: Any, target: Any, name: str, engine: str, **where: Any) -> Copying:
     """A mirror with the flag, after it has come to the end."""
-    settings = asdict(QuarantineSettings(refused=True, **where))
+    settings = QuarantineSettings(refused=True, **where)
     copying = start(source.bootstrap, target.bootstrap, name, 1, engine=engine, quarantine=settings)
     copying.wait_safe(RECORDS)
     assert copying.stop() == {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -214,7 +213,7 @@ def test_a_missing_topic_that_a_handler_names_is_told(
     filled(source, [name], 100)
     script = tmp_path / "handler.py"
     script.write_text(HANDLER.format(topic=missing))
-    handler = asdict(HandlerSettings(str(script)))
+    handler = HandlerSettings(str(script))
     copying = start_copying(source.bootstrap, strict.bootstrap, name, 2, engine="records", handler=handler)
     wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
     wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")

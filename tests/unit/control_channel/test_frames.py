@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from legacy_mm.config import property_names
+from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import (
     LENGTH,
     Copied,
@@ -18,6 +20,7 @@ from legacy_mm.control_channel.frames import (
     Measured,
     Portion,
     Progress,
+    Share,
     Started,
     Statistics,
     Stopped,
@@ -43,11 +46,16 @@ CONFIG = TaskConfig(
     False,
 )
 
+HANDLER = HandlerSettings("a.py:B", "argument", steps=["keep.partition"], class_path=["a.jar"], java_options=["-Xmx1g"])
+
 
 @pytest.mark.parametrize(
     "frame",
     [
         CONFIG,
+        replace(CONFIG, handler=HANDLER, quarantine=QuarantineSettings(refused=True, topic="q")),
+        Share(HANDLER),
+        Share(),
         Hello(11, "ab", 42, 4711, "host"),
         Progress(OFFSETS, 10, {"t": 2}, True),
         Gap("orders", 1, 5, 10, 20, "deleted"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +154,8 @@ class Run:
             1.0,
             abort_on_send_failure=True,
             synchronous=False,
-            handler=asdict(HandlerSettings(str(script))),
-            quarantine=asdict(QuarantineSettings(**quarantine)),
+            handler=HandlerSettings(str(script)),
+            quarantine=QuarantineSettings(**quarantine),
             keeps_partition=["t"] if preserve or pairs else [],
             pairs=pairs,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,7 @@ class Scene(FakeStageEngine):
     def __init__(self, script: Path, **changes: Any) -> None:
         super().__init__(a=4, b=4, copy=4)
         self.reported: list[Frame] = []
-        handler = asdict(HandlerSettings(f"{script}:Obey"))
+        handler = HandlerSettings(f"{script}:Obey")
         settings = {"handler": handler, "abort_on_send_failure": True, **changes}
         clients = property_names.read_consumer({}), property_names.read_producer({})
         config = TaskConfig({HERE: 0}, {"t": "copy"}, *clients, 0.0, 1.0, synchronous=False, **settings)
@@ -207,7 +206,7 @@ def test_a_name_that_no_topic_can_have(scene: Callable[..., Scene], abort: bool)
 
 def test_records_that_fail_are_set_aside_in_a_file(scene: Callable[..., Scene], tmp_path: Path) -> None:
     file = tmp_path / "aside"
-    made = scene(quarantine=asdict(QuarantineSettings(failed=True, file=str(file))))
+    made = scene(quarantine=QuarantineSettings(failed=True, file=str(file)))
     found = made.give("a", "!", "! a", "b")
     assert [(topic, offset) for topic, *_, offset in sent(found)] == [("a", 100), ("b", 103)]
     assert [record.offset for record in read_file(file).records] == [101, 102]
@@ -216,7 +215,7 @@ def test_records_that_fail_are_set_aside_in_a_file(scene: Callable[..., Scene], 
 
 
 def test_records_that_fail_are_set_aside_in_a_topic(scene: Callable[..., Scene]) -> None:
-    made = scene(quarantine=asdict(QuarantineSettings(failed=True, topic="copy")))
+    made = scene(quarantine=QuarantineSettings(failed=True, topic="copy"))
     found = made.give("copy", "!", "copy")
     assert [(topic, offset) for topic, *_, offset in sent(found)] == [("copy", 100), ("copy", 101), ("copy", 102)]
     assert found is not None

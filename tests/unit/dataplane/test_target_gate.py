@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.config import property_names
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.target_gate import TargetGate
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -143,7 +144,7 @@ def test_a_topic_that_is_gone_is_shut_and_asked_for_anew(gate: Gate) -> None:
 
 
 def test_a_handlers_topics_have_the_names_of_the_target() -> None:
-    gate = Gate({"a": "w.a", "b": "w.b"}, {}, handler={"name": "x"})
+    gate = Gate({"a": "w.a", "b": "w.b"}, {}, handler=HandlerSettings("x"))
     gate.problems = {"b": MISSING}
     gate.gate.expect(["b", "other"])
     assert gate.gate.reasons == {"b": MISSING}

@@ -1,15 +1,16 @@
-"""The things that clients can do, whichever library does it: membership, questions, requests of an administrator."""
+"""The things that clients can do, whichever library does it: membership, reading, questions, requests of an admin."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.control_channel.frames import Gap, Started
+from legacy_mm.model import Columns, Offsets, TopicPartition
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
@@ -117,6 +118,43 @@ class Inspector(Protocol):
         self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, PartitionView]:
         """Return the committed offset and the log ends of each partition."""
+
+
+class LogReader(Protocol):
+    """The records of the partitions of one copy job, as columns. Rule: one thread makes every call."""
+
+    def start(self, offsets: Offsets) -> Started:
+        """Begin to read; return the actual start offsets, EARLIEST and LATEST resolved.
+
+        Those of partitions without a leader come later, from `take_started`.
+        """
+
+    def take_started(self, positions: Callable[[], Offsets]) -> Started | None:
+        """Take the start offsets of partitions that got their first leader.
+
+        `positions` returns the argument of `resume`.
+        """
+
+    def read(self, timeout: float) -> Columns:
+        """Read available records; wait only for the first. Raises StreamFailure."""
+
+    def partitions(self, topic: str) -> int | None:
+        """Return a topic's partition count, asked now: 0 if it does not exist, None without an answer."""
+
+    def cluster_id(self) -> str:
+        """Return the id of the cluster; empty where it is unknown."""
+
+    def take_gaps(self) -> list[Gap]:
+        """Take the gaps found since the last call."""
+
+    def resume(self, offsets: Offsets, positions: Offsets) -> None:
+        """Resume partitions that waited; `positions`: where the others are, after the last records that were read."""
+
+    def hold(self, offsets: Offsets, positions: Offsets) -> None:
+        """Read no more of these until `resume`; `positions` as it wants them."""
+
+    def close(self) -> None:
+        """Read no more."""
 
 
 class Admin(Protocol):

@@ -119,7 +119,7 @@ class Share(Frame):
     """Driver -> copy process, once, instead of a task config: it copies for streams whose tickets will follow."""
 
     handler: HandlerSettings | None = field(default=None, repr=False)
-    """What takes time to make a handler is begun before the task config comes."""
+    """A handler takes time to make: that begins before the task config comes."""
 
 
 @dataclass(frozen=True)

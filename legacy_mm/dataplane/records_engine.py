@@ -10,8 +10,9 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from legacy_mm.clients.api import LogReader
 from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.clients.librdkafka.sender import RecordSender, Refused
 from legacy_mm.clients.librdkafka.senders import Senders
@@ -44,9 +45,6 @@ from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import EngineUnfit, StreamFailure
 from legacy_mm.logs import events
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
-
-if TYPE_CHECKING:
-    from legacy_mm.dataplane.native_reader import NativeReader
 
 READ_TIMEOUT = 0.1
 _FLUSH_SLICE = 0.05
@@ -103,7 +101,7 @@ class RecordsEngine:
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
 
-    def _make_reader(self, config: TaskConfig) -> PartitionReader | NativeReader:
+    def _make_reader(self, config: TaskConfig) -> LogReader:
         if config.wire_source:
             from legacy_mm.clients.native.connection_security import unsupported
             from legacy_mm.dataplane.native_reader import NativeReader

@@ -1,4 +1,4 @@
-"""A source that is not there, as the engine `records` reads it. mypy holds it to `PartitionReader`."""
+"""A source that is not there, as the engine `records` reads it. mypy holds it to the protocol `LogReader`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from typing_extensions import override
 
-from legacy_mm.clients.librdkafka.reader import PartitionReader
+from legacy_mm.clients.api import LogReader
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 
 
-class FakeReader(PartitionReader):
+class FakeReader(LogReader):
     """Reads nothing; `held`: the partitions that it does not read, and where it would go on."""
 
     def __init__(

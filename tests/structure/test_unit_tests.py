@@ -22,11 +22,11 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         explain/source_look explain/target_look
     """,
     "test_apply, test_translate, test_logins and test_security_properties give it whole files": """
-        clients/tokens compat/client_properties/bearer compat/client_properties/common
-        compat/client_properties/consumer compat/client_properties/kerberos compat/client_properties/known_logins
-        compat/client_properties/producer compat/client_properties/rule compat/client_properties/sasl
-        compat/client_properties/security compat/client_properties/tls compat/client_settings compat/client_translation
-        compat/mirror_maker_2_file compat/system_properties compat/zookeeper_files
+        compat/client_properties/bearer compat/client_properties/common compat/client_properties/consumer
+        compat/client_properties/kerberos compat/client_properties/known_logins compat/client_properties/producer
+        compat/client_properties/rule compat/client_properties/sasl compat/client_properties/security
+        compat/client_properties/tls compat/client_settings compat/client_translation compat/mirror_maker_2_file
+        compat/system_properties compat/zookeeper_files
     """,
     "test_flags gives all flags": """
         features/checkpoints/flags features/heartbeats/flags features/offset_syncs/flags features/topic_acls/flags
@@ -40,9 +40,8 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         client/mirror_client client/remote_cluster clients/librdkafka/backlog clients/librdkafka/internal_topic
         clients/librdkafka/scan clients/librdkafka/whole_topic clients/native/access_rules clients/native/group_session
         clients/native/gssapi_login clients/native/membership clients/native/offset_requests clients/native/producer_id
-        dataplane/batch_source dataplane/records_engine features/cutover/adoption features/topic_acls/acl_sync
-        features/topic_creation/trials flow/cluster_identity flow/connect_offset_topic handlers/java_exit
-        jvm/login_classes jvm/mbeans spark/archive_classes spark/tables
+        dataplane/batch_source dataplane/records_engine features/cutover/adoption flow/cluster_identity
+        flow/connect_offset_topic handlers/java_exit jvm/login_classes jvm/mbeans spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
         audit/spawn audit/tool_process audit/waiting dedicated/connector_properties flow/mirror jvm/jars

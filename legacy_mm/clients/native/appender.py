@@ -54,7 +54,7 @@ class BatchAppender:
         self._settled = threading.Condition(self.lock)
         self._ids = ProducerIds(cluster) if options.idempotent else None
         self._queues: dict[TopicPartition, PartitionQueue] = {}
-        self._channels: dict[int, BrokerSender] = {}
+        self._senders: dict[int, BrokerSender] = {}
         self._waiting: dict[PartitionQueue, float] = {}
         self._inquiry: LogInquiry | None = None
         self._bytes = 0
@@ -88,10 +88,10 @@ class BatchAppender:
             deadline, written = now + self.options.delivery_timeout, newest_time(batch.header, now, epoch_ms())
             queue.pending.append(ProducerBatch(queue, batch, opaque, size, now, deadline, dated=written))
             self._bytes += size
-            channel = self._line_up(queue)
-            little = [] if channel is None else channel.take_little()
-        if channel is not None and little:
-            channel.send(little)
+            sender = self._line_up(queue)
+            little = [] if sender is None else sender.take_little()
+        if sender is not None and little:
+            sender.send(little)
 
     def has_room(self) -> bool:
         """Return True if more may be appended. Stuck partitions keep at most half of the buffer from the others."""
@@ -175,7 +175,7 @@ class BatchAppender:
     def tend(self) -> None:
         """Resume paused queues and check deadlines and request timeouts; call this often.
 
-        Raise the error that ended a channel.
+        Raise the error that ended a sender.
         """
         if self._error is not None:
             raise self._error
@@ -199,13 +199,13 @@ class BatchAppender:
         with self.lock:
             self._closed = True
             self._settled.notify_all()
-            channels = list(self._channels.values())
+            senders = list(self._senders.values())
             if self._inquiry is not None:
                 self._inquiry.wake()
-        for channel in channels:
-            channel.close()
+        for sender in senders:
+            sender.close()
 
-    # --- what channels ask and tell; see `SenderOwner`
+    # --- what senders ask and tell; see `SenderOwner`
 
     def closed(self) -> bool:
         """Return True if sending is over."""
@@ -264,7 +264,7 @@ class BatchAppender:
         self._queues[question.partition].hindered("its leader does not answer", monotonic())
 
     def ended(self, error: BaseException) -> None:
-        """Record that a channel cannot continue."""
+        """Record that a sender cannot continue."""
         with self.lock:
             self._error = self._error or error
             self._settled.notify_all()
@@ -273,7 +273,7 @@ class BatchAppender:
 
     def _gauges(self) -> dict[str, float]:
         most = self.options.buffer_bytes
-        in_flight = sum(channel.in_flight() for channel in list(self._channels.values()))
+        in_flight = sum(sender.in_flight() for sender in list(self._senders.values()))
         return {
             "buffer_bytes": most,
             "buffer_free_bytes": max(0, most - self._bytes),
@@ -301,12 +301,12 @@ class BatchAppender:
 
     def _queue(self, queue: PartitionQueue) -> None:
         """Let a queue send as soon as it may."""
-        channel = self._line_up(queue)
-        if channel is not None:
-            channel.wake()
+        sender = self._line_up(queue)
+        if sender is not None:
+            sender.wake()
 
     def _line_up(self, queue: PartitionQueue) -> BrokerSender | None:
-        """Put a queue that can send in line at its leader's channel, unless it is; without a leader it waits.
+        """Put a queue that can send in line at its leader's sender, unless it is; without a leader it waits.
 
         So it does where its log has to be asked first.
         """
@@ -321,11 +321,11 @@ class BatchAppender:
             self.cluster.stale()
             self.pause(queue)
             return None
-        channel = self._channels.get(leader.node)
-        if channel is None:
-            channel = self._channels[leader.node] = BrokerSender(self, leader.node)
-        channel.line_up(queue)
-        return channel
+        sender = self._senders.get(leader.node)
+        if sender is None:
+            sender = self._senders[leader.node] = BrokerSender(self, leader.node)
+        sender.line_up(queue)
+        return sender
 
     def _ask(self, question: Question) -> None:
         if self._inquiry is None:

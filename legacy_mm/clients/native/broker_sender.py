@@ -35,7 +35,7 @@ _AT_ONCE_BYTES = 16 << 10
 
 
 class SenderOwner(Protocol):
-    """The owner of the batches that a channel carries. All methods but `ended` are called with `lock` held."""
+    """The owner of the batches that a sender carries. All methods but `ended` are called with `lock` held."""
 
     cluster: Cluster
     options: AppendOptions
@@ -58,7 +58,7 @@ class SenderOwner(Protocol):
         """Leave a queue alone for a moment."""
 
     def ended(self, error: BaseException) -> None:
-        """Record that the channel cannot continue."""
+        """Record that the sender cannot continue."""
 
 
 class _Request(NamedTuple):

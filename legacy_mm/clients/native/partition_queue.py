@@ -126,7 +126,7 @@ class PartitionQueue:
         self.asking = False
         """Nothing is sent until the log has answered."""
         self.line: deque[PartitionQueue] | None = None
-        """The queue of the broker's channel that holds this queue."""
+        """The queue of the broker's sender that holds this queue."""
         self.held: ProducerBatch | None = None
         """The refused batch that the queue waits for a decision about."""
         self.trouble: QueueTrouble | None = None

@@ -51,8 +51,8 @@ def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
         cluster, options_from(property_names.read_producer({"enable.idempotence": "false"})), Traffic("producer", print)
     )
     monkeypatch.setattr(BrokerSender, "_next", no_memory)
-    channel = BrokerSender(appender, 1)
-    thread = threading.Thread(target=channel.run)
+    sender = BrokerSender(appender, 1)
+    thread = threading.Thread(target=sender.run)
     thread.start()
     thread.join(SECONDS)
     with pytest.raises(MemoryError):

@@ -118,11 +118,14 @@ def test_the_promise_is_one_click_from_the_first_page() -> None:
     assert "## When records come twice" in page and "## When records are lost" in page
 
 
-NAMED_FILES = sorted(set(re.findall(r"`((?:[a-z_]+/)*[a-z_0-9]+\.py)`", (CHECKOUT / "ARCHITECTURE.md").read_text())))
+NAMING = (CHECKOUT / "ARCHITECTURE.md", *(DOCS / "decisions").glob("[0-9]*.md"))
+NAMED_FILES = sorted(
+    {name for page in NAMING for name in re.findall(r"`((?:[a-z_]+/)*[a-z_0-9]+\.py)`", page.read_text())}
+)
 
 
 @pytest.mark.parametrize("name", NAMED_FILES)
-def test_a_file_that_the_architecture_names_is_there(name: str) -> None:
+def test_a_file_that_the_architecture_or_a_decision_names_is_there(name: str) -> None:
     """By its path, or, beside another file of its folder, by its name alone."""
-    places = [CHECKOUT / name, CHECKOUT / "legacy_mm" / name]
-    assert any(place.is_file() for place in places) or list((CHECKOUT / "legacy_mm").rglob(name))
+    folders = [CHECKOUT / folder for folder in ("legacy_mm", "tests", "compat")]
+    assert (CHECKOUT / name).is_file() or any(next(folder.rglob(name), None) for folder in folders)

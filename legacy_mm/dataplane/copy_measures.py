@@ -20,7 +20,7 @@ from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_set import Arrived
 
 
-class Measured(NamedTuple):
+class BatchMeasures(NamedTuple):
     """What was measured of a source batch."""
 
     sized: Sized | None
@@ -40,7 +40,7 @@ class CopyMeasures:
         self.tally = Tally() if config.receipts else None
         """What becomes safe is added to it."""
 
-    def outbound(self, source: TopicPartition, arrived: Arrived, begin: int, found: Outbound) -> Measured:
+    def outbound(self, source: TopicPartition, arrived: Arrived, begin: int, found: Outbound) -> BatchMeasures:
         """Measure a batch, from this offset on, that is about to be sent; raise CorruptRecords."""
         batch, sized, counted = arrived.batch, None, None
         if self._meters is not None:
@@ -51,7 +51,7 @@ class CopyMeasures:
             size = contents.key_bytes + contents.value_bytes
             first = max(begin, batch.header.base_offset)
             counted = Portion(*source, first, found.next_offset, found.records, size)
-        return Measured(sized, counted)
+        return BatchMeasures(sized, counted)
 
     def note(self, part: Part, base_offset: int) -> None:
         """Note where the records of a batch are at the target, if its offset there says where a consumer resumes."""

@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import Copied, CopiedRun, Pairs, Portion, TaskConfig
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
-from legacy_mm.dataplane.copy_measures import CopyMeasures, Measured
+from legacy_mm.dataplane.copy_measures import BatchMeasures, CopyMeasures
 from legacy_mm.dataplane.plain_stage import Outbound
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.errors import CorruptRecords
@@ -40,7 +40,7 @@ def make(**more: Any) -> CopyMeasures:
     return CopyMeasures(config, Router(RouteOptions(codec=None, level=None, limit=1 << 20)))
 
 
-def measured(measures: CopyMeasures, batch: RecordBatch, begin: int = 0) -> Measured:
+def measured(measures: CopyMeasures, batch: RecordBatch, begin: int = 0) -> BatchMeasures:
     """Of a batch that nobody has opened."""
     found = Outbound([], 3, batch.header.next_offset)
     return measures.outbound(HERE, Arrived(batch, batch.header.codec), begin, found)

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from legacy_mm.audit.connections import connection_of
-from legacy_mm.clients.librdkafka.scan import read_range
+from legacy_mm.clients.native.partition_log import LogRecord
+from legacy_mm.clients.native.topic_reader import read_range
 
 _HOUR_MS = 3_600_000
 _SIZE = struct.Struct(">i")
@@ -25,23 +26,23 @@ def columns(part: Mapping[str, Any], secret: str) -> Iterator[dict[str, list[Any
             "side": [part["side"]] * count,
             "topic": [part["name"]] * count,
             "partition": [part["partition"]] * count,
-            "offset": [record.offset() for record in records],
-            "hour": [record.timestamp()[1] // _HOUR_MS for record in records],
+            "offset": [record.offset for record in records],
+            "hour": [record.timestamp // _HOUR_MS for record in records],
             "fingerprint": [_fingerprint(record, part["without_header"], timed=part["timed"]) for record in records],
         }
 
 
-def _fingerprint(record: Any, without_header: str, *, timed: bool) -> int:
+def _fingerprint(record: LogRecord, without_header: str, *, timed: bool) -> int:
     """Return 64 bits of a hash over key, value, headers and, if both sides keep it, the timestamp."""
-    digest = hashlib.blake2b(digest_size=8)
-    for content in (record.key(), record.value()):
+    digest, left_out = hashlib.blake2b(digest_size=8), without_header.encode()
+    for content in (record.key, record.value):
         _add(digest, content)
-    for name, content in record.headers() or ():
-        if name != without_header:
-            _add(digest, name.encode())
+    for name, content in record.headers:
+        if name != left_out:
+            _add(digest, name)
             _add(digest, content)
     if timed:
-        digest.update(_TIME.pack(record.timestamp()[1]))
+        digest.update(_TIME.pack(record.timestamp))
     (number,) = _TIME.unpack(digest.digest())
     return int(number)
 

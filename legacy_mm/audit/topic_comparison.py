@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any
 
 from legacy_mm.clients.cluster_errors import at_cluster
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
+from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
@@ -110,7 +110,7 @@ def compare(
     connections. `watch` gets the share that has been read, from 0 to 1, and from 0 again for the differences.
     `committed_only`: the mirror copies no record of an aborted transaction. `without_header`: the header that it adds.
     """
-    inspectors = {side: LibrdkafkaInspector(connections[side]) for side in SIDES}
+    inspectors = {side: NativeInspector(connections[side]) for side in SIDES}
     counts = {}
     for side in SIDES:
         with at_cluster(side, connections[side]):

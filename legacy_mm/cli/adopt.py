@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.cluster_errors import at_cluster
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
-from legacy_mm.clients.librdkafka.whole_topic import read_topic
 from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.native.inspector import NativeInspector
+from legacy_mm.clients.native.topic_reader import read_topic
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
@@ -58,7 +58,7 @@ def _adopt(call: CommandCall) -> int:
     with java_for(settings.spark.jvm.java_home) as jvm:
         settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
-        inspector = LibrdkafkaInspector(settings.source.connection)
+        inspector = NativeInspector(settings.source.connection)
         with at_cluster("source", settings.source.connection):
             counts = inspector.partitions(_deadline())
         mirrored = [TopicPartition(topic, number) for topic in choice.select(counts) for number in range(counts[topic])]
@@ -80,14 +80,14 @@ def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
 
 def _entries(target: ConnectionSettings, topic: str) -> Iterator[Entry]:
     """Read each partition in its order: a key is always in the same one."""
-    inspector = LibrdkafkaInspector(target)
+    inspector = NativeInspector(target)
     with at_cluster("target", target):
         count = inspector.partitions(_deadline()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")
     inspector.settled_ends([TopicPartition(topic, number) for number in range(count)], _deadline())
-    for message in read_topic(target, topic, _deadline()):
-        yield message.key(), message.value()
+    for _, record in read_topic(target, topic, _deadline()):
+        yield record.key, record.value
 
 
 def _names(connectors: Mapping[Connector, object] | Sequence[Connector]) -> str:

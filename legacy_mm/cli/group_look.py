@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from legacy_mm.cli.mirror_line import MirrorLine
-from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
-from legacy_mm.clients.librdkafka.internal_log import InternalLog
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.native.inspector import NativeInspector
+from legacy_mm.clients.native.internal_log import InternalLog
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import UsageError
 from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Source
@@ -78,11 +78,11 @@ def flow_groups(settings: Settings, names: Names) -> FlowGroups:
     there = GroupAdmin("target", target)
     mirrored = Source(
         GroupAdmin("source", source),
-        LibrdkafkaInspector(source),
+        NativeInspector(source),
         settings.source.connection,
         settings.source.group_id,
         settings.source.committed_only,
     )
-    translation = GroupTranslation(mirrored, ClusterView(there, LibrdkafkaInspector(target)), known, copies)
-    cluster = LibrdkafkaAdmin("target", target).cluster_id(Deadline.after(_ASK_TIMEOUT))
+    translation = GroupTranslation(mirrored, ClusterView(there, NativeInspector(target)), known, copies)
+    cluster = NativeAdmin("target", target).cluster_id(Deadline.after(_ASK_TIMEOUT))
     return FlowGroups(settings, cluster, there, translation)

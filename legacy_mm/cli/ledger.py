@@ -16,8 +16,8 @@ from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.cluster_errors import at_cluster, error_at
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.property_texts import property_texts
+from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -46,13 +46,13 @@ def _connection(call: CommandCall) -> ConnectionSettings:
     named = (parts.consumer if options.run is _produce else parts.producer) if parts else None
     if (config := options.config or named) is None:
         call.refuse("name --config FILE, or the mirror's command line behind --")
-    return client_connection.read(config, parts.java if parts else None)
+    return client_connection.read_for_librdkafka(config, parts.java if parts else None)
 
 
 def _require_answer(options: argparse.Namespace, connection: ConnectionSettings) -> None:
     """Raise HostError for a cluster that is away: a client of the ledger would try for minutes."""
     with at_cluster(options.side, connection):
-        LibrdkafkaInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
+        NativeInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
 
 
 def _produce(options: argparse.Namespace, connection: ConnectionSettings) -> int:

@@ -105,8 +105,8 @@ class MirrorLine:
         return flows
 
     def only_flow(self) -> Settings:
-        """Return the one of `flows_by_librdkafka` that copies; raises UsageError if the line has several."""
-        flows = [each for each in self.flows_by_librdkafka() if each.streams]
+        """Return the one of `flows` that copies; raises UsageError if the line has several."""
+        flows = [each for each in self.flows() if each.streams]
         if len(flows) != 1 and driver_line.is_driver(self.words):
             raise UsageError(f"the file has {len(flows)} flows that copy: name the target of one by --clusters")
         if len(flows) > 1:

@@ -62,8 +62,8 @@ def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
             return ToolProcess(command, at, working_folder=Path.cwd())  # files may be named from here
 
         clusters = selftest.Clusters(
-            property_texts(client_connection.read(options.source)),
-            property_texts(client_connection.read(options.target)),
+            property_texts(client_connection.read_for_librdkafka(options.source)),
+            property_texts(client_connection.read_for_librdkafka(options.target)),
             start,
             options.records,
             options.patience,

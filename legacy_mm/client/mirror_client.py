@@ -8,8 +8,9 @@ from types import TracebackType
 from typing import NamedTuple, Self, TypeVar, overload
 
 from legacy_mm.client import properties as client_properties
-from legacy_mm.clients.librdkafka.client import LibrdkafkaTopicLister
-from legacy_mm.clients.librdkafka.compacted import read_to_end
+from legacy_mm.clients.api import TopicLister
+from legacy_mm.clients.native.inspector import NativeTopicLister
+from legacy_mm.clients.native.topic_reader import read_to_end
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import CorruptRecords, HostError
@@ -59,7 +60,7 @@ class MirrorClient:
         settings = client_properties.read(properties)
         self._policy = policy_of(settings.naming)
         self._admin, self._consumer = settings.admin, settings.consumer
-        self._lister: LibrdkafkaTopicLister | None = None
+        self._lister: TopicLister | None = None
         self._closed = False
 
     @property
@@ -150,7 +151,7 @@ class MirrorClient:
 
     def _topics(self) -> list[str]:
         self._check_open()
-        self._lister = self._lister or LibrdkafkaTopicLister(self._admin, _LISTING_TIMEOUT)
+        self._lister = self._lister or NativeTopicLister(self._admin, _LISTING_TIMEOUT)
         return self._lister.topics()
 
     def _last(
@@ -160,17 +161,18 @@ class MirrorClient:
         self._check_open()
         last: dict[bytes, R] = {}
         skipped: list[int] = []
-        for offset, key, value in read_to_end(self._consumer, topic, Deadline.after(timeout)):
-            if key is not None and value is None:
+        for record in read_to_end(self._consumer, topic, Deadline.after(timeout)):
+            key = record.key
+            if key is not None and record.value is None:
                 last.pop(key, None)
                 continue
             try:
-                record = decode(key, value)
+                found = decode(key, record.value)
             except CorruptRecords:
-                skipped.append(offset)
+                skipped.append(record.offset)
             else:
                 assert key is not None
-                last[key] = record
+                last[key] = found
         if skipped:
             events.emit(events.MIRROR_RECORDS_SKIPPED, count=len(skipped), topic=topic, kind=kind, offset=skipped[0])
         return list(last.values())

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from legacy_mm.clients.native import tls_context
 from legacy_mm.compat import client_connection
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.naming.flags import NamingSettings, client_naming
@@ -39,7 +40,9 @@ def read(properties: Mapping[str, str]) -> ClientSettings:
 
         def connection(kind: str) -> ConnectionSettings:
             found = client_connection.translated(_for_kind(kind, properties))
-            return keystore.with_contents(found.connection, found.stores, java)
+            made = keystore.with_contents(found.connection, found.stores, java)
+            tls_context.check_pem(made.tls)
+            return made
 
         admin, consumer = connection("admin."), connection("consumer.")
     names = {

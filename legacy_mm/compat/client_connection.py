@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from legacy_mm.compat import environment, jaas, properties_file
+from legacy_mm.compat.client_properties import kerberos
 from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.config import property_names
@@ -25,13 +26,22 @@ class ClientConnection(NamedTuple):
 
 def read(path: str, java: JvmSettings | None = None) -> ConnectionSettings:
     """Return the connection for a command that starts no Java; raises ConfigurationError."""
-    found = translated(java_properties(path, java))
+    java = java or environment.read(os.environ).jvm
+    found = translated(java_properties(path, java), java.system_property(kerberos.REALMS))
     if found.stores != JavaStores():
         raise ConfigurationError(
             f"{path}: this command starts no Java and cannot read its key stores; give the keys as PEM "
             "(ssl.truststore.type=PEM, ssl.keystore.type=PEM)"
         )
     return found.connection
+
+
+def read_for_librdkafka(path: str, java: JvmSettings | None = None) -> ConnectionSettings:
+    """Return what `read` does; raise ConfigurationError for a login that librdkafka lacks, too."""
+    connection = read(path, java)
+    if login := beyond_librdkafka(connection):
+        raise ConfigurationError(f"this command has no login by {login}")
+    return connection
 
 
 def java_properties(path: str, java: JvmSettings | None = None) -> dict[str, str]:
@@ -44,10 +54,11 @@ def java_properties(path: str, java: JvmSettings | None = None) -> dict[str, str
     return jaas.with_login(file, java.system_property(jaas.LOGIN_FILE), system_properties(java.options))
 
 
-def translated(properties: Mapping[str, str]) -> ClientConnection:
-    """Return the connection that these Java properties describe; raises ConfigurationError."""
+def translated(properties: Mapping[str, str], realms: str | None = None) -> ClientConnection:
+    """Return the connection that these Java properties describe; raises ConfigurationError.
+
+    `realms`: the krb5.conf that Java's options name.
+    """
     read = apply("consumer", properties)
-    connection = property_names.read_connection(read.properties)
-    if login := beyond_librdkafka(connection):
-        raise ConfigurationError(f"this command has no login by {login}")
-    return ClientConnection(connection, read.stores)
+    known = kerberos.with_realms(read.properties, realms)
+    return ClientConnection(property_names.read_connection(known), read.stores)

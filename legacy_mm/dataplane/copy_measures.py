@@ -21,7 +21,7 @@ from legacy_mm.protocol.record_set import Arrived
 
 
 class BatchMeasures(NamedTuple):
-    """What was measured of a source batch."""
+    """The measures of a source batch."""
 
     sized: Sized | None
     counted: Portion | None
@@ -38,7 +38,7 @@ class CopyMeasures:
         self._meters = PartitionMeters(keeps_partition) if config.pairs else None
         self._contents = BatchContents(router.contents)
         self.tally = Tally() if config.receipts else None
-        """What becomes safe is added to it."""
+        """The portions that are safe are added to it."""
 
     def outbound(self, source: TopicPartition, arrived: Arrived, begin: int, found: Outbound) -> BatchMeasures:
         """Measure a batch, from this offset on, that is about to be sent; raise CorruptRecords."""

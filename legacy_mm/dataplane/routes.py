@@ -261,7 +261,7 @@ class Router:
 
     def batch_of(self, record: SingleRecord) -> RecordBatch:
         """Return a batch with this one record, compressed where the producer compresses."""
-        return batch_of(record, self._options.codec or Codec.NONE, self._options.level)
+        return batch_of([record], self._options.codec or Codec.NONE, self._options.level)
 
     def _spreading(self, topic: str, partitions: int, found: RecordSurvey) -> Placement:
         """Place all records, or those without a key, round robin from where the last batch of the topic ended."""

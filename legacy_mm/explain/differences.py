@@ -128,8 +128,8 @@ DIFFERENCES = (
     KnownDifference(
         "logins-of-the-batches",
         "logs in by Kerberos or with a delegation token whatever else it does",
-        "refuses such a login, exit 1, with what only librdkafka does: the cooperative assignor, heartbeats "
-        "and offset syncs; Kerberos also on a Spark cluster",
+        "refuses such a login, exit 1, with what only librdkafka does: the cooperative assignor and "
+        "--engine records; Kerberos also on a Spark cluster",
         "librdkafka's wheel has neither login; the engine batches, membership and commits use our own sockets",
         "tests/unit/flow/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
         login_of_our_own,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from legacy_mm.clients import choose
 from legacy_mm.clients.api import PartitionView
 from legacy_mm.clients.cluster_errors import at_cluster
+from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.errors import HostError
@@ -89,7 +90,7 @@ def _impossible(settings: Settings, topics: Collection[str], java: StartJvm) -> 
     if not topics:
         return {}
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
-    target = choose.admin("target", key_stores.with_stores(settings, java).target_admin_connection)
+    target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
     return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT))
 
 
@@ -104,7 +105,7 @@ def _attention(settings: Settings, java: StartJvm) -> str:
 
 def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = key_stores.with_store(settings.source, java)
-    inspector = choose.inspector(source.connection)
+    inspector = NativeInspector(source.connection)
     with at_cluster(source.name, source.connection):
         counts = inspector.partitions(Deadline.after(_ASK_TIMEOUT))
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legacy_mm.clients.api import Admin
-from legacy_mm.clients.choose import admin
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
@@ -16,7 +16,8 @@ _ASK_TIMEOUT = 10.0
 
 def both_ends(settings: Settings) -> tuple[Admin, Admin]:
     """Return clients of the source and the target, as the features reach them."""
-    return admin("source", settings.source_admin_connection), admin("target", settings.target_admin_connection)
+    source, target = settings.source_admin_connection, settings.target_admin_connection
+    return NativeAdmin("source", source), NativeAdmin("target", target)
 
 
 def warning(settings: Settings, source: Admin, target: Admin, deadline: Deadline) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
-from legacy_mm.clients.librdkafka.whole_topic import read_topic
 from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.topic_reader import read_topic
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
@@ -42,9 +42,8 @@ def connect_start(settings: Settings, asked: ConnectOffsetSettings) -> ConnectSt
 
 def _records(target: ConnectionSettings, topic: str, deadline: Deadline) -> Iterator[Stored]:
     """Read the topic, each partition in its order: a key is always in the same one; nothing of a missing topic."""
-    for message in read_topic(target, topic, deadline):
-        names = [header[0] for header in message.headers() or ()]
-        yield Stored(message.key(), message.value(), MARK in names)
+    for _, record in read_topic(target, topic, deadline):
+        yield Stored(record.key, record.value, MARK.encode() in [name for name, _ in record.headers])
 
 
 def _report(topic: str, _: bytes, reason: str | None) -> None:

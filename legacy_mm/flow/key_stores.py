@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from legacy_mm.clients import choose
 from legacy_mm.clients.native import tls_context
+from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.config.kafka_clients import ConnectionSettings, TlsSettings
 from legacy_mm.config.secret import Secret
 from legacy_mm.config.settings import AdminSettings, PemFiles, SourceSettings, TargetSettings
@@ -87,7 +87,7 @@ def try_out(settings: Settings) -> None:
     """Raise HostError if a cluster refuses new clients."""
     for side in _sides(settings):
         seconds = min(_TRY_TIMEOUT, settings.source.api_timeout)
-        choose.topic_lister(side.connection, seconds).topics()
+        NativeTopicLister(side.connection, seconds).topics()
 
 
 def _sides(settings: Settings) -> Iterator[AnySide]:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Collection
 from functools import partial
 
-from legacy_mm.clients.librdkafka.internal_log import InternalLog
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.connection_security import unsupported
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import ends
+from legacy_mm.clients.native.internal_log import InternalLog
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.checkpoints.flags import CheckpointSettings

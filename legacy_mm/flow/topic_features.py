@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from functools import cache, partial
 
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duties import Applier, Count, Duties
 from legacy_mm.features.duty_scene import TopicNames

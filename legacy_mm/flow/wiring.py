@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import AssignmentListener
 from legacy_mm.clients.librdkafka.client import client_version, require_resolvable
+from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.clock import wall
 from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, ConsumerSettings
 from legacy_mm.config.settings import SourceSettings
@@ -62,14 +63,6 @@ def check_logins(settings: Settings) -> None:
         raise ConfigurationError(f"{login} is not possible with {wanted}; use range or roundrobin")
     if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source.connection)):
         raise ConfigurationError(f"--new.topics.from earliest is not possible: {reason}")
-    admins = (settings.source_admin_connection, settings.target_admin_connection)
-    features = settings.features
-    for connection in admins if features.heartbeats is not None or features.offset_syncs is not None else ():
-        if login := beyond_librdkafka(connection):
-            raise ConfigurationError(
-                f"{login} is not possible with heartbeats, offset syncs and the features that need them: give these "
-                "another login by source.admin.* and target.admin.*, or leave these out"
-            )
 
 
 def _beyond_our_sockets(connection: ConnectionSettings) -> str | None:
@@ -174,7 +167,7 @@ def _mirror(
     def make_watch(on_failure: OnFailure) -> TopicWatch:
         source = settings.source
         return TopicWatch(
-            lister=lambda: choose.topic_lister(source.connection, source.api_timeout),
+            lister=lambda: NativeTopicLister(source.connection, source.api_timeout),
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,

@@ -1,7 +1,8 @@
-"""One record as Python values, out of a batch and into a batch of its own. Slow: for records that go another way."""
+"""Records as Python values, out of a batch and into a batch of their own. Slow: for records that go another way."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from legacy_mm.protocol.compression import Codec
@@ -28,14 +29,21 @@ def first_record(header: Header, records: memoryview) -> SingleRecord:
     return SingleRecord(found.timestamps[0], found.keys[0], found.values[0], headers)
 
 
-def batch_of(record: SingleRecord, codec: Codec, level: int | None = None) -> RecordBatch:
-    """Create a batch that holds this record alone."""
-    body = [b"\0", _varint(0), _varint(0), _field(record.key), _field(record.value), _varint(len(record.headers))]
+def batch_of(records: Sequence[SingleRecord], codec: Codec, level: int | None = None) -> RecordBatch:
+    """Create a batch that holds these records, one at least."""
+    base = records[0].timestamp
+    body = b"".join(_encode(record, delta, record.timestamp - base) for delta, record in enumerate(records))
+    header = Header.new(len(records), base, max(record.timestamp for record in records))
+    return recompress(header, memoryview(body), codec, level)
+
+
+def _encode(record: SingleRecord, offset_delta: int, timestamp_delta: int) -> bytes:
+    parts = [b"\0", _varint(timestamp_delta), _varint(offset_delta)]
+    parts += [_field(record.key), _field(record.value), _varint(len(record.headers))]
     for name, value in record.headers:
-        body += [_field(name.encode()), _field(value)]
-    written = b"".join(body)
-    header = Header.new(1, record.timestamp, record.timestamp)
-    return recompress(header, memoryview(_varint(len(written)) + written), codec, level)
+        parts += [_field(name.encode()), _field(value)]
+    written = b"".join(parts)
+    return _varint(len(written)) + written
 
 
 def _field(content: bytes | None) -> bytes:

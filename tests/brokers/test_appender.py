@@ -32,7 +32,7 @@ SECONDS = 60.0
 
 
 def of_size(size: int) -> RecordBatch:
-    return batch_of(SingleRecord(1, None, bytes(size), ()), Codec.NONE)
+    return batch_of([SingleRecord(1, None, bytes(size), ())], Codec.NONE)
 
 
 @pytest.fixture(params=["true", "false"], ids=["idempotent", "plain"])
@@ -119,4 +119,4 @@ def test_a_refused_batch_is_not_taken_for_stored_by_a_broker_that_has_forgotten_
 
 def keyed(key: bytes | None) -> RecordBatch:
     """Without a key a compacted topic refuses it."""
-    return batch_of(SingleRecord(1, key, b"value", ()), Codec.NONE)
+    return batch_of([SingleRecord(1, key, b"value", ())], Codec.NONE)

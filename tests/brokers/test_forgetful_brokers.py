@@ -107,7 +107,7 @@ def settled(appender: BatchAppender) -> bool:
 
 def append(appender: BatchAppender, place: TopicPartition, number: int, age_ms: int = WEEK_MS) -> None:
     record = SingleRecord(epoch_ms() - age_ms, b"%d" % number, b"v", ())
-    appender.append(place, batch_of(record, Codec.NONE), number)
+    appender.append(place, batch_of([record], Codec.NONE), number)
 
 
 @pytest.mark.parametrize("age_ms", [0, WEEK_MS], ids=["young", "old"])

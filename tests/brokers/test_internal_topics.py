@@ -11,8 +11,8 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics, read_all
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.librdkafka.internal_log import InternalLog
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.internal_log import InternalLog
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 
@@ -99,16 +99,16 @@ def test_a_log_is_read_from_its_start_and_then_only_what_is_new(source: Cluster,
 
     assert read() == []
     create_topic(source.bootstrap, name, 1, config={"cleanup.policy": "compact"})
-    for numbers in (range(3), range(3, 5)):
-        writer = InternalTopicWriter(property_names.read_connection(properties), name, lambda key, reason: None)
-        for number in numbers:
-            assert writer.send(b"%d" % number, b"v")
+    connection = property_names.read_connection(properties)
+    with closing(log), closing(InternalTopicWriter(connection, name, lambda key, reason: None)) as writer:
+        for numbers in (range(3), range(3, 5)):
+            for number in numbers:
+                assert writer.send(b"%d" % number, b"v")
+            assert writer.flush(Deadline.after(SECONDS))
+            assert [key for key, _ in read()] == [b"%d" % number for number in numbers]
+            assert read() == []
+        delete_topic(source.bootstrap, name)
+        create_topic(source.bootstrap, name, 1)
+        assert writer.send(b"again", b"v")
         assert writer.flush(Deadline.after(SECONDS))
-        assert [key for key, _ in read()] == [b"%d" % number for number in numbers]
-        assert read() == []
-    delete_topic(source.bootstrap, name)
-    create_topic(source.bootstrap, name, 1)
-    assert writer.send(b"again", b"v")
-    assert writer.flush(Deadline.after(SECONDS))
-    assert wait_until(read, SECONDS, "the record of the new topic") == [(b"again", b"v")]
-    log.close()
+        assert wait_until(read, SECONDS, "the record of the new topic") == [(b"again", b"v")]

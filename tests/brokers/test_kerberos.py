@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 import re
 import struct
 import subprocess
@@ -22,7 +23,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from compat.laboratory.certificates import PASSWORD
 from compat.laboratory.checkout import CHECKOUT
-from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, members
+from legacy_mm.audit.cluster_access import commit, committed, create_topic, end_offsets, members
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
@@ -95,6 +96,40 @@ def test_a_keytab_at_the_source_and_a_ticket_at_the_target(
         assert "ERROR" not in tool.output()
     assert done(kerberized, group, name) == 2 * RECORDS
     assert members(kerberized.source.bootstrap, group) == 0
+
+
+FEATURES = (
+    *("--preserve.partitions", "true", "--emit.offset-syncs.enabled", "true", "--offset.lag.max", "0"),
+    *("--emit.checkpoints.enabled", "true", "--emit.checkpoints.interval.seconds", "1"),
+    *("--refresh.groups.interval.seconds", "1", "--groups", "app-.*"),
+    *("--sync.group.offsets.enabled", "true", "--sync.group.offsets.interval.seconds", "1"),
+    *("--emit.heartbeats.enabled", "true", "--source.cluster.alias", "A", "--target.cluster.alias", "B"),
+)
+
+
+@pytest.mark.spark
+def test_offsets_of_groups_heartbeats_and_verify_with_a_keytab(
+    kerberized: Kerberized, name: str, group: str, our_tool: Start, tmp_path: Path
+) -> None:
+    """What needed librdkafka, which has no such login, is done over our own sockets."""
+    app = f"app-{group}"
+    commit(kerberized.source.bootstrap, app, {(name, number): 5 for number in range(4)})
+    consumer, producer = kerberized.consumer(group), kerberized.producer()
+    words = ["--whitelist", name, *COMMIT_OFTEN, *FEATURES]
+    target = kerberized.target.bootstrap
+    with our_tool(consumer, producer, *words, environment=environment(kerberized)) as tool:
+        arrive(kerberized, name, RECORDS)
+        moved = lambda: committed(target, app, [name])  # noqa: E731
+        wait_until(lambda: set(moved().values()) == {5}, SECONDS, "the group to be moved")
+        wait_until(lambda: sum(end_offsets(target, "heartbeats").values()), SECONDS, "a heartbeat")
+        assert tool.stop(SECONDS) == 143, tool.output()
+        assert "ERROR" not in tool.output()
+    files = [str(write_properties(tmp_path / side, each)) for side, each in (("c", consumer), ("p", producer))]
+    line = ["--consumer.config", files[0], "--producer.config", files[1], "--whitelist", name]
+    command = [str(CHECKOUT / "bin" / "legacy-mm"), "verify", "--", *line]
+    variables = {**os.environ, **environment(kerberized)}
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=variables)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def explain(

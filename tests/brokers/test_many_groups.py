@@ -13,9 +13,9 @@ import pytest
 
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic
-from legacy_mm.clients.librdkafka.internal_log import InternalLog
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
+from legacy_mm.clients.native.internal_log import InternalLog
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config import property_names
 from legacy_mm.features.checkpoints.rounds import Emitter, SourceGroups

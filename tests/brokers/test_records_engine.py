@@ -82,7 +82,7 @@ def test_a_header_that_the_client_cannot_read_is_named(
         cluster, options_from(property_names.read_producer({"enable.idempotence": "false"})), Traffic("producer", print)
     )
     for header in ("plain", Latin("größe")):
-        batch = batch_of(SingleRecord(1, b"k", b"v", ((header, b"x"),)), Codec.NONE)
+        batch = batch_of([SingleRecord(1, b"k", b"v", ((header, b"x"),))], Codec.NONE)
         appender.append(TopicPartition(name, 0), batch, None)
     wait_until(lambda: appender.wait_empty(0.1), PATIENCE, "the records")
     appender.purge()

@@ -12,7 +12,6 @@ from compat.laboratory.topic_state import override, overrides
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.clients.api import Admin
-from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
@@ -30,10 +29,9 @@ TOO_SMALL = {"segment.bytes": "65536"}
 """For brokers of 4.x, not for older ones."""
 
 
-@pytest.fixture(params=[LibrdkafkaAdmin, NativeAdmin], ids=["librdkafka", "our own sockets"])
-def client(request: pytest.FixtureRequest) -> Callable[..., Admin]:
-    found: Callable[..., Admin] = request.param
-    return found
+@pytest.fixture
+def client() -> Callable[..., Admin]:
+    return NativeAdmin
 
 
 @pytest.fixture(scope="module", params=["1.1.1", "2.2.2", "2.8.2"])

@@ -31,9 +31,9 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.client import MirrorClient
-from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
-from legacy_mm.clients.librdkafka.compacted import read_to_end
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
+from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.native.inspector import NativeInspector
+from legacy_mm.clients.native.topic_reader import read_to_end
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.compat import client_connection
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -318,8 +318,8 @@ def test_a_topic_without_permission_ends_the_mirror(
 
 
 QUESTIONS: dict[str, Callable[[ConnectionSettings], object]] = {
-    "explain": lambda known: LibrdkafkaInspector(known).partitions(Deadline.after(QUESTION_SECONDS)),
-    "duties": lambda known: LibrdkafkaAdmin("target", known).topics(Deadline.after(QUESTION_SECONDS)),
+    "explain": lambda known: NativeInspector(known).partitions(Deadline.after(QUESTION_SECONDS)),
+    "duties": lambda known: NativeAdmin("target", known).topics(Deadline.after(QUESTION_SECONDS)),
     "checkpoints": lambda known: list(read_to_end(known, "t", Deadline.after(QUESTION_SECONDS))),
 }
 

@@ -28,7 +28,6 @@ from compat.laboratory.topic_state import (
 from legacy_mm.audit.cluster_access import create_topic, grow_topic, list_topics
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.api import Admin
-from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
@@ -69,7 +68,7 @@ class Flow:
 
     source: Any
     target: Any
-    client: Callable[[str, ConnectionSettings], Admin] = LibrdkafkaAdmin
+    client: Callable[[str, ConnectionSettings], Admin] = NativeAdmin
 
     def duties(self, features: FeatureSettings, mirrored: str = ".*") -> tuple[list[Scheduled], Applier]:
         def matching(names: frozenset[str]) -> frozenset[str]:
@@ -105,10 +104,9 @@ def clusters(module_clusters: Callable[..., Cluster]) -> tuple[Cluster, Cluster]
     return module_clusters(**login), module_clusters(properties=AUTHORIZER)
 
 
-@pytest.fixture(params=[LibrdkafkaAdmin, NativeAdmin], ids=["librdkafka", "our own sockets"])
-def flow(request: pytest.FixtureRequest, clusters: tuple[Cluster, Cluster]) -> Flow:
-    """Both clients do the same."""
-    return Flow(*clusters, request.param)
+@pytest.fixture
+def flow(clusters: tuple[Cluster, Cluster]) -> Flow:
+    return Flow(*clusters)
 
 
 def changes(outcomes: Sequence[ChangeOutcome]) -> list[Change]:

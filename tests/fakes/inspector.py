@@ -1,4 +1,4 @@
-"""Questions to a cluster that is not there. mypy holds them to `LibrdkafkaInspector`, whose methods it takes over."""
+"""Questions to a cluster that is not there. mypy holds them to `NativeInspector`, whose methods it takes over."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 
 from typing_extensions import override
 
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
+from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 
 
-class FakeInspector(LibrdkafkaInspector):
+class FakeInspector(NativeInspector):
     """Topics with so many partitions, all with the same log; `ends`: question by question, the last one stays."""
 
     def __init__(self, counts: Mapping[str, int], ends: Collection[tuple[int, int]]) -> None:
@@ -30,7 +30,7 @@ class FakeInspector(LibrdkafkaInspector):
         return dict.fromkeys(partitions, self._ends.pop(0) if len(self._ends) > 1 else self._ends[0])
 
 
-class SteadyInspector(LibrdkafkaInspector):
+class SteadyInspector(NativeInspector):
     """Topics of one partition with these log ends; a transaction is open in that which is `unsettled`."""
 
     def __init__(self, ends: Mapping[str, tuple[int, int]]) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from typing_extensions import override
 
-from legacy_mm.clients.librdkafka.internal_log import InternalLog, KeyAndValue
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.clients.native.internal_log import InternalLog, KeyAndValue
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 

@@ -36,12 +36,14 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         features/checkpoints/target_groups features/checkpoints/translation metrics/offset_metrics
     """,
     "real brokers show it: tests/brokers and tests/faults": """
-        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest cli/connect_mirror_maker
-        client/mirror_client client/remote_cluster clients/librdkafka/backlog clients/librdkafka/internal_topic
-        clients/librdkafka/scan clients/librdkafka/whole_topic clients/native/access_rules clients/native/group_session
-        clients/native/gssapi_login clients/native/membership clients/native/offset_requests clients/native/producer_id
-        dataplane/batch_source dataplane/records_engine features/cutover/adoption flow/cluster_identity
-        flow/connect_offset_topic handlers/java_exit jvm/login_classes jvm/mbeans spark/archive_classes spark/tables
+        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest
+        cli/connect_mirror_maker client/mirror_client client/remote_cluster clients/librdkafka/backlog
+        clients/native/internal_topic clients/librdkafka/scan clients/native/partition_log
+        clients/native/topic_reader clients/native/access_rules clients/native/group_session
+        clients/native/gssapi_login clients/native/membership clients/native/offset_requests
+        clients/native/producer_id dataplane/batch_source dataplane/records_engine features/cutover/adoption
+        flow/cluster_identity flow/connect_offset_topic handlers/java_exit jvm/login_classes jvm/mbeans
+        spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
         audit/spawn audit/tool_process audit/waiting dedicated/connector_properties flow/mirror jvm/jars

@@ -12,7 +12,7 @@ from contextlib import suppress
 from math import inf
 from typing import Any, NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, Uuid, libversion
+from confluent_kafka import Consumer, KafkaError, KafkaException, Uuid, libversion
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm.clients import tokens
@@ -155,38 +155,6 @@ def require_resolvable(client: str, bootstrap_servers: Sequence[str]) -> None:
 def client_version() -> str:
     """Return the name and version of the Kafka client library."""
     return f"librdkafka {libversion()[0]}"
-
-
-class LibrdkafkaTopicLister:
-    """Names of all topics of a cluster that the principal may see."""
-
-    def __init__(self, settings: ConnectionSettings, timeout: float) -> None:
-        """Create the client; raise HostError for properties that librdkafka refuses."""
-        self._errors = ErrorLines(_LISTING)
-        own = {"client.id": _LISTING}
-        try:
-            self._admin = AdminClient(client_properties(settings, self._errors, **own))
-        except KafkaException as error:
-            raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
-        self._timeout = min(timeout, _MOST_TIMEOUT)
-
-    def topics(self) -> list[str]:
-        """Return all topic names; raise HostError when there is no answer in time."""
-        try:
-            return list(self._admin.list_topics(timeout=self._timeout).topics)
-        except KafkaException as error:
-            raise HostError(f"listing topics failed: {self._errors.why(self._admin, error)}") from error
-
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the id of each topic, which changes when it is recreated; brokers before 2.8 have none."""
-        if not topics:
-            return {}
-        asked = self._admin.describe_topics(TopicCollection(list(topics)), request_timeout=self._timeout)
-        ids = {}
-        for name, answer in asked.items():
-            with suppress(KafkaException):  # deleted meanwhile, or not ours to describe: not watched
-                ids[name] = str(answer.result().topic_id)
-        return {name: number for name, number in ids.items() if number != _NO_TOPIC_ID}
 
 
 def count_partitions(client: Any, topic: str) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
@@ -54,11 +53,3 @@ def read_range(
         raise HostError(f"reading {topic}-{partition} failed: {error.args[0].str()}") from error
     finally:
         consumer.close()
-
-
-def has_records(
-    settings: ConnectionSettings, topic: str, partition: int, begin: int, end: int, *, committed: bool
-) -> bool:
-    """Return True if a range holds records: its offsets may all be those of markers. Raise HostError."""
-    with closing(read_range(settings, topic, partition, begin, end, committed=committed)) as batches:
-        return next(batches, None) is not None

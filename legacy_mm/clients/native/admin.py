@@ -1,6 +1,6 @@
-"""Admin requests of the duties over our own sockets, for logins that librdkafka lacks.
+"""Admin requests of the duties over our own sockets.
 
-Every request has a deadline, as in `clients/librdkafka/admin.py`. A request that fails as a whole raises HostError; a
+Every request has a deadline. A request that fails as a whole raises HostError; a
 failure for one topic or one rule is reported for that one alone.
 """
 
@@ -25,6 +25,7 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
 
+from legacy_mm.clients.cluster_errors import error_at
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
@@ -239,7 +240,8 @@ class NativeAdmin:
 
     @contextmanager
     def _asking(self, what: str, deadline: Deadline) -> Iterator[Cluster]:
-        with asking(f"{what} at the {self.name}"), closing(Cluster(self.connection, deadline.remaining())) as cluster:
+        named = error_at(self.name, self.connection, what)
+        with asking(named), closing(Cluster(self.connection, deadline.remaining())) as cluster:
             yield cluster
 
 

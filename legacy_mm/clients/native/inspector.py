@@ -1,4 +1,7 @@
-"""A look at clusters that librdkafka cannot log in to: topics, committed offsets, log ends. It joins no group."""
+"""A look at a cluster that changes nothing: topics, committed offsets, log ends. It joins no group.
+
+Every question has a deadline, so a cluster that does not answer costs seconds.
+"""
 
 from __future__ import annotations
 
@@ -62,13 +65,41 @@ class NativeInspector:
         """Return the committed offset and log ends of each partition."""
         with asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
             committed = _committed(Coordinator(cluster, group), partitions, deadline)
+        ends = self.log_ends(partitions, deadline)
+        return {each: PartitionView(committed.get(each), *ends[each]) for each in partitions}
+
+    def log_ends(
+        self, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """Return the first and the next offset of each partition."""
+        if not partitions:
+            return {}
         with asking("reading the ends of logs"), self._cluster(deadline) as cluster:
             low, high = (cluster.offsets(partitions, which) for which in (EARLIEST, LATEST))
-        return {each: PartitionView(committed.get(each), low[each], high[each]) for each in partitions}
+        return {each: (low[each], high[each]) for each in partitions}
+
+    def settled_ends(
+        self, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """Return `log_ends`; raise HostError also where a transaction is open, which hides later records from
+        committed reads.
+        """
+        ends = self.log_ends(partitions, deadline)
+        if not ends:
+            return ends
+        with asking("reading the ends of logs"), self._cluster(deadline, committed_only=True) as cluster:
+            stable = cluster.offsets(partitions, LATEST)
+        for each, (_, end) in ends.items():
+            if stable[each] < end:
+                raise HostError(
+                    f"a transaction is open in {each} from offset {stable[each]} on: what follows cannot be read as "
+                    "committed before it has ended"
+                )
+        return ends
 
     @contextmanager
-    def _cluster(self, deadline: Deadline) -> Iterator[Cluster]:
-        with closing(Cluster(self._settings, deadline.remaining())) as cluster:
+    def _cluster(self, deadline: Deadline, *, committed_only: bool = False) -> Iterator[Cluster]:
+        with closing(Cluster(self._settings, deadline.remaining(), committed_only=committed_only)) as cluster:
             yield cluster
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
-from legacy_mm.clients.librdkafka.scan import has_records
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, GroupOffsets, raise_untold
+from legacy_mm.clients.native.inspector import NativeInspector
+from legacy_mm.clients.native.topic_reader import has_records
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
@@ -28,7 +28,7 @@ class ClusterView:
     """One cluster: its groups and its topics."""
 
     groups: GroupAdmin
-    topics: LibrdkafkaInspector
+    topics: NativeInspector
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from legacy_mm.clients.librdkafka.internal_log import InternalLog, decoded
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.clients.native.groups import GroupAdmin, GroupOffsets, raise_untold
+from legacy_mm.clients.native.internal_log import InternalLog, decoded
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.errors import HostError, one_line
 from legacy_mm.features.checkpoints import checkpoint_rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from legacy_mm.clients.librdkafka.internal_log import InternalLog, decoded
+from legacy_mm.clients.native.internal_log import InternalLog, decoded
 from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints.group_position import best
 from legacy_mm.features.offset_syncs.offset_map import Nearest

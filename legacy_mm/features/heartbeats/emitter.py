@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.clock import epoch_ms
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.logs import events

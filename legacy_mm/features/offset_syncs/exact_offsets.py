@@ -10,8 +10,8 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from legacy_mm.clients.librdkafka.internal_log import InternalLog, decoded
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.internal_log import InternalLog, decoded
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.errors import HostError

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
-from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.errors import HostError

@@ -3,55 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from legacy_mm.audit import fingerprints
+from legacy_mm.clients.native.partition_log import LogRecord
 
-
-class Message(NamedTuple):
-    """As far as a fingerprint looks."""
-
-    k: bytes | None = b"key"
-    v: bytes | None = b"value"
-    h: tuple[tuple[str, bytes | None], ...] | None = (("a", b"1"), ("b", b"2"))
-    t: int = 1_000
-    o: int = 5
-
-    def key(self) -> bytes | None:
-        return self.k
-
-    def value(self) -> bytes | None:
-        return self.v
-
-    def headers(self) -> Any:
-        return self.h
-
-    def timestamp(self) -> tuple[int, int]:
-        return 1, self.t
-
-    def offset(self) -> int:
-        return self.o
-
-
+RECORD = LogRecord(5, 1_000, False, b"key", b"value", ((b"a", b"1"), (b"b", b"2")))
 OTHERS = [
-    Message(k=None),
-    Message(k=b""),
-    Message(v=None),
-    Message(v=b""),
-    Message(k=b"keyv", v=b"alue"),
-    Message(h=None),
-    Message(h=(("b", b"2"), ("a", b"1"))),
-    Message(h=(("a", None), ("b", b"2"))),
-    Message(t=1_001),
+    RECORD._replace(key=None),
+    RECORD._replace(key=b""),
+    RECORD._replace(value=None),
+    RECORD._replace(value=b""),
+    RECORD._replace(key=b"keyv", value=b"alue"),
+    RECORD._replace(headers=()),
+    RECORD._replace(headers=((b"b", b"2"), (b"a", b"1"))),
+    RECORD._replace(headers=((b"a", None), (b"b", b"2"))),
+    RECORD._replace(timestamp=1_001),
 ]
 
 
 def columns(
-    monkeypatch: pytest.MonkeyPatch, records: list[Message], *, timed: bool, without_header: str = ""
+    monkeypatch: pytest.MonkeyPatch, records: list[LogRecord], *, timed: bool, without_header: str = ""
 ) -> dict[str, Any]:
-    def read_range(*_: object, **__: object) -> Iterator[list[Message]]:
+    def read_range(*_: object, **__: object) -> Iterator[list[LogRecord]]:
         yield records
 
     monkeypatch.setattr(fingerprints, "read_range", read_range)
@@ -62,18 +38,18 @@ def columns(
 
 
 def test_every_difference_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = columns(monkeypatch, [Message(), *OTHERS], timed=True)
+    found = columns(monkeypatch, [RECORD, *OTHERS], timed=True)
     assert len(set(found["fingerprint"])) == 1 + len(OTHERS)
     assert {len(column) for column in found.values()} == {1 + len(OTHERS)}
 
 
 def test_the_place_does_not_count_and_time_only_where_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    same = [Message(), Message(o=9), Message(t=2_000)]
+    same = [RECORD, RECORD._replace(offset=9), RECORD._replace(timestamp=2_000)]
     assert len(set(columns(monkeypatch, same, timed=True)["fingerprint"])) == 2
     assert len(set(columns(monkeypatch, same, timed=False)["fingerprint"])) == 1
 
 
 def test_a_header_that_the_mirror_adds_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    copies = [Message(), Message(h=(*(Message().h or ()), ("path", b"west")))]
+    copies = [RECORD, RECORD._replace(headers=(*RECORD.headers, (b"path", b"west")))]
     assert len(set(columns(monkeypatch, copies, timed=True, without_header="path")["fingerprint"])) == 1
     assert len(set(columns(monkeypatch, copies, timed=True)["fingerprint"])) == 2

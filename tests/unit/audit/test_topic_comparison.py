@@ -30,7 +30,7 @@ class Tables:
 
 @pytest.fixture(autouse=True)
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_comparison, "LibrdkafkaInspector", lambda connection: SteadyInspector(ENDS))
+    monkeypatch.setattr(topic_comparison, "NativeInspector", lambda connection: SteadyInspector(ENDS))
     monkeypatch.setattr(topic_comparison, "Tables", Tables)
 
 

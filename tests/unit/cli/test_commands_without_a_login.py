@@ -33,5 +33,5 @@ def test_one_sentence(login: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=f"this command has no login by {login}"):
         MirrorLine(words).flows_by_librdkafka()
     with pytest.raises(ConfigurationError, match=f"this command has no login by {login}") as refused:
-        client_connection.read(str(tmp_path / "producer"))
+        client_connection.read_for_librdkafka(str(tmp_path / "producer"))
     assert "hush" not in str(refused.value)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.config import property_names
 from legacy_mm.features.duty_scene import TopicNames
 from legacy_mm.features.feature_settings import FeatureSettings
@@ -16,7 +16,7 @@ from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, ConfigS
 from legacy_mm.features.topic_creation.flags import CreationSettings
 
 FILTER = ConfigFilterSettings(())
-NOWHERE = LibrdkafkaAdmin("source", property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"}))
+NOWHERE = NativeAdmin("source", property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"}))
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
 
 

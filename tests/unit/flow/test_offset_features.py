@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clients.librdkafka.internal_topic import OnResult
+from legacy_mm.clients.native.internal_topic import OnResult
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.config.kafka_clients import KERBEROS
 from legacy_mm.config.property_names import TOKEN_AUTH
 from legacy_mm.config.settings import HandlerSettings, SparkSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature_settings import FeatureSettings
-from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -70,7 +68,6 @@ COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
         ({}, {}, {"engine": "records"}, "--engine records cannot be used"),
         (COOPERATIVE, {}, {}, "cooperative-sticky; use range or roundrobin"),
         ({"group.protocol": "consumer"}, {}, {}, "group.protocol=consumer"),
-        ({}, {}, {"features": FeatureSettings(heartbeats=HeartbeatSettings(1.0, 1))}, "source.admin"),
     ],
 )
 def test_a_login_that_librdkafka_does_not_have(
@@ -106,7 +103,7 @@ def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings
     token = replace(settings, target=target_with(settings.target, TOKEN))
     check_logins(replace(token, features=features))
     clusters = DutyClusters(replace(token, features=features), Names(settings.topics, features, no_patterns))
-    assert (type(clusters.source), type(clusters.target)) == (LibrdkafkaAdmin, NativeAdmin)
+    assert (type(clusters.source), type(clusters.target)) == (NativeAdmin, NativeAdmin)
 
 
 def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:

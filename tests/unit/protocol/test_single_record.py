@@ -24,7 +24,7 @@ def test_the_first_record_is_read_as_others_read_it(rows: list[Row], codec: Code
 @given(rows=rows(), codec=st.sampled_from(list(Codec)))
 def test_others_read_what_is_written(rows: list[Row], codec: Codec) -> None:
     record = SingleRecord(rows[0].timestamp, rows[0].key, rows[0].value, tuple(rows[0].headers))
-    made = batch_of(record, codec)
+    made = batch_of([record], codec)
     made.check_crc()
     assert made.header.codec is codec
     assert [row[1:] for row in decode(made)] == [record]

@@ -1,0 +1,240 @@
+"""Writes the few records that MirrorMaker 2 keeps for itself: heartbeats, offset syncs, checkpoints, offsets.
+
+All records of a key go to one partition and stay in order, so a compacted topic keeps the newest of each key. Most
+topics have but one partition. What comes while a batch is under way waits, and goes as one batch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.append_options import AppendOptions
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.broker_sender import IDLE_TIMEOUT
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clock import Deadline, epoch_ms, monotonic
+from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.protocol.single_record import SingleRecord, batch_of
+
+_PARTITION = 0
+_WAITING_AT_MOST = 10_000
+_BATCH_RECORDS = 1_000
+_QUESTION_TIMEOUT = 4.0
+_LOOK_INTERVAL = 0.05
+_ALWAYS = (1 << 31) - 1
+OnResult = Callable[[bytes, str | None], None]
+"""Told the key of each record and why it could not be written, or None; runs in `send`, `waiting` and `flush`."""
+
+
+class _Result(NamedTuple):
+    key: bytes
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A record that is not written yet, and until when it is tried."""
+
+    partition: int
+    record: SingleRecord
+    due: float
+
+    def result(self, reason: str | None) -> _Result:
+        return _Result(self.record.key or b"", reason)
+
+
+class InternalTopicWriter:
+    """One topic of one cluster. Any thread may call it; it connects by itself and never waits but in `flush`."""
+
+    def __init__(
+        self,
+        settings: ConnectionSettings,
+        topic: str,
+        on_result: OnResult,
+        *,
+        give_up_seconds: float = 30.0,
+    ) -> None:
+        """Create the writer; `settings` are any client's of the cluster. After `give_up_seconds` a record has
+        failed. Raise HostError for settings of no client.
+        """
+        self._topic = topic
+        self._on_result = on_result
+        self._give_up_seconds = give_up_seconds
+        try:
+            self._cluster = Cluster(settings.named(f"legacy_mm-{topic}"), _QUESTION_TIMEOUT)
+        except ConfigurationError as error:
+            raise HostError(f"a client for topic {topic} cannot be made: {error}") from error
+        self._appender = BatchAppender(
+            self._cluster, _options(settings, give_up_seconds), Traffic("producer", self._note_trouble)
+        )
+        self._changed = threading.Condition()
+        self._waiting: deque[_Waiting] = deque()
+        self._under_way = 0
+        self._results: deque[_Result] = deque()
+        self._trouble = ""
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def send(
+        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = _PARTITION, mark: str = ""
+    ) -> bool:
+        """Queue a record; False when so many wait that there is no room for it. `timestamp`: else the present time.
+
+        `mark` is the name of a header without a value.
+        """
+        headers: tuple[tuple[str, bytes | None], ...] = ((mark, None),) if mark else ()
+        record = SingleRecord(timestamp or epoch_ms(), key, value, headers)
+        with self._changed:
+            has_room = not self._closed and self._count() < _WAITING_AT_MOST
+            if has_room:
+                self._waiting.append(_Waiting(partition, record, monotonic() + self._give_up_seconds))
+                self._changed.notify_all()
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name=f"write-{self._topic}", daemon=True)
+                    self._thread.start()
+        self._tell()
+        return has_room
+
+    def waiting(self) -> int:
+        """Return the number of records that are neither written nor given up."""
+        self._tell()
+        return self._count()
+
+    def flush(self, deadline: Deadline) -> bool:
+        """Wait for them; True when there are none."""
+        with self._changed:
+            done = self._changed.wait_for(lambda: not self._count(), max(0.0, deadline.remaining()))
+        self._tell()
+        return done
+
+    def close(self) -> None:
+        """Discard waiting records without a report."""
+        with self._changed:
+            self._closed = True
+            self._waiting.clear()
+            self._results.clear()
+            self._changed.notify_all()
+        self._appender.purge()
+        self._cluster.close()
+
+    def _count(self) -> int:
+        return len(self._waiting) + self._under_way
+
+    def _tell(self) -> None:
+        while self._results:
+            self._on_result(*self._results.popleft())
+
+    # --- the thread that writes
+
+    def _run(self) -> None:
+        """Write until idle or closed."""
+        while batch := self._take():
+            results = [*self._write(batch)]
+            with self._changed:
+                self._under_way = 0
+                if not self._closed:
+                    self._results += results
+                self._changed.notify_all()
+
+    def _take(self) -> Sequence[_Waiting]:
+        """Wait for records; empty when the thread ends."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed, IDLE_TIMEOUT)
+            if self._closed or not self._waiting:
+                self._thread = None
+                return ()
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _BATCH_RECORDS))]
+            self._under_way = len(batch)
+            return batch
+
+    def _write(self, batch: Sequence[_Waiting]) -> list[_Result]:
+        """Write these records; return what came of each, in their order."""
+        now = monotonic()
+        results = {id(each): each.result(self._trouble or "timed out") for each in batch if each.due <= now}
+        groups: dict[int, list[_Waiting]] = {}
+        for each in batch:
+            if id(each) not in results:
+                groups.setdefault(each.partition, []).append(each)
+        for partition, group in groups.items():
+            reason = self._append(partition, group)
+            if reason is not None:
+                results |= {id(each): each.result(reason) for each in group}
+        while len(results) < len(batch) and not self._closed:
+            self._appender.wait_empty(_LOOK_INTERVAL)
+            results |= self._came_back()
+        return [results.get(id(each)) or each.result("closed") for each in batch]
+
+    def _append(self, partition: int, group: Sequence[_Waiting]) -> str | None:
+        """Give the records to the appender; return the reason if no broker is reached in time."""
+        written = batch_of([each.record for each in group], Codec.NONE)
+        place = TopicPartition(self._topic, partition)
+        while not self._closed:
+            try:
+                self._cluster.watch({self._topic})
+                self._appender.append(place, written, group)
+                return None
+            except (ConnectionLost, ClusterUnreachable) as error:
+                self._trouble = str(error)
+            except LegacyMMError as error:
+                return str(error)
+            if monotonic() >= group[0].due:
+                break
+            threading.Event().wait(_LOOK_INTERVAL)
+        return self._trouble
+
+    def _came_back(self) -> dict[int, _Result]:
+        """Return what came of the records that the target has acknowledged or refused since the last call."""
+        results: dict[int, _Result] = {}
+        try:
+            for group, _ in self._appender.take_acknowledged():
+                self._trouble = ""
+                results |= {id(each): each.result(None) for each in group}
+            self._appender.tend()
+            for refused in self._appender.take_refused():
+                reason = self._reason(refused)
+                results |= {id(each): each.result(reason) for each in refused.opaque}
+                self._appender.drop(refused)
+        except (ConnectionLost, ClusterUnreachable) as error:
+            self._trouble = str(error)
+        return results
+
+    def _reason(self, refused: ProducerBatch) -> str:
+        """Return why a batch was refused; that it took too long says less than what was met on the way."""
+        if refused.refusal != ErrorCode.REQUEST_TIMED_OUT:
+            return refused.reason or error_text.text(refused.refusal)
+        problem = self._cluster.problem(self._topic)
+        if problem:
+            return error_text.text(problem)
+        queue = refused.queue
+        return self._trouble or (queue.trouble.reason if queue.trouble else error_text.text(refused.refusal))
+
+    def _note_trouble(self, text: str) -> None:
+        self._trouble = text
+
+
+def _options(settings: ConnectionSettings, give_up_seconds: float) -> AppendOptions:
+    return AppendOptions(
+        acks=-1,
+        idempotent=False,
+        in_flight=1,
+        request_bytes=1 << 20,
+        batch_bytes=0,
+        buffer_bytes=32 << 20,
+        request_timeout=30.0,
+        delivery_timeout=give_up_seconds,
+        retry_pause=settings.retry_backoff,
+        retries=_ALWAYS,
+        damaged=_ALWAYS,
+    )

@@ -6,14 +6,18 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-_BETWEEN = re.compile(r"[._\-\s]+")
+_BETWEEN = re.compile(r"[._\-\s]+|(?<=[a-z])(?=[A-Z])")
 _SYNONYMS = {"blacklist": "exclude", "whitelist": "include", "enable": "enabled", "sec": "second"}
 _IMPLIED = "include"
 """A list of what to copy has no word for it in its name."""
+_SWITCH = "enabled"
+"""Not all names of switches end with it."""
+_UNITS = {"m": "second"}
+"""Intervals of clients have milliseconds, those of features seconds."""
 _LEAST_LENGTH = 8
 """Below it two names that differ in a letter are two names."""
 _LONG = 16
-_LEAST_COMMON_WORDS = 3
+_LEAST_COMMON_WORDS = 2
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -32,7 +36,7 @@ def _unlike(name: str, known: str) -> float:
 def _distance(name: str, known: str) -> int | None:
     """Measure the distance of two names, or return None if they are far apart."""
     given, wanted = _words(name), _words(known)
-    if len(given) > 1 and sorted(given) in (sorted(wanted), sorted([*wanted, _IMPLIED])):
+    if len(given) > 1 and sorted(_UNITS.get(word, word) for word in given) in _orders(wanted):
         return 0
     if len(name) < _LEAST_LENGTH:
         return None
@@ -45,8 +49,14 @@ def _distance(name: str, known: str) -> int | None:
     return most + 1 if lacks_one and set(given) < set(wanted) else None
 
 
+def _orders(wanted: list[str]) -> list[list[str]]:
+    """Return the words in their order, also with those that are left out of a name."""
+    switch = [sorted([*wanted, _SWITCH])] if len(wanted) > 1 else []
+    return [sorted(wanted), sorted([*wanted, _IMPLIED]), *switch]
+
+
 def _words(name: str) -> list[str]:
-    words = (word for word in _BETWEEN.split(name.lower()) if word)
+    words = (word.lower() for word in _BETWEEN.split(name) if word)
     bare = (word.removesuffix("s") for word in words)
     return [_SYNONYMS.get(word, word) for word in bare]
 

@@ -36,12 +36,29 @@ SLIPS = {
     "source.cluster.alais": "source.cluster.alias",
     "preserve.partition": "preserve.partitions",
     "RENAME.TOPICS": "rename.topics",
+    "syncTopicConfigsEnabled": "sync.topic.configs.enabled",
+    "emitHeartbeatsIntervalSeconds": "emit.heartbeats.interval.seconds",
+    "emit.heartbeats.interval.ms": "emit.heartbeats.interval.seconds",
+    "refresh.topics.interval.ms": "refresh.topics.interval.seconds",
+    "heartbeats.enabled": "emit.heartbeats.enabled",
+    "checkpoints.enabled": "emit.checkpoints.enabled",
+    "detect.loops.enabled": "detect.loops",
+    "preserve.partitions.enabled": "preserve.partitions",
+    "rename.topics.enabled": "rename.topics",
+    "heartbeat.enabled": "emit.heartbeats.enabled",
+    "source.alias": "source.cluster.alias",
+    "target.alias": "target.cluster.alias",
+    "replication.policy": "replication.policy.class",
+    "replication.separator": "replication.policy.separator",
+    "config.exclude": "config.properties.exclude",
 }
 ALIKE = [
     "group.id", "client.id", "topic", "group", "admin.id", "metadata.max.age.ms", "offset.flush.interval.ms", "retries",
     "min.insync.replicas", "cleanup.policy", "segment.bytes", "log.retention.hours", "heartbeat.interval.ms",
     "default.replication.factor", "transaction.state.log.replication.factor", "auto.create.topics.enable",
     "delete.topic.enable", "topic.metadata.refresh.interval.ms", "consumer.group", "source.topic", "target.topic",
+    "interval.ms", "linger.ms", "retry.backoff.ms", "admin.enabled", "sasl.enabled",
+    "log.retention.ms", "offsets.retention.minutes",
 ]  # fmt: skip
 
 

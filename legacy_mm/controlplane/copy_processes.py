@@ -99,16 +99,16 @@ class CopyProcesses:
         channel: ChannelServer,
         runner: SparkRunner,
         most: int | None,
-        handler: HandlerSettings | None = None,
+        handler: Callable[[], HandlerSettings | None] = lambda: None,
     ) -> None:
         """Create the pool of at most so many processes; `runner` starts each as a Spark job.
 
-        `most` None: each copy job has a process of its own. `handler` as in `Share`.
+        `most` None: each copy job has a process of its own. `handler` returns what `Share` has, for each new process.
         """
         self._channel = channel
         self._runner = runner
         self._most = most
-        self._share = Share(handler)
+        self._handler = handler
         self._processes: list[CopyProcess] = []
         self._spared: set[Ticket] = set()
         self._lock = threading.Lock()
@@ -167,7 +167,8 @@ class CopyProcesses:
         return fewest
 
     def _new_process(self) -> CopyProcess:
-        process = CopyProcess(self._channel.new_ticket("", len(self._processes), 0), self._ended, self._share)
+        ticket = self._channel.new_ticket("", len(self._processes), 0)
+        process = CopyProcess(ticket, self._ended, Share(self._handler()))
         self._processes.append(process)
         return process
 

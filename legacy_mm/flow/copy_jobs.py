@@ -15,6 +15,7 @@ from legacy_mm.errors import FailureKind
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
+from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets
@@ -58,6 +59,7 @@ class Copies:
         pairs: PairSink | None,
         on_exit: Callable[[int], None],
         steps: TopicSteps | None = None,
+        held: HeldCode | None = None,
     ) -> None:
         """Take the settings and the services that all copy jobs of the flow share.
 
@@ -66,9 +68,10 @@ class Copies:
         the compacted topics of the source that have no copy yet. `pairs` receives the offset pairs of what was copied.
 
         `on_exit` is called with the code when the message handler ends the program. `steps` are the handler's, if it
-        has any.
+        has any. `held` is the handler's code, where its tasks run on this host.
         """
         self._settings = settings
+        self._held = held
         self._names = names
         self._channel = channel
         self._runner = runner
@@ -85,7 +88,7 @@ class Copies:
         self._lock = threading.Lock()
         self._alone: CopyProcesses | None = None
         if settings.handler is not None and not self._moves_whole_topics:
-            self._alone = CopyProcesses(channel, runner, None, settings.handler)
+            self._alone = CopyProcesses(channel, runner, None, self._handler_now)
 
     def warm_up(self) -> None:
         """Start a process for the first copy job before there is one, where it needs one of its own."""
@@ -164,9 +167,13 @@ class Copies:
         """Return the handler settings for a task that sees these topics; raises HandlerFailure."""
         settings = self._settings.handler
         if settings is None or self._steps is None:
-            return settings
+            return self._handler_now()
         steps = self._steps.behind(names) if settings.of_connect else self._steps.exact(names)
         return replace(settings, steps=steps)
+
+    def _handler_now(self) -> HandlerSettings | None:
+        """Return the handler settings for a process that begins now."""
+        return self._settings.handler if self._held is None else self._held.settings()
 
     def adapt(self, trouble: CopyTrouble) -> bool:
         """Change the next task configs if that helps against this trouble; return False if it does not."""

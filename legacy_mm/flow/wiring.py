@@ -27,6 +27,7 @@ from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror, OnFailure, Renewal
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
+from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.logs import events, root_logger
 from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle
@@ -134,11 +135,11 @@ def _mirror(
     """Put the objects of one flow together."""
     duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
     recorder = _recorder(settings)
-    prepare = None if duties is None else duties.before_copying
-    pairs = None if offsets is None else offsets.pairs
+    features = (None if duties is None else duties.before_copying, None if offsets is None else offsets.pairs)
     handled = settings.handler
     steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
-    copies = Copies(settings, names, host.channel, host.runner, host.processes, prepare, pairs, host.exits.put, steps)
+    shared = (host.channel, host.runner, host.processes)
+    copies = Copies(settings, names, *shared, *features, host.exits.put, steps, _held_code(settings, host))
     if is_first:
         copies.warm_up()
     guard = GapGuard(
@@ -206,6 +207,13 @@ def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffset
     from legacy_mm.flow.offset_features import FlowOffsets
 
     return FlowOffsets(settings, names, syncs, registry)
+
+
+def _held_code(settings: Settings, host: Host) -> HeldCode | None:
+    """Return the code of the handler, where its tasks run on this host."""
+    if settings.handler is None or not host.spark.embedded:
+        return None
+    return HeldCode(settings.handler, host.spark.folder / "code")
 
 
 def _identity(settings: Settings) -> IdentityCheck | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from compat.laboratory.security import Stores, secured_cluster
 from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
@@ -18,6 +19,10 @@ from legacy_mm.audit.waiting import wait_until
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 SECONDS = 30.0
 HANDLER = "handlers.Rename"
+SCRIPT = """
+def handle(record):
+    return [record.to("copy." + record.topic)]
+"""
 
 
 def empty(folder: Path) -> list[str]:
@@ -31,7 +36,19 @@ def empty(folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["batches", "records", "jar"])
+def copies_on(source: Any, target: Any, first: str, prefix: str, folder: Path) -> None:
+    """Copy a topic, and two that come when the folder is empty: each makes the group rebalance."""
+    for name in (first, f"{first}-2", f"{first}-3"):
+        if name != first:
+            create_topic(source.bootstrap, name, partitions=4)
+        copy = f"{prefix}{name}"
+        create_topic(target.bootstrap, copy, partitions=4)
+        load(source.bootstrap, name, 1_000, 100)
+        wait_until(lambda: sum(end_offsets(target.bootstrap, copy).values()) == 1_000, SECONDS, copy)  # noqa: B023
+        assert empty(folder) or name != first, "nothing was there, so nothing is shown"
+
+
+@pytest.mark.parametrize("kind", ["batches", "records", "jar", "own jar", "own script"])
 def test_nothing_happens(
     kind: str,
     source: Any,
@@ -51,10 +68,16 @@ def test_nothing_happens(
     prefix = ""
     if kind == "records":
         words += ("--engine", "records")
-    elif kind == "jar":
+    elif kind.endswith("jar"):
         prefix = "copy."
         words += ("--message.handler", HANDLER, "--message.handler.args", prefix)
-        more["classpath"] = [handler_jars["Rename"]]
+        jar = handler_jars["Rename"]
+        more["classpath"] = [jar if kind == "jar" else Path(shutil.copy(jar, folder))]
+    elif kind == "own script":
+        prefix = "copy."
+        script = folder / "handler.py"
+        script.write_text(SCRIPT)
+        words += ("--message.handler", str(script))
     read = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
     create_topic(source.bootstrap, first, partitions=4)
     tool = our_tool(
@@ -67,18 +90,37 @@ def test_nothing_happens(
         **more,
     )
 
-    def copied(name: str, count: int) -> None:
-        create_topic(target.bootstrap, f"{prefix}{name}", partitions=4)
-        load(source.bootstrap, name, count, 100)
-        wait_until(lambda: sum(end_offsets(target.bootstrap, f"{prefix}{name}").values()) == count, SECONDS, name)
-
-    copied(first, 1_000)
-    assert empty(folder), "nothing was there, so nothing is shown"
-    for later in (f"{first}-2", f"{first}-3"):  # each makes the group rebalance
-        create_topic(source.bootstrap, later, partitions=4)
-        copied(later, 1_000)
-        empty(folder)
+    copies_on(source, target, first, prefix, folder)
     tool.signal(signal.SIGTERM)
     assert tool.wait(40) == 143
     assert [line for line in tool.output().splitlines() if "legacy_mm" in line or "ERROR" in line] == []
     assert empty(folder) == []
+
+
+def test_key_stores_are_read_once(
+    stores: Stores,
+    target: Any,
+    topic: Callable[..., str],
+    group: str,
+    our_tool: Callable[..., ToolProcess],
+    tmp_path: Path,
+) -> None:
+    """Java's, of a consumer that shows a key of its own."""
+    folder, first = tmp_path / "temporary", topic("kept")
+    shutil.copytree(stores.folder, folder)
+    own = Stores(folder, stores.authority)
+    with secured_cluster(tmp_path / "source", stores) as source:
+        create_topic(source.bootstrap, first, partitions=4)
+        read = {"bootstrap.servers": source.bootstrap_of("MUTUAL"), "security.protocol": "SSL", "group.id": group}
+        read |= {"auto.offset.reset": "earliest", "metadata.max.age.ms": "1000", **own.trust(), **own.identity()}
+        tool = our_tool(
+            read,
+            {"bootstrap.servers": target.bootstrap},
+            "--whitelist",
+            f"{first}.*",
+            environment={"TMPDIR": str(folder)},
+        )
+        copies_on(source, target, first, "", folder)
+        tool.signal(signal.SIGTERM)
+        assert tool.wait(40) == 143
+    assert [line for line in tool.output().splitlines() if "legacy_mm" in line or "ERROR" in line] == []

@@ -1,0 +1,55 @@
+"""The code of a handler that lies elsewhere, or is another one, when the next process begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.handlers.held_code import HeldCode
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+def replaced(path: Path) -> None:
+    """As package managers do it: by another file of the same name."""
+    other = path.with_name("other")
+    other.write_text("another release")
+    other.rename(path)
+
+
+def test_what_is_in_its_place_is_named_by_its_place(tmp_path: Path) -> None:
+    jar = tmp_path / "a.jar"
+    jar.write_text("code")
+    given = HandlerSettings("a.B", class_path=[str(jar), str(tmp_path), str(tmp_path / "none.jar")])
+    made = tmp_path / "made"
+    assert HeldCode(given, made).settings() == given
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("change", [removed, replaced])
+def test_the_code_of_the_start_is_made_again(tmp_path: Path, change: Callable[[Path], None]) -> None:
+    """More than once, because its new place does not live for ever either."""
+    jar, made = tmp_path / "a.jar", tmp_path / "made"
+    jar.write_text("code")
+    held = HeldCode(HandlerSettings("a.B", class_path=[str(jar)]), made)
+    change(jar)
+    for _ in range(2):
+        (path,) = map(Path, held.settings().class_path)
+        assert (path.name, path.read_text()) == ("a.jar", "code")
+        assert path.is_relative_to(made)
+        assert held.settings().class_path == [str(path)], "made once"
+        path.unlink()
+
+
+def test_a_script_keeps_the_name_of_its_class(tmp_path: Path) -> None:
+    script = tmp_path / "handler.py"
+    script.write_text("class Two: ...")
+    held = HeldCode(HandlerSettings(f"{script}:Two"), tmp_path / "made")
+    script.unlink()
+    path, name = held.settings().name.rsplit(":", 1)
+    assert (name, Path(path).name, Path(path).read_text()) == ("Two", "handler.py", "class Two: ...")

@@ -23,6 +23,8 @@ ENGINES = ["batches", *(pytest.param(name, marks=pytest.mark.slow) for name in (
 BY_ENGINE = pytest.mark.parametrize("which", ENGINES)
 BY_TOOL = pytest.mark.parametrize("which", [*ENGINES, pytest.param("old", marks=pytest.mark.slow)])
 """Ours with each of its engines, and with a handler that passes all records on; and the real tool."""
+SENDS_AGAIN = ("records", "old")
+"""What the log of the target is not asked by: a batch whose answer is lost is sent again."""
 PASSES_ON = """
 def handle(record):
     return [record.to(record.topic)]

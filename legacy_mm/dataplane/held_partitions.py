@@ -66,11 +66,11 @@ class HeldPartitions:
         self._held.pop(source, None)
 
     def tend(self) -> None:
-        """Let those go on for which there is a way."""
+        """Let those go on for which there is a way; raise ProducerBroken where there will be none."""
         if not self._look.expired():
             return
         self._look = Deadline.after(_LOOK_INTERVAL)
-        self._topics.tend({partition.topic for partition in self._appender.stuck()})
+        self._topics.tend(self._appender.stuck())
         for source in [source for source, held in self._held.items() if self._may_go_on(held)]:
             del self._held[source]
             self._fetcher.release(source)

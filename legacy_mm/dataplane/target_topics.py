@@ -17,9 +17,10 @@ from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.dataplane.partition_counts import GROWTH_TIMEOUT, too_few
 from legacy_mm.dataplane.retry_backoff import RetryBackoff
-from legacy_mm.dataplane.send_failure import Unsendable, ends_waiting
+from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import StreamFailure
+from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 
@@ -91,12 +92,22 @@ class TargetTopics:
         problem = self._target.problem(topic)
         return error_codes.name(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if problem is None else problem)
 
-    def tend(self, stuck: Collection[str]) -> None:
-        """Ask again for what is waited for, when it is time, and tell of it; also of `stuck` topics."""
-        waited = sorted({topic for topic in (*self._waits, *stuck) if not self._target.partitions(topic)})
-        if self._pace.is_due(waiting=bool(self._waits or stuck)):
+    def tend(self, stuck: Collection[TopicPartition]) -> None:
+        """Ask again for what is waited for, when it is time, and tell of it; also of the topics that are `stuck`.
+
+        Raise ProducerBroken for a stuck partition that is gone, since its topic came back with fewer: what waits for it
+        was placed by the old number, and a new copy job places it by the new one.
+        """
+        topics = {partition.topic for partition in stuck}
+        waited = sorted({topic for topic in (*self._waits, *topics) if not self._target.partitions(topic)})
+        if self._pace.is_due(waiting=bool(self._waits or topics)):
             self._pace.tell({topic: self.problem(topic) for topic in waited})
             self._target.stale()
+        for topic, number in stuck:
+            if 0 < (count := self._target.partitions(topic)) <= number:
+                raise ProducerBroken(
+                    f"{topic}-{number} is gone from the target: the topic was recreated there with {count} partitions"
+                )
 
     def _ask(self, topic: str) -> None:
         """Ask about a topic; older knowledge from before the first question, or from long ago, is discarded."""

@@ -26,7 +26,7 @@ class Topics(TargetTopics):
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
-        self.stuck: Collection[str] = ()
+        self.stuck: Collection[TopicPartition] = ()
 
     @override
     def may_go_on(self, topic: str, least: int) -> bool:
@@ -37,7 +37,7 @@ class Topics(TargetTopics):
         return MISSING
 
     @override
-    def tend(self, stuck: Collection[str]) -> None:
+    def tend(self, stuck: Collection[TopicPartition]) -> None:
         self.stuck = stuck
 
 
@@ -78,7 +78,7 @@ def test_one_that_has_records_for_several_target_partitions_waits_for_all_of_the
     copying.topics.counts["w.a"] = 2
     for through in (A_THERE, A1_THERE):
         copying.held.tend()
-        assert copying.topics.stuck == {"w.a"}
+        assert {place.topic for place in copying.topics.stuck} == {"w.a"}
         assert copying.source.held == {A: 5}
         del copying.queues.troubles[through]
     copying.held.tend()

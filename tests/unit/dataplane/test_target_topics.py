@@ -11,9 +11,10 @@ import pytest
 from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane import retry_backoff
-from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import StreamFailure
+from legacy_mm.model import TopicPartition
 from tests.fakes.cluster import ComingTopic
 
 QUICK = {"retry.backoff.ms": "0"}
@@ -76,7 +77,7 @@ def test_a_topic_that_stays_away_is_given_up_when_the_file_says_so() -> None:
 def test_a_topic_that_is_too_small_ends_the_mirror_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     found = topics(0, there=0)
     assert found.partitions("t", 3) == 0
-    found.tend(["t"])
+    found.tend([TopicPartition("t", 0)])
     assert not found.may_go_on("t", 3)
     monkeypatch.setattr("legacy_mm.clock.monotonic", lambda: 1e9)
     assert found.may_go_on("t", 3)
@@ -93,3 +94,14 @@ def test_each_answer_is_told_in_the_words_of_the_old_tool(caplog: pytest.LogCapt
     told = [record for record in caplog.records if record.event.name == "topics-missing"]  # type: ignore[attr-defined]
     assert [record.fields["number"] for record in told] == [1, 2]  # type: ignore[attr-defined]
     assert told[0].fields["problems"] == "t=UNKNOWN_TOPIC_OR_PARTITION"  # type: ignore[attr-defined]
+
+
+def test_a_partition_that_is_gone_from_its_topic_ends_the_job() -> None:
+    """Its topic came back with two partitions, or is away now, which may end."""
+    found, away = topics(0, there=1), topics(3, there=10)
+    for each in (found, away):
+        each.partitions("t", 1)
+    found.tend([TopicPartition("t", 1)])
+    away.tend([TopicPartition("t", 2)])
+    with pytest.raises(ProducerBroken, match="t-2 is gone from the target: the topic was recreated there with 2"):
+        found.tend([TopicPartition("t", 2)])

@@ -30,6 +30,10 @@ class FakeCluster(Cluster):
         return None
 
     @override
+    def topic_ids(self) -> Mapping[str, object]:
+        return {}
+
+    @override
     def connect(self, node: int) -> Connection:
         self._refuse()
 

@@ -159,6 +159,29 @@ def test_a_target_topic_is_deleted_and_recreated(
         assert emptied(tool) == 5_000
 
 
+@pytest.mark.parametrize("which", ["batches"])
+def test_a_target_topic_is_recreated_by_the_brokers(
+    source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene]
+) -> None:
+    """With one partition, as brokers make topics by themselves: under the mirror, and while it is stopped."""
+    target = own_clusters(properties={"num.partitions": "1"})
+    scene = make_scene(source, target, 4_000)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_committed(4_000)
+    delete_topic(target.bootstrap, scene.topic)
+    scene.load(1_000, seed=9)
+    scene.wait_committed(5_000)
+    stop(tool)
+    assert len(end_offsets(target.bootstrap, scene.topic)) == 1
+    assert emptied(tool) == 4_000
+    delete_topic(target.bootstrap, scene.topic)
+    scene.load(1_000, seed=10)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_committed(6_000)
+    stop(tool)
+    assert emptied(tool) == 5_000
+
+
 def emptied(tool: ToolProcess) -> int:
     """Offsets of which it says that an empty copy lacks them."""
     told = re.findall(r"was empty when copying went on at offset \d+: the (\d+) offsets", tool.output())

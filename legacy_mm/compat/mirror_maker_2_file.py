@@ -14,6 +14,14 @@ _SERVERS = ".bootstrap.servers"
 _CLIENTS = ("consumer", "producer", "admin", "source.admin", "target.admin", "remote.admin", "librdkafka")
 """Prefixes of a client's servers that are not the alias of a cluster."""
 _CONNECTOR = "org.apache.kafka.connect.mirror.Mirror"
+_STRIMZI = "KafkaMirrorMaker2"
+_JSON = " \t\",'"
+"""Letters around a name or a text of the JSON that Kafka Connect is sent, or of YAML, read as properties."""
+_DRIVERS = ("a file of MirrorMaker 2", "connect-mirror-maker.sh runs this one as it is")
+_OTHERS = (
+    ("connector.class", "a connector of MirrorMaker 2", "legacy-mm connect runs it, behind the file of its worker"),
+    ("kind", "a resource of Strimzi for MirrorMaker 2", "connect-mirror-maker.sh runs a file with the same clusters"),
+)
 _LONGEST = 1_000_000
 
 
@@ -32,17 +40,24 @@ def about(path: str, entries: Iterable[PropertyEntry]) -> str:
     sign = next((each for each in entries if _is_sign(each)), None)
     if sign is None:
         return ""
+    name, _ = _words(sign)
+    what, instead = next((row[1:] for row in _OTHERS if row[0] == name), _DRIVERS)
     return (
-        f"{path} is a file of MirrorMaker 2 (line {sign.line}: {sign.name}): this command copies from one source to "
-        "one target, by a consumer file and a producer file; connect-mirror-maker.sh runs this one as it is "
-        "(docs/how-to/dedicated.md)"
+        f"{path} is {what} (line {sign.line}: {name}): this command copies from one source to one target, by a "
+        f"consumer file and a producer file; {instead} (docs/how-to/dedicated.md)"
     )
 
 
+def _words(entry: PropertyEntry) -> tuple[str, str]:
+    return entry.name.strip(_JSON), entry.text.strip().strip(_JSON)
+
+
 def _is_sign(entry: PropertyEntry) -> bool:
-    name = entry.name
+    name, text = _words(entry)
     if name == "clusters" or "->" in name:
         return True
     if name == "connector.class":
-        return entry.text.strip().startswith(_CONNECTOR)
+        return text.startswith(_CONNECTOR)
+    if name == "kind":
+        return text == _STRIMZI
     return name.endswith(_SERVERS) and name.removesuffix(_SERVERS) not in _CLIENTS

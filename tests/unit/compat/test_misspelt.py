@@ -138,6 +138,15 @@ def test_no_key_of_other_people_is_taken_for_a_slip() -> None:
 
 DEDICATED = "\n# flows\nclusters = A, B\nA.bootstrap.servers = a:1\nB.bootstrap.servers = b:1\nA->B.enabled = true\n"
 CONNECTOR = "name=x\nconnector.class=org.apache.kafka.connect.mirror.MirrorSourceConnector\n"
+CONNECTOR_JSON = """{
+  "name": "x",
+  "config": {
+    "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+    "source.cluster.bootstrap.servers": "a:1"
+  }
+}
+"""
+RESOURCE = "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaMirrorMaker2\nspec:\n  clusters:\n  - alias: a\n"
 WAYS = {
     "the consumer's file": ("--consumer.config", "mm2", "--producer.config", "p", "--whitelist", "t"),
     "the producer's file": ("--consumer.config", "c", "--producer.config", "mm2", "--whitelist", "t"),
@@ -151,16 +160,18 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    ("text", "line", "sign"),
+    ("text", "sign", "what"),
     [
-        (DEDICATED, 3, "clusters"),
-        ("A->B.topics=x\n", 1, "A->B.topics"),
-        ("topics=x\nus-east.bootstrap.servers=a:1\n", 2, "us-east.bootstrap.servers"),
-        (CONNECTOR, 2, "connector.class"),
+        (DEDICATED, "line 3: clusters", "a file of MirrorMaker 2"),
+        ("A->B.topics=x\n", "line 1: A->B.topics", "a file of MirrorMaker 2"),
+        ("topics=x\nus-east.bootstrap.servers=a:1\n", "line 2: us-east.bootstrap.servers", "a file of MirrorMaker 2"),
+        (CONNECTOR, "line 2: connector.class", "a connector of MirrorMaker 2"),
+        (CONNECTOR_JSON, "line 4: connector.class", "a connector of MirrorMaker 2"),
+        (RESOURCE, "line 2: kind", "a resource of Strimzi for MirrorMaker 2"),
     ],
 )
 def test_mirror_maker_2s_own_file(
-    tool: Tool, way: str, text: str, line: int, sign: str, monkeypatch: pytest.MonkeyPatch
+    tool: Tool, way: str, text: str, sign: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One line says where it belongs, whichever way it came; the exit code is what it was."""
     Path("mm2").write_text(text)
@@ -168,8 +179,9 @@ def test_mirror_maker_2s_own_file(
         monkeypatch.setenv("LEGACY_MM_FEATURES_CONFIG", "mm2")
     code, said = tool(*WAYS[way])
     assert code == 1
-    told = f"mm2 is a file of MirrorMaker 2 (line {line}: {sign}): this command copies from one source to one target"
+    told = f"mm2 is {what} ({sign}): this command copies from one source to one target"
     assert said.count(told) == 1
+    assert ("legacy-mm connect" if "connector" in what else "connect-mirror-maker.sh") in said
     assert "docs/how-to/dedicated.md" in said
 
 

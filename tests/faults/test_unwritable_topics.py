@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,13 @@ SMALL = {"buffer.memory": "4000000"}
 HANDLER = """
 from legacy_mm.handlers.api import MessageHandler
 
+TOPICS = {topics}
+HANDLED = []
+
 class Renames(MessageHandler):
     def handle(self, record):
-        return [record.to("{topic}")]
+        HANDLED.append(record.offset)
+        return [record.to(TOPICS.get(record.topic, record.topic))]
 """
 
 
@@ -200,7 +205,7 @@ def test_a_name_that_renaming_has_made_too_long_waits_alone(
     assert copying.stop() == {}
 
 
-def test_a_missing_topic_that_a_handler_names_is_told(
+def test_a_missing_topic_that_a_handler_names_waits_alone(
     source: NamedKafka,
     strict: Cluster,
     topic: Callable[[str], str],
@@ -208,11 +213,47 @@ def test_a_missing_topic_that_a_handler_names_is_told(
     caplog: pytest.LogCaptureFixture,
     tmp_path: Path,
 ) -> None:
-    """Its records wait in the buffer: nobody may call the handler for them again."""
+    """With a buffer that its records would fill. Once the topic is there they come, each handled once."""
+    diverted, stays, missing = topic("diverted"), topic("stays"), topic("missing")
+    filled(source, [diverted, stays])
+    create_topic(strict.bootstrap, stays, partitions=2)
+    script = tmp_path / f"{missing}.py"
+    script.write_text(HANDLER.format(topics={diverted: missing}))
+    copying = start_copying(
+        source.bootstrap,
+        strict.bootstrap,
+        "",
+        2,
+        names={name: name for name in (diverted, stays)},
+        producer=SMALL,
+        handler=HandlerSettings(str(script)),
+    )
+    wait_until(lambda: arrived_of(copying, stays) == RECORDS, PATIENCE, "all of the other topic")
+    wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
+    wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
+    assert copying.of(Progress)[-1].unwritable == {missing: "UNKNOWN_TOPIC_OR_PARTITION"}
+    assert arrived_of(copying, diverted) == 0
+    create_topic(strict.bootstrap, missing, partitions=2)
+    copying.wait_safe(2 * RECORDS)
+    assert copying.stop() == {}
+    assert arrived(strict, missing) == RECORDS
+    handled = sys.modules[f"legacy_mm_script_{missing}"].HANDLED
+    assert len(handled) == 2 * RECORDS, "each record was handled once"
+
+
+def test_a_missing_topic_that_a_handler_names_is_told_record_by_record(
+    source: NamedKafka,
+    strict: Cluster,
+    topic: Callable[[str], str],
+    start_copying: Start,
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
+) -> None:
+    """There its records wait in the buffer: nobody may call the handler for them again."""
     name, missing = topic("t"), topic("missing")
     filled(source, [name], 100)
     script = tmp_path / "handler.py"
-    script.write_text(HANDLER.format(topic=missing))
+    script.write_text(HANDLER.format(topics={name: missing}))
     handler = HandlerSettings(str(script))
     copying = start_copying(source.bootstrap, strict.bootstrap, name, 2, engine="records", handler=handler)
     wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")

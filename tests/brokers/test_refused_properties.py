@@ -135,3 +135,26 @@ def test_old_targets_are_asked_in_the_old_way(
     expected = {"cleanup.policy": "compact", "flush.ms": "7", "delete.retention.ms": "5"}
     assert overrides(old.bootstrap, there) == expected
     assert caplog.text.count("can only replace all properties of a topic at once") == ancient
+
+
+def test_what_an_old_target_does_not_know_costs_no_other(
+    source: Any, old: ZooKeeperCluster, topic: Callable[..., str], client: Callable[..., Admin]
+) -> None:
+    """Two at once: one whose name is unknown there, and one whose value is (before 2.1)."""
+    unknown = {"compression.gzip.level": "5"}
+    unknown |= {"compression.type": "zstd"} if old.release.version == "1.1.1" else {}
+    wanted = {"cleanup.policy": "compact", "flush.ms": "7"}
+    missing, there = topic("missing"), topic("there")
+    for name in (missing, there):
+        create_topic(source.bootstrap, name, 2, config={**wanted, **unknown})
+    create_topic(old.bootstrap, there, 2)
+    creation = Run(source, old, client, sync=False)
+    found = creation.look(missing, there)
+    assert [name for name in unknown if any(name in told for told in found.troubles)] == [*unknown]
+    assert creation.errors(found) == []
+    assert overrides(old.bootstrap, missing) == wanted
+    sync = Run(source, old, client, sync=True)
+    found = sync.look(missing, there)
+    assert [name for name in unknown if any(name in told for told in found.troubles)] == [*unknown]
+    assert sync.errors(found) == []
+    assert overrides(old.bootstrap, there) == wanted

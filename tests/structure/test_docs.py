@@ -62,6 +62,14 @@ def test_decisions_are_numbered_and_complete() -> None:
             assert (CHECKOUT / path).is_file(), f"{page.name} names {path}"
 
 
+@pytest.mark.parametrize("page", sorted((CHECKOUT / "compat" / "reports").glob("*.md")), ids=lambda page: page.name)
+def test_a_test_that_a_report_names_is_there(page: Path) -> None:
+    """Who reads what was seen can run it."""
+    for path, name in re.findall(r"(tests/[\w/]+\.py)(?:::(\w+))?", page.read_text()):
+        assert (CHECKOUT / path).is_file(), path
+        assert not name or f"\ndef {name}(" in (CHECKOUT / path).read_text(), f"{path}::{name}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_links_are_there(page: Path) -> None:
     text = page.read_text()

@@ -114,6 +114,8 @@ def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
 
 def _extensions(options: Mapping[str, str]) -> str:
     named = {name.removeprefix(_EXTENSION): text for name, text in options.items() if name.startswith(_EXTENSION)}
+    if listed := next((name for name, text in named.items() if "," in text), None):
+        raise ConfigurationError(f"sasl.jaas.config: a comma in {_EXTENSION}{listed} is not supported")
     return ",".join(f"{name}={text}" for name, text in named.items())
 
 

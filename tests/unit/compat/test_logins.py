@@ -104,6 +104,11 @@ def test_tokens_of_a_token_service(handler: str) -> None:
 @pytest.mark.parametrize(
     ("options", "file", "said"),
     [
+        (
+            'clientId=me clientSecret=hush extension_pools="a,b"',
+            {"oauthbearer_token_endpoint_url": TOKEN_URL},
+            "a comma in extension_pools is not supported",
+        ),
         ("clientId=me clientSecret=hush", {}, "token.endpoint.url must be"),
         ("clientId=me", {"oauthbearer_token_endpoint_url": TOKEN_URL}, "options clientId and clientSecret"),
         (

@@ -22,7 +22,7 @@ from legacy_mm.errors import HostError
 READY_TIMEOUT = 120.0  # 4 s were measured on two idle cores; a busy host may take much longer
 STOP_TIMEOUT = 60.0
 TAIL_LINES = 15
-METADATA, METADATA_VERSION, METADATA_VERSION_0_10, ASK_SECONDS = 3, 4, 1, 2.0
+METADATA, METADATA_VERSION, METADATA_VERSION_0_10, METADATA_VERSION_0_9, ASK_SECONDS = 3, 4, 1, 0, 2.0
 
 
 class Broker:
@@ -136,7 +136,8 @@ def live_nodes(port: int, version: int = METADATA_VERSION) -> frozenset[int]:
     for _ in range(count):
         node, length = struct.unpack_from(">ih", answer, at)
         at += 6 + length + 4  # host, port
-        (rack,) = struct.unpack_from(">h", answer, at)
-        at += 2 + max(rack, 0)
+        if version >= METADATA_VERSION_0_10:
+            (rack,) = struct.unpack_from(">h", answer, at)
+            at += 2 + max(rack, 0)
         nodes.add(node)
     return frozenset(nodes)

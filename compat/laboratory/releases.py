@@ -2,8 +2,9 @@
 
 OLD is the last release that has `kafka.tools.MirrorMaker`; CURRENT is the newest one that was tried. HANDLERS_0_9 and
 HANDLERS_0_10 have message handlers of another shape: handlers are compiled for them, their tools are not run. Brokers
-of WITH_ZOOKEEPER run by `zookeeper.py`. MIRROR_CLIENT and CONNECT are MirrorMaker 2's client and Kafka Connect of OLD,
-which OLD's tools do not bring; those of CURRENT come with it.
+of WITH_ZOOKEEPER run by `zookeeper.py`, and so does that of 0.9, which does not tell its API versions. MIRROR_CLIENT
+and CONNECT are MirrorMaker 2's client and Kafka Connect of OLD, which OLD's tools do not bring; those of CURRENT come
+with it.
 """
 
 from __future__ import annotations

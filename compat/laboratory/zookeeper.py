@@ -12,11 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from compat.laboratory.broker import METADATA_VERSION_0_10, Broker
+from compat.laboratory.broker import METADATA_VERSION_0_9, METADATA_VERSION_0_10, Broker
 from compat.laboratory.cluster import DEFAULTS, MAIN
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.ports import LOOPBACK, Ports
-from compat.laboratory.releases import find_release
+from compat.laboratory.releases import HANDLERS_0_9, find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.spawn import QUICK_JVM, spawn
 from legacy_mm.audit.waiting import wait_until
@@ -111,8 +111,8 @@ class ZooKeeperCluster:
         }
         file = write_properties(folder / "server.properties", settings)
         command = self._command(folder, "512m", "kafka.Kafka", file)
-        ports = {MAIN: port}
-        return Broker(1, folder=folder, ports=ports, command=command, metadata_version=METADATA_VERSION_0_10)
+        asked = METADATA_VERSION_0_9 if self.release.version == HANDLERS_0_9 else METADATA_VERSION_0_10
+        return Broker(1, folder=folder, ports={MAIN: port}, command=command, metadata_version=asked)
 
     def _command(self, folder: Path, heap: str, program: str, file: Path) -> list[str]:
         level, log = "INFO", folder / "server.log"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 
 _INT64_SIZE = 8
-_CRC32C_POLYNOMIAL = 0x82F63B78
-"""Castagnoli's, its bits in reverse."""
+CRC32, CRC32C = 0xEDB88320, 0x82F63B78
+"""Polynomials, their bits in reverse: that of zlib, for messages, and Castagnoli's, for record batches."""
 
 _new_bytearray = ctypes.pythonapi.PyByteArray_FromStringAndSize
 _new_bytearray.restype = ctypes.py_object
@@ -29,13 +29,13 @@ def int64_columns(rows: int, columns: int) -> list[memoryview]:
     return [table[rows * column : rows * (column + 1)] for column in range(columns)]
 
 
-def crc32c_table() -> memoryview:
-    """Return the eight tables of a CRC-32C that takes eight bytes at a time, of 256 integers of 32 bits each."""
+def crc_table(polynomial: int) -> memoryview:
+    """Return the eight tables of a CRC that takes eight bytes at a time, of 256 integers of 32 bits each."""
     table = unwritten(8 * 256 * 4).cast("I")
     for byte in range(256):
         crc = byte
         for _ in range(8):
-            crc = crc >> 1 ^ (_CRC32C_POLYNOMIAL if crc & 1 else 0)
+            crc = crc >> 1 ^ (polynomial if crc & 1 else 0)
         table[byte] = crc
     for at in range(256, 8 * 256):
         before = table[at - 256]

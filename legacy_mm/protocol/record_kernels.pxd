@@ -8,11 +8,13 @@ ctypedef unsigned char* WritableAddress
 
 cdef long long _TORN
 cdef int _TORN_RECORD, _BYTES_LEFT_OVER, _OFFSET_OUT_OF_PLACE, _SKIPPED, _NONE_OPEN
+cdef int _WRONG_CHECKSUM, _WRAPPED_TWICE, _OTHER_FORMAT, _HAS_HEADERS
+cdef int _LEAST_MESSAGE, _TIME_SIZE, _FIELD_SIZES
 cdef int _MOST_GROWTH, _LEAST_RECORD, _HEADER_SIZE, _LOG_OVERHEAD, _MAGIC, _CODECS
 cdef int _CODEC_BITS, _LOG_APPEND_BIT
 cdef long long _NO_TIMESTAMP, _MOST_OFFSETS, _FIRST_ROOM, _MOST_VARINT
 cdef unsigned int _BITS_32, _MURMUR_SEED, _MURMUR_FACTOR
-cdef unsigned int[::1] _CRC_TABLE
+cdef unsigned int[::1] _CRC32_TABLE, _CRC32C_TABLE
 cdef unsigned long long _BITS_64
 
 cdef class BatchRecords:
@@ -53,6 +55,15 @@ cdef class RecordWriter:
     cdef readonly long long base_timestamp, size, count, max_timestamp
     cdef readonly list wishes
     cpdef make_room(self, long long size)
+
+cdef class MessageRun:
+    cdef readonly object memory
+    cdef unsigned char[::1] _view
+    cdef WritableAddress _out
+    cdef long long _end
+    cdef bint _check, _keeps_append_time
+    cdef readonly long long size, count, first_offset, last_offset, base_timestamp, max_timestamp
+    cdef readonly bint has_append_time, is_full
 
 cdef inline Address start_of(const unsigned char[::1] data) noexcept nogil:
     return &data[0]
@@ -103,7 +114,7 @@ cdef inline long long _read_header(BatchHeader header, Address data, long long a
 
 @cython.locals(
     crc=cython.uint, word=cython.uint)
-cdef inline unsigned int _crc32c(Address data, long long at, long long end) noexcept nogil
+cdef inline unsigned int _crc(unsigned int[::1] table, Address data, long long at, long long end) noexcept nogil
 
 @cython.locals(
     words_end=cython.longlong, hashed=cython.uint, word=cython.uint, rest=cython.int)
@@ -253,3 +264,58 @@ cdef _write_target(
 @cython.locals(
     size=cython.longlong)
 cdef inline long long _write_content(WritableAddress out, long long at, bytes content)
+
+@cython.locals(
+    length=cython.longlong, body=cython.longlong, timestamp=cython.longlong, key=cython.longlong,
+    key_size=cython.longlong, value=cython.longlong, value_size=cython.longlong)
+cdef inline (long long, long long, long long, long long, long long, long long) _read_message(
+    Address data, long long at, long long end) noexcept nogil
+
+@cython.locals(
+    begin=Address, end=cython.longlong, at=cython.longlong, after=cython.longlong, _=cython.longlong,
+    count=cython.longlong, last_offset=cython.longlong)
+cpdef skip_messages(const unsigned char[::1] data)
+
+cpdef read_message(const unsigned char[::1] data, long long at)
+
+@cython.locals(
+    begin=Address)
+cpdef bint has_right_checksum(const unsigned char[::1] data, long long at, long long after) except *
+
+@cython.locals(
+    crc=cython.longlong)
+cpdef long long crc32(const unsigned char[::1] data) except *
+
+@cython.locals(
+    begin=Address, end=cython.longlong, error=cython.longlong, timestamp=cython.longlong, key=cython.longlong,
+    key_size=cython.longlong, value=cython.longlong, value_size=cython.longlong, after=cython.longlong,
+    attributes=cython.int, offset=cython.longlong, by_broker=cython.bint)
+cpdef long long add_messages(
+    MessageRun run, const unsigned char[::1] data, long long at, int magic, bint wrapped, long long base_offset,
+    long long last_offset, long long time) except *
+
+@cython.locals(
+    timestamp_delta=cython.longlong, offset_delta=cython.longlong, body=cython.longlong, size=cython.longlong,
+    at=cython.longlong, out=WritableAddress)
+cdef inline bint _add_record(
+    MessageRun run, long long offset, long long timestamp, Address data, long long key, long long key_size,
+    long long value, long long value_size) noexcept nogil
+
+cdef inline bint _ends_run(MessageRun run, long long offset, long long timestamp, bint by_broker) noexcept nogil
+
+cdef inline long long _copy_field(
+    WritableAddress out, long long at, Address data, long long begin, long long size) noexcept nogil
+
+@cython.locals(
+    data=Address, written=WritableAddress, end=cython.longlong, at=cython.longlong, out_at=cython.longlong,
+    number=cython.longlong, delta=cython.longlong, _=cython.longlong, body=cython.longlong, key=cython.longlong,
+    key_end=cython.longlong, place=cython.longlong, value=cython.longlong, value_end=cython.longlong,
+    headers=cython.longlong, begin=cython.longlong)
+cpdef long long write_messages(BatchRecords records, int magic, unsigned char[::1] out) except *
+
+cdef inline long long _write_message_field(
+    WritableAddress out, long long at, Address data, long long begin, long long end) noexcept nogil
+
+@cython.locals(
+    step=cython.int)
+cdef inline void _write_int(WritableAddress out, long long at, long long value, int size) noexcept nogil

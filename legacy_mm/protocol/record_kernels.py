@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from legacy_mm.protocol.buffers import crc32c_table, int64_array, int64_columns, unwritten
+from legacy_mm.protocol.buffers import CRC32, CRC32C, crc_table, int64_array, int64_columns, unwritten
 
 try:
     import cython
@@ -35,23 +35,34 @@ TORN = 1 << 62
 MOST_GROWTH = 4 + 9 + 4
 """The growth limit of a rewritten record: its length, timestamp delta and offset delta, each at least a byte before."""
 LEAST_RECORD = 7
+MESSAGE_GROWTH = 34
+"""The growth limit of a record that becomes a message: what every message has, with its time."""
+MESSAGE_GREW = 6
+"""The growth limit of a message that becomes a record, with each of its numbers in the most bytes."""
 
 # What a kernel answers instead of a number of batches or records.
 TORN_RECORD = -1
 BYTES_LEFT_OVER = -2
 OFFSET_OUT_OF_PLACE = -3
+WRONG_CHECKSUM = -4
+WRAPPED_TWICE = -5
+OTHER_FORMAT = -6
+HAS_HEADERS = -7
 
 # The same numbers in C, and numbers that C would not take as they are written.
 _TORN = TORN
 _TORN_RECORD, _BYTES_LEFT_OVER, _OFFSET_OUT_OF_PLACE = TORN_RECORD, BYTES_LEFT_OVER, OFFSET_OUT_OF_PLACE
+_WRONG_CHECKSUM, _WRAPPED_TWICE, _OTHER_FORMAT, _HAS_HEADERS = WRONG_CHECKSUM, WRAPPED_TWICE, OTHER_FORMAT, HAS_HEADERS
 _SKIPPED = -1
 _NONE_OPEN = -1
 _BITS_32 = 0xFFFFFFFF
 _BITS_64 = 0xFFFFFFFFFFFFFFFF
 _MURMUR_SEED = 0x9747B28C
-_CRC_TABLE = crc32c_table()
+_CRC32_TABLE, _CRC32C_TABLE = crc_table(CRC32), crc_table(CRC32C)
 _MOST_GROWTH, _LEAST_RECORD = MOST_GROWTH, LEAST_RECORD
 _HEADER_SIZE, _LOG_OVERHEAD, _MAGIC, _CODECS = 61, 12, 2, 5
+_LEAST_MESSAGE, _TIME_SIZE, _FIELD_SIZES = 26, 8, 8
+"""Bytes of a message without key, value and time, of its time, and of the sizes of key and value."""
 _CODEC_BITS, _LOG_APPEND_BIT = 0x07, 0x08
 _NO_TIMESTAMP = -1
 _MOST_OFFSETS = 1 << 30
@@ -172,6 +183,24 @@ class RecordWriter:
             self._out = writable_start_of(self._view)
 
 
+class MessageRun:
+    """Records made of messages of format 0 and 1, as a batch of format 2 has them, behind room for its header."""
+
+    def __init__(self, room: int, check: bool, keeps_append_time: bool) -> None:
+        """Make `room` for bytes of records; raise MemoryError. `check`: a message needs the right checksum.
+
+        `keeps_append_time`: messages with the broker's time, and those of another time, are not of one run.
+        """
+        self.memory = self._view = unwritten(_HEADER_SIZE + room)
+        self._out = writable_start_of(self._view)
+        self._end = _HEADER_SIZE + room
+        self._check, self._keeps_append_time = check, keeps_append_time
+        self.size, self.count = _HEADER_SIZE, 0
+        self.first_offset = self.last_offset = -1
+        self.base_timestamp = self.max_timestamp = _NO_TIMESTAMP
+        self.has_append_time = self.is_full = False
+
+
 def _signed(value: int) -> int:
     """Return what C's 64 bits make of a sum."""
     if cython.compiled:
@@ -278,18 +307,18 @@ def _read_header(header: BatchHeader, data: Bytes, at: int, end: int) -> int:
     return at + _LOG_OVERHEAD + length
 
 
-def _crc32c(data: Bytes, at: int, end: int) -> int:
-    """Return the CRC-32C of `data[at:end]`, eight bytes at a time."""
+def _crc(table: Any, data: Bytes, at: int, end: int) -> int:
+    """Return the CRC of `data[at:end]` by these tables, eight bytes at a time."""
     crc = _BITS_32
     while end - at >= 8:
         word = crc ^ (data[at] | data[at + 1] << 8 | data[at + 2] << 16 | data[at + 3] << 24)
-        crc = _CRC_TABLE[0x700 + (word & 0xFF)] ^ _CRC_TABLE[0x600 + (word >> 8 & 0xFF)]
-        crc ^= _CRC_TABLE[0x500 + (word >> 16 & 0xFF)] ^ _CRC_TABLE[0x400 + (word >> 24)]
-        crc ^= _CRC_TABLE[0x300 + data[at + 4]] ^ _CRC_TABLE[0x200 + data[at + 5]]
-        crc ^= _CRC_TABLE[0x100 + data[at + 6]] ^ _CRC_TABLE[data[at + 7]]
+        crc = table[0x700 + (word & 0xFF)] ^ table[0x600 + (word >> 8 & 0xFF)]
+        crc ^= table[0x500 + (word >> 16 & 0xFF)] ^ table[0x400 + (word >> 24)]
+        crc ^= table[0x300 + data[at + 4]] ^ table[0x200 + data[at + 5]]
+        crc ^= table[0x100 + data[at + 6]] ^ table[data[at + 7]]
         at += 8
     while at < end:
-        crc = _CRC_TABLE[(crc ^ data[at]) & 0xFF] ^ crc >> 8
+        crc = table[(crc ^ data[at]) & 0xFF] ^ crc >> 8
         at += 1
     return crc ^ _BITS_32
 
@@ -665,7 +694,7 @@ def find_batches(
                 first_offset = header.base_offset
             if header.base_offset + header.last_delta - first_offset >= _MOST_OFFSETS:
                 break
-            if after - at <= checked and _crc32c(begin, at + 21, after) != header.crc:
+            if after - at <= checked and _crc(_CRC32C_TABLE, begin, at + 21, after) != header.crc:
                 break
             found.places[number] = at
             found.crcs[number] = header.crc
@@ -905,3 +934,201 @@ def _write_content(out: Bytes, at: int, content: Any) -> int:
     at = _write_varint(out, at, size)
     copy_bytes(out, at, content, 0, size)
     return at + size
+
+
+def _read_message(data: Bytes, at: int, end: int) -> tuple[int, int, int, int, int, int]:
+    """Read of a message its timestamp, the places and sizes of key and value, and the begin of the next message.
+
+    A size is -1 for a null; the last is TORN unless the message is whole, and of format 0 or 1.
+    """
+    if end - at < _LEAST_MESSAGE or data[at + 16] > 1:
+        return 0, 0, 0, 0, 0, _TORN
+    length = _read_int(data, at + 8, 4)
+    body = at + 18 + (_TIME_SIZE if data[at + 16] == 1 else 0)
+    if length > end - at - _LOG_OVERHEAD or at + _LOG_OVERHEAD + length - body < _FIELD_SIZES:
+        return 0, 0, 0, 0, 0, _TORN
+    end = at + _LOG_OVERHEAD + length
+    timestamp = _read_int(data, at + 18, 8) if data[at + 16] == 1 else _NO_TIMESTAMP
+    key, key_size = body + 4, max(_read_int(data, body, 4), -1)
+    if max(key_size, 0) > end - key - 4:
+        return 0, 0, 0, 0, 0, _TORN
+    value = key + max(key_size, 0) + 4
+    value_size = max(_read_int(data, value - 4, 4), -1)
+    if value + max(value_size, 0) != end:
+        return 0, 0, 0, 0, 0, _TORN
+    return timestamp, key, key_size, value, value_size, end
+
+
+def skip_messages(data: memoryview) -> tuple[int, int, int]:
+    """Walk over the messages of format 0 and 1, up to the first that is not whole and sound.
+
+    Return the position there, the number of messages before it, and the offset of the last one, or -1.
+    """
+    begin, end = start_of(data), len(data)
+    at = count = 0
+    last_offset = -1
+    with cython.nogil:
+        while True:
+            _, _, _, _, _, after = _read_message(begin, at, end)
+            if after == _TORN or _read_int(begin, at, 8) < 0:
+                break
+            last_offset = _read_int(begin, at, 8)
+            count += 1
+            at = after
+    return at, count, last_offset
+
+
+def read_message(data: memoryview, at: int) -> tuple[int, int, int, int, int, int]:
+    """Read a message; see `_read_message`."""
+    return _read_message(start_of(data), at, len(data))
+
+
+def has_right_checksum(data: memoryview, at: int, after: int) -> bool:
+    """Return True if the checksum of the whole message between these places is right."""
+    begin = start_of(data)
+    return _crc(_CRC32_TABLE, begin, at + 16, after) == _read_int(begin, at + 12, 4) & _BITS_32
+
+
+def crc32(data: memoryview) -> int:
+    """Return the checksum of some bytes of a message, as a signed 32-bit number."""
+    crc = _crc(_CRC32_TABLE, start_of(data), 0, len(data))
+    return crc - (1 << 32) if crc >> 31 else crc
+
+
+def add_messages(
+    run: MessageRun, data: memoryview, at: int, magic: int, wrapped: bool, base_offset: int, last_offset: int, time: int
+) -> int:
+    """Add the messages from `at` on to a run; the position of the first that was not added, or an error.
+
+    That is a wrapper or one of another format; or the run `is_full`: there is no more room, or what a batch says of the
+    times of all its records would be wrong. A run without messages takes one, if it has MESSAGE_GREW bytes more room
+    than that has. `wrapped`: they come out of a wrapper, whose offset is `last_offset`; their own count
+    from `base_offset`. `time`: the broker's for all of them, or -1.
+    """
+    begin, end = start_of(data), len(data)
+    error = 0
+    with cython.nogil:
+        while at < end:
+            timestamp, key, key_size, value, value_size, after = _read_message(begin, at, end)
+            if after == _TORN:
+                error = _TORN_RECORD
+                break
+            attributes = begin[at + 17]
+            if begin[at + 16] != magic:
+                error = _OTHER_FORMAT if wrapped else 0
+                break
+            if attributes & _CODEC_BITS != 0:
+                error = _WRAPPED_TWICE if wrapped else 0
+                break
+            offset = _signed(base_offset + _read_int(begin, at, 8))
+            if offset < 0 or offset > last_offset or (run.count > 0 and offset <= run.last_offset):
+                error = _OFFSET_OUT_OF_PLACE
+                break
+            if time != _NO_TIMESTAMP:
+                timestamp = time
+            by_broker = time != _NO_TIMESTAMP or (not wrapped and magic == 1 and attributes & _LOG_APPEND_BIT != 0)
+            by_broker = by_broker and run._keeps_append_time
+            run.is_full = run.count > 0 and _ends_run(run, offset, timestamp, by_broker)
+            if run.is_full:
+                break
+            if run._check and _crc(_CRC32_TABLE, begin, at + 16, after) != _read_int(begin, at + 12, 4) & _BITS_32:
+                error = _WRONG_CHECKSUM
+                break
+            if run.count == 0:
+                run.first_offset, run.base_timestamp, run.has_append_time = offset, timestamp, by_broker
+            run.is_full = not _add_record(run, offset, timestamp, begin, key, key_size, value, value_size)
+            if run.is_full:
+                break
+            at = after
+    return at if error == 0 else error
+
+
+def _add_record(
+    run: MessageRun, offset: int, timestamp: int, data: Bytes, key: int, key_size: int, value: int, value_size: int
+) -> bool:
+    """Write a record behind those of a run; return False if there is no room."""
+    timestamp_delta = _signed(timestamp - run.base_timestamp)
+    offset_delta = offset - run.first_offset
+    body = varint_size(key_size) + max(key_size, 0) + varint_size(value_size) + max(value_size, 0) + 1
+    size = _size_without_length(timestamp_delta, offset_delta, body)
+    if size + _MOST_VARINT > run._end - run.size:
+        return False
+    out = run._out
+    at = _write_varint(out, run.size, size)
+    out[at] = 0
+    at = _write_varint(out, at + 1, timestamp_delta)
+    at = _write_varint(out, at, offset_delta)
+    at = _copy_field(out, at, data, key, key_size)
+    at = _copy_field(out, at, data, value, value_size)
+    out[at] = 0  # no headers
+    run.size = at + 1
+    run.count += 1
+    run.last_offset = offset
+    run.max_timestamp = max(run.max_timestamp, timestamp)
+    return True
+
+
+def _ends_run(run: MessageRun, offset: int, timestamp: int, by_broker: bool) -> bool:
+    """Return True if a message cannot be in one batch with the ones before."""
+    if offset - run.first_offset >= _MOST_OFFSETS or by_broker != run.has_append_time:
+        return True
+    if by_broker:
+        return timestamp != run.base_timestamp
+    return (timestamp == _NO_TIMESTAMP) != (run.base_timestamp == _NO_TIMESTAMP)
+
+
+def _copy_field(out: Bytes, at: int, data: Bytes, begin: int, size: int) -> int:
+    """Write a field of a record with its length; the position behind it."""
+    if size < 0:
+        return _write_varint(out, at, -1)
+    at = _write_varint(out, at, size)
+    copy_bytes(out, at, data, begin, begin + size)
+    return at + size
+
+
+def write_messages(records: BatchRecords, magic: int, out: memoryview) -> int:
+    """Write records as messages of format 0 or 1, whose offsets count from 0; their bytes, or an error.
+
+    The records must be sound; a message takes at most MESSAGE_GROWTH more bytes than its record.
+    """
+    data, written, end = start_of(records.data), writable_start_of(out), len(records.data)
+    at = out_at = number = 0
+    with cython.nogil:
+        while at < end:
+            delta, _, body, _, _, at = _read_record(data, at, end)
+            key, key_end, place = _field(data, body, at)
+            value, value_end, place = _field(data, place, at)
+            headers, place = _read_varint(data, place, at, 5)
+            if headers != 0:
+                out_at = _HAS_HEADERS
+                break
+            begin = out_at
+            _write_int(written, begin, number, 8)
+            written[begin + 16] = magic
+            written[begin + 17] = 0
+            out_at = begin + 18
+            if magic == 1:
+                _write_int(written, out_at, _timestamp(records, delta), 8)
+                out_at += _TIME_SIZE
+            out_at = _write_message_field(written, out_at, data, key, key_end)
+            out_at = _write_message_field(written, out_at, data, value, value_end)
+            _write_int(written, begin + 8, out_at - begin - _LOG_OVERHEAD, 4)
+            _write_int(written, begin + 12, _crc(_CRC32_TABLE, written, begin + 16, out_at), 4)
+            number += 1
+    return out_at
+
+
+def _write_message_field(out: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
+    """Write a field of a message with its length, -1 where `end` is negative; the position behind it."""
+    if end < 0:
+        _write_int(out, at, -1, 4)
+        return at + 4
+    _write_int(out, at, end - begin, 4)
+    copy_bytes(out, at + 4, data, begin, end)
+    return at + 4 + end - begin
+
+
+def _write_int(out: Bytes, at: int, value: int, size: int) -> None:
+    """Write a big-endian integer of `size` bytes."""
+    for step in range(size):
+        out[at + step] = value >> 8 * (size - 1 - step) & 0xFF

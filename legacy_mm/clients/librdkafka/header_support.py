@@ -16,7 +16,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from legacy_mm.clients.librdkafka.client import QUESTION_TIMEOUT, ErrorLines, client_properties
 from legacy_mm.config.kafka_clients import ProducerSettings
-from legacy_mm.errors import StreamFailure
+from legacy_mm.protocol.message_set import NO_HEADERS, HeadersRefused
 
 _NO_ANSWER = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._DESTROY}
 
@@ -32,16 +32,13 @@ class HeaderCheck:
     def admits(self, headers: Iterable[Any], topic: str) -> bool:
         """Return True if records with these headers may be sent to this topic now; False: the target does not answer.
 
-        Raise StreamFailure when they would be lost.
+        Raise HeadersRefused when they would be lost.
         """
         if self._stored or not any(headers):
             return True
         stored = self._ask(topic)
         if stored is False:
-            raise StreamFailure(
-                f"sending to {topic} failed: Magic v1 does not support record headers: the brokers of the target are "
-                "older than 0.11 (a message handler can take the headers off)"
-            )
+            raise HeadersRefused(f"sending to {topic} failed: {NO_HEADERS}")
         self._stored = bool(stored)
         return self._stored
 

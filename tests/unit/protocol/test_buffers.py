@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
+
+import pytest
 from crc32c import crc32c
 
-from legacy_mm.protocol.buffers import crc32c_table, int64_array, int64_columns, unwritten
+from legacy_mm.protocol.buffers import CRC32, CRC32C, crc_table, int64_array, int64_columns, unwritten
 
 
 def test_memory_that_can_be_written() -> None:
@@ -29,8 +33,9 @@ def test_the_columns_of_a_table_do_not_overlap() -> None:
     assert [list(column) for column in columns] == [[0] * 4, [1] * 4, [2] * 4]
 
 
-def test_the_tables_of_a_crc_give_that_of_one_byte() -> None:
-    table = crc32c_table()
+@pytest.mark.parametrize(("polynomial", "known"), [(CRC32, zlib.crc32), (CRC32C, crc32c)])
+def test_the_tables_of_a_crc_give_that_of_one_byte(polynomial: int, known: Callable[[bytes], int]) -> None:
+    table = crc_table(polynomial)
     for byte in (0, 1, 0x5A, 0xFF):
-        assert table[byte ^ 0xFF] ^ 0xFFFFFF ^ 0xFFFFFFFF == crc32c(bytes([byte]))
+        assert table[byte ^ 0xFF] ^ 0xFFFFFF ^ 0xFFFFFFFF == known(bytes([byte]))
     assert len(table) == 8 * 256

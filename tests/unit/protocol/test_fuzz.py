@@ -22,15 +22,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.kernels import record_kernels as kernels
-from legacy_mm.protocol.record_batch import CONTROL_BIT, HEADER_SIZE, Header, RecordBatch
+from legacy_mm.protocol.message_set import HeadersRefused, MessageSets, message_set, whole_messages
+from legacy_mm.protocol.record_batch import CONTROL_BIT, HEADER_SIZE, Header, RecordBatch, assemble
 from legacy_mm.protocol.record_set import CommittedOnly, RecordSet, Tail, read_batches
 from legacy_mm.protocol.records import Placement, first_key, measure, regroup, survey
 from tests.unit.protocol.batches import NOW, Row, build, records_of
 
 PAGES = 64
+ROOM = 1 << 20
 PROT_NONE = 0
 MOST_RECORDS = (1 << 31) - 1
 
@@ -45,6 +47,7 @@ decompress = Decompressor(1 << 20)
 GOLDEN = Path(__file__).parent / "golden"
 LOGS = [path.read_bytes() for path in sorted(GOLDEN.glob("*.log"))]
 BATCHES = [batch for log in LOGS for batch in read_batches(memoryview(log)) if isinstance(batch, RecordBatch)]
+MESSAGES = [path.read_bytes() for path in sorted((GOLDEN / "messages").glob("*.log"))]
 SMALL = [batch for batch in BATCHES if len(records_of(batch)) < 4_096]
 
 Change = tuple[str, int, bytes]
@@ -116,6 +119,9 @@ def use(header: Header, records: memoryview) -> None:
         first_key(header, records)
     with our_error_only():
         assert 0 <= measure(header, records, header.base_offset + 1).value_bytes <= len(records)
+    for magic in (0, 1):
+        with our_error_only(), suppress(HeadersRefused):
+            use_messages(memoryview(message_set(assemble(header, records), decompress, magic)), ROOM, check=True)
     with our_error_only():
         found = survey(header, records, 1, 3)
         for placement in (Placement.all_to(1), Placement.by_key_spreading(3, first=2)):
@@ -125,6 +131,23 @@ def use(header: Header, records: memoryview) -> None:
                 again = survey(one.batch.header, one.batch.payload, one.partition, 0)
                 assert (again.records, again.dense) == (one.batch.header.records, True)
                 one.batch.check_crc()
+
+
+def use_messages(data: memoryview, most_bytes: int, *, check: bool) -> None:
+    """Batches that are made of messages are sound."""
+    found = whole_messages(data)
+    with suppress(EngineUnfit):
+        for batch, _ in MessageSets(check_crcs=check).batches(data[: found.size], most_bytes):
+            batch.header.check()
+            batch.check_crc()
+            assert survey(batch.header, batch.payload, 0, 0).records == batch.header.records > 0
+
+
+@fuzz
+@given(st.sampled_from(MESSAGES), changes, st.booleans(), st.booleans(), st.sampled_from([0, 500, ROOM]))
+def changed_messages(log: bytes, changes: list[Change], at_end: bool, check: bool, most_bytes: int) -> None:
+    with our_error_only():
+        use_messages(FENCED.holding(mutated(log, changes), at_end=at_end), most_bytes, check=check)
 
 
 @fuzz
@@ -175,9 +198,9 @@ def sound(data: memoryview) -> Iterator[RecordBatch | Tail]:
         yield from read_batches(data)
 
 
-@pytest.mark.parametrize("changed", [changed_records, changed_logs, changed_record_sets])
+@pytest.mark.parametrize("changed", [changed_records, changed_logs, changed_record_sets, changed_messages])
 def test_changed_bytes_are_an_error_of_ours_or_a_sound_answer(changed: Callable[[], None]) -> None:
-    part = Deadline.after(SECONDS / 3)
+    part = Deadline.after(SECONDS / 4)
     tried = 0
     while not part.expired():
         changed()

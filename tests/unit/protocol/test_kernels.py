@@ -22,14 +22,16 @@ from hypothesis import strategies as st
 
 from compat.laboratory.checkout import CHECKOUT
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
+from legacy_mm.protocol import message_set as messages
 from legacy_mm.protocol import record_fields, records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.kernels import WHY_UNCOMPILED, load_source, record_kernels
-from legacy_mm.protocol.record_batch import CONTROL_BIT, HEADER_SIZE, Header, RecordBatch
+from legacy_mm.protocol.message_set import message_set
+from legacy_mm.protocol.record_batch import CONTROL_BIT, HEADER_SIZE, Header, RecordBatch, assemble
 from legacy_mm.protocol.records import Placement, first_key, measure, regroup, sizes, survey
-from tests.unit.protocol.batches import NOW, Row, build, records_of, rows
-from tests.unit.protocol.test_fuzz import LOGS, MOST_RECORDS, SECONDS, SMALL, Change, changes, fuzz, mutated
+from tests.unit.protocol.batches import NOW, Row, build, decompress, records_of, rows
+from tests.unit.protocol.test_fuzz import LOGS, MESSAGES, MOST_RECORDS, SECONDS, SMALL, Change, changes, fuzz, mutated
 
 SOURCE = load_source()
 LONGEST = (1 << 63) - 1
@@ -39,7 +41,11 @@ compiled = pytest.mark.skipif(bool(WHY_UNCOMPILED) and no_compiler, reason="this
 
 @contextmanager
 def using(kernels: ModuleType) -> Iterator[None]:
-    with mock.patch.object(records, "kernels", kernels), mock.patch.object(record_fields, "kernels", kernels):
+    with (
+        mock.patch.object(records, "kernels", kernels),
+        mock.patch.object(record_fields, "kernels", kernels),
+        mock.patch.object(messages, "kernels", kernels),
+    ):
         yield
 
 
@@ -54,13 +60,15 @@ def answers(header: Header, data: memoryview) -> list[object]:
         lambda: plain(header, data, Placement.all_to(1), 200),
         lambda: list(record_fields.fields(header, data, from_offset=header.base_offset + 1, most=3, most_bytes=100)),
         lambda: read_and_written(header, data),
+        lambda: bytes(message_set(assemble(header, data), decompress, 0)),
+        lambda: bytes(message_set(assemble(header, data), decompress, 1)),
     ]
     found: list[object] = []
     for ask in asked:
         try:
             found.append(ask())
-        except (CorruptRecords, OverflowError) as error:
-            found.append(str(error) if isinstance(error, CorruptRecords) else OverflowError)
+        except (StreamFailure, OverflowError) as error:
+            found.append(str(error) if isinstance(error, StreamFailure) else OverflowError)
     return found
 
 
@@ -147,11 +155,30 @@ def changed_record_sets(log: bytes, made: list[Change], checked: int, room: int)
     assert found[0] == found[1]
 
 
+@fuzz
+@given(st.sampled_from(MESSAGES), changes, st.booleans(), st.booleans(), st.sampled_from([0, 500, 1 << 20]))
+def changed_messages(log: bytes, made: list[Change], check: bool, keeps_append_time: bool, most_bytes: int) -> None:
+    data = memoryview(mutated(log[: 4 * mmap.PAGESIZE], made))
+    found: list[list[object]] = []
+    for kernels in (SOURCE, record_kernels):
+        told: list[object] = []
+        with using(kernels):
+            try:
+                told.append(messages.whole_messages(data))
+                sets = messages.MessageSets(check_crcs=check, keeps_append_time=keeps_append_time)
+                for batch, codec in sets.batches(data[: kernels.skip_messages(data)[0]], most_bytes):
+                    told.append((bytes(batch.buffer), codec))
+            except (CorruptRecords, EngineUnfit) as error:
+                told.append(str(error))
+        found.append(told)
+    assert found[0] == found[1]
+
+
 @compiled
-@pytest.mark.parametrize("changed", [changed_records, changed_record_sets])
+@pytest.mark.parametrize("changed", [changed_records, changed_record_sets, changed_messages])
 def test_hostile_bytes(changed: Callable[[], None]) -> None:
     """For as long as half of the fuzz test; in CI half a minute."""
-    over = Deadline.after(SECONDS / 4)
+    over = Deadline.after(SECONDS / 6)
     while not over.expired():
         changed()
 

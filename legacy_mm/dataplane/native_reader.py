@@ -18,7 +18,8 @@ from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane.batch_source import BatchSource
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
-from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Headers
+from legacy_mm.handlers.api import Headers
+from legacy_mm.handlers.batches import kind_of_times
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -146,7 +147,7 @@ class NativeReader:
         try:
             for batch, _ in self._source.data(fetched, BATCH_BYTES):
                 header = batch.header
-                kind = LOG_APPEND_TIME if header.has_append_time else CREATE_TIME
+                kind = kind_of_times(header)
                 for part in self._fields(batch, fetched.position):
                     columns, flaw = _columns(partition, kind, part)
                     if len(columns):

@@ -1,4 +1,4 @@
-"""The Fetch request and its response, versions 4 to 11: the bytes around the record sets, which stay where they are."""
+"""The Fetch request and its response, versions 0 to 11: the bytes around the record sets, which stay where they are."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.message_reader import MessageReader, string
 
 API_KEY = 1
-LOWEST, HIGHEST = 4, 11
-"""4 is the first whose records are in format 2; from 12 on the encoding is another."""
+LOWEST, HIGHEST = 0, 11
+"""4 is the first whose records may be in format 2; from 12 on the encoding is another."""
 CLIENT_RESTS_SINCE = 8
 """Before it a broker that throttles has rested by itself when it answers."""
 
 _CONSUMER = -1
+_THROTTLE_SINCE, _MAX_BYTES_SINCE, _ISOLATION_SINCE = 1, 3, 4
 _LOG_START_SINCE, _SESSION_SINCE, _EPOCH_SINCE, _RACK_SINCE = 5, 7, 9, 11
-_HEAD = struct.Struct(">iiiib")
-_INT, _LONG, _TWO_INTS = struct.Struct(">i"), struct.Struct(">q"), struct.Struct(">ii")
-_STATE = struct.Struct(">ihqq")
-"""Partition, error, high watermark, last stable offset."""
+_HEAD = struct.Struct(">iii")
+_BYTE, _INT, _LONG, _TWO_INTS = struct.Struct(">b"), struct.Struct(">i"), struct.Struct(">q"), struct.Struct(">ii")
+_STATE = struct.Struct(">ihq")
+"""Partition, error, high watermark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Wanted(NamedTuple):
     partition: TopicPartition
     offset: int
     leader_epoch: int
+    least_bytes: int = 0
+    """The bytes that it must be allowed, for its next message to come whole."""
 
 
 class Session(NamedTuple):
@@ -55,7 +58,10 @@ class Session(NamedTuple):
 
 
 class FetchedPartition(NamedTuple):
-    """One partition of a response; offsets that a version does not tell are -1."""
+    """One partition of a response; offsets that a version does not tell are -1.
+
+    Where there are no transactions yet, the last stable offset is the high watermark.
+    """
 
     partition: TopicPartition
     error: int
@@ -80,10 +86,18 @@ class FetchResponse(NamedTuple):
 
 
 def encode(version: int, options: FetchOptions, session: Session) -> bytes:
-    """Encode the body of a request; partitions are asked for in the order given, as far as topics allow."""
-    out = bytearray(
-        _HEAD.pack(_CONSUMER, options.max_wait_ms, options.min_bytes, options.max_bytes, options.committed_only)
-    )
+    """Encode the body of a request; partitions are asked for in the order given, as far as topics allow.
+
+    Where a version sets no limit for all of them together, each may bring its share.
+    """
+    most = options.partition_bytes
+    out = bytearray(_HEAD.pack(_CONSUMER, options.max_wait_ms, options.min_bytes))
+    if version >= _MAX_BYTES_SINCE:
+        out += _INT.pack(options.max_bytes)
+    else:
+        most = min(most, options.max_bytes // max(len(session.wanted), 1))
+    if version >= _ISOLATION_SINCE:
+        out += _BYTE.pack(options.committed_only)
     if version >= _SESSION_SINCE:
         out += _TWO_INTS.pack(session.id, session.epoch)
     topics: dict[str, list[Wanted]] = {}
@@ -99,7 +113,7 @@ def encode(version: int, options: FetchOptions, session: Session) -> bytes:
             out += _LONG.pack(want.offset)
             if version >= _LOG_START_SINCE:
                 out += _LONG.pack(-1)
-            out += _INT.pack(options.partition_bytes)
+            out += _INT.pack(max(most, want.least_bytes))
     if version >= _SESSION_SINCE:
         out += _forgotten(session.forgotten)
     if version >= _RACK_SINCE:
@@ -118,7 +132,7 @@ def _forgotten(partitions: Iterable[TopicPartition]) -> bytes:
 def decode(version: int, body: memoryview) -> FetchResponse:
     """Decode the response in these bytes; raise CorruptRecords."""
     reader = MessageReader(body)
-    throttle = reader.int32()
+    throttle = reader.int32() if version >= _THROTTLE_SINCE else 0
     error = session_id = 0
     if version >= _SESSION_SINCE:
         error, session_id = reader.int16(), reader.int32()
@@ -127,9 +141,13 @@ def decode(version: int, body: memoryview) -> FetchResponse:
 
 
 def _partition(version: int, reader: MessageReader, topic: str) -> FetchedPartition:
-    number, error, high, stable = reader.fields(_STATE)
-    start = reader.int64() if version >= _LOG_START_SINCE else -1
-    aborted = tuple((reader.int64(), reader.int64()) for _ in range(reader.count()))
+    number, error, high = reader.fields(_STATE)
+    stable, start = high, -1
+    aborted: tuple[tuple[int, int], ...] = ()
+    if version >= _ISOLATION_SINCE:
+        stable = reader.int64()
+        start = reader.int64() if version >= _LOG_START_SINCE else -1
+        aborted = tuple((reader.int64(), reader.int64()) for _ in range(reader.count()))
     preferred = reader.int32() if version >= _RACK_SINCE else -1
     records = reader.data()
     return FetchedPartition(TopicPartition(topic, number), error, high, stable, start, aborted, preferred, records)

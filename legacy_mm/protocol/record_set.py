@@ -6,7 +6,7 @@
 Nothing is made for each batch before it is needed, and for little ones it never is: calls of a kernel check and join
 as many as follow one another. A Java producer with its default `batch.size` fills a batch with 16 KB: sixteen records
 of 1 KB. The legacy tool, too, made batches of its own. With `read_committed`, `CommittedOnly` has to see every
-transactional batch, control batches too, in order.
+transactional batch, control batches too, in order. What is in format 0 or 1 becomes batches here (`message_set.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.fetch_messages import FetchedPartition
 from legacy_mm.protocol.kernels import record_kernels as kernels
+from legacy_mm.protocol.message_set import MessageSets, holds_messages, whole_messages
 from legacy_mm.protocol.record_batch import (
     CODEC_BITS,
     CONTROL_BIT,
@@ -66,7 +67,7 @@ class Ending(Enum):
     """Why the walk over a record set ended before its bytes did."""
 
     CUT_OFF = "the last batch is cut off: fetch again from its offset, with more bytes if it is the only one"
-    OLD_FORMAT = "the log holds messages in format 0 or 1: only the records engine reads those"
+    OLD_FORMAT = "messages of format 0 or 1: see `message_set.py`"
 
 
 class Tail(NamedTuple):
@@ -117,13 +118,21 @@ class RecordSet:
     next_offset: int
     """One past the last record of the last batch; -1 without a batch."""
     leader_epoch: int
-    """The leader epoch of the last batch."""
+    """The leader epoch of the last batch; -1: unknown."""
+    of_messages: bool = False
+    """True where they are messages of format 0 or 1, and none is a batch; `batches` counts wrappers as one."""
 
     @classmethod
     def read(cls, data: memoryview) -> RecordSet:
         """Return the batches before the first one that is not whole and sound."""
         end, batches, next_offset, leader_epoch = kernels.skip_batches(data)
         return cls(data[:end], batches, next_offset, leader_epoch)
+
+    @classmethod
+    def read_messages(cls, data: memoryview) -> RecordSet:
+        """Return the messages before the first other thing; raise CorruptRecords where the first one is broken."""
+        size, count, next_offset = whole_messages(data)
+        return cls(data[:size], count, next_offset if count else -1, -1, of_messages=True)
 
     def __iter__(self) -> Iterator[RecordBatch]:
         at = 0
@@ -139,20 +148,31 @@ class RecordSet:
 
 
 def whole_batches(answer: FetchedPartition) -> RecordSet:
-    """Return the batches before the first incomplete one. Brokers send the first batch whole, however big it is.
+    """Return the batches or messages before the first incomplete one, or the first of another format.
 
-    Raise CorruptRecords or EngineUnfit where the first one is broken, or in an old format. A later one like that is
-    left for the next answer, which begins with it.
+    Brokers since 0.10.1 send the first one whole, however big it is. Raise CorruptRecords where the first one is
+    broken. A later one is left for the next answer, which begins with it.
     """
-    record_set = RecordSet.read(answer.records)
-    if not record_set.batches:
-        try:
-            for item in read_batches(answer.records):
-                if isinstance(item, Tail) and item.ending is Ending.OLD_FORMAT:
-                    raise EngineUnfit(f"{answer.partition} holds messages in format {item.magic}")
-        except CorruptRecords as error:
-            raise CorruptRecords(f"{answer.partition}: {error}") from error
+    try:
+        if holds_messages(answer.records):
+            return RecordSet.read_messages(answer.records)
+        record_set = RecordSet.read(answer.records)
+        if not record_set.batches:
+            next(read_batches(answer.records), None)
+    except CorruptRecords as error:
+        raise CorruptRecords(f"{answer.partition}: {error}") from error
     return record_set
+
+
+def bytes_missing(records: memoryview) -> int:
+    """Return the bytes that an answer must have for its first batch or message to be whole; 0: it is, or there is none.
+
+    Brokers before 0.10.1 cut it off where the request sets the limit.
+    """
+    if len(records) < LOG_OVERHEAD:
+        return LOG_OVERHEAD if records else 0
+    _, length = _OFFSET_AND_LENGTH.unpack_from(records)
+    return LOG_OVERHEAD + length if LOG_OVERHEAD + length > len(records) else 0
 
 
 class Arrived(NamedTuple):
@@ -222,6 +242,8 @@ class DataBatches:
         self._joins_all = joins_all
         self._decompress = decompress
         self._check_crcs = check_crcs
+        self._keeps_append_time = keeps_append_time
+        self._messages: MessageSets | None = None
         self._left_out = CONTROL_BIT | (LOG_APPEND_BIT if keeps_append_time else 0)
         self._found = kernels.FoundBatches(_MOST_BATCHES)
 
@@ -232,8 +254,11 @@ class DataBatches:
 
         Little batches that follow one another come as one, of at most `most_bytes`, without compression; uncompiled
         kernels join none. With `opens` False compressed ones stay as they are. A batch is believed to hold no data only
-        if its checksum is right.
+        if its checksum is right. Messages come as batches without compression in any case.
         """
+        if record_set.of_messages:
+            yield from self._of_messages(record_set.data, most_bytes)
+            return
         at = 0
         while at < len(record_set.data):
             if kernels.COMPILED:
@@ -248,6 +273,12 @@ class DataBatches:
             if admitted and batch.header.records and not batch.header.is_control:
                 yield Arrived(batch, batch.header.codec)
             at += len(batch.buffer)
+
+    def _of_messages(self, data: memoryview, most_bytes: int) -> Iterator[Arrived]:
+        if self._messages is None:
+            self._messages = MessageSets(check_crcs=self._check_crcs, keeps_append_time=self._keeps_append_time)
+        for batch, codec in self._messages.batches(data, most_bytes):
+            yield Arrived(batch, codec)
 
     def _join(
         self, record_set: RecordSet, at: int, committed: CommittedOnly | None, most_bytes: int, *, opens: bool

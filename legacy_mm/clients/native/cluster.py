@@ -27,6 +27,8 @@ _IDLE_TIMEOUT = 10.0
 """The time an idle connection for small requests is kept beside those that carry records."""
 _SOON_TIMEOUT = 2.0
 """The time for which a thread waits for the next refresh; it is started again for a later one."""
+_ONE_OFFSET_SINCE = 1
+"""The first version of the answer to ListOffsets that is no list: brokers have it since 0.10.1."""
 _UNUSED_TIMEOUT = 300.0
 """The time after which an unused topic leaves the metadata requests, as in Java; else brokers would recreate a
 deleted topic.
@@ -254,15 +256,17 @@ class Cluster:
                     partition = TopicPartition(topic.name, row.partition_index)
                     if row.error_code:
                         _require_retriable(row.error_code, partition)
-                    else:
+                    elif answer.version >= _ONE_OFFSET_SINCE:
                         yield partition, row.offset
+                    elif row.old_style_offsets:
+                        yield partition, row.old_style_offsets[0]
 
     def _offsets_request(self, partitions: Iterable[TopicPartition], which: int) -> Any:
         topics: defaultdict[str, list[Any]] = defaultdict(list)
         for topic, partition in partitions:
             epoch = self.leader_epoch(TopicPartition(topic, partition))
             row = ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition(
-                partition_index=partition, current_leader_epoch=epoch, timestamp=which
+                partition_index=partition, current_leader_epoch=epoch, timestamp=which, max_num_offsets=1
             )
             topics[topic].append(row)
         return ListOffsetsRequest(
@@ -270,7 +274,6 @@ class Cluster:
             isolation_level=IsolationLevel.READ_COMMITTED if self._committed_only else IsolationLevel.READ_UNCOMMITTED,
             topics=[ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=rows) for name, rows in topics.items()],
             timeout_ms=int(self._timeout * 1000),
-            min_version=1,
         )
 
     def _refresh_behind(self) -> None:
@@ -331,7 +334,7 @@ class Cluster:
         used_since = monotonic() - _UNUSED_TIMEOUT if self._create else float("-inf")
         row = MetadataRequest.MetadataRequestTopic
         topics = [row(name=name) for name in sorted(asked) if self._used[name] >= used_since]
-        request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
+        request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create)
         try:
             if broker is None:
                 answer = known_topics(self.call_any(request))

@@ -28,7 +28,7 @@ from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
-from legacy_mm.protocol.record_set import whole_batches
+from legacy_mm.protocol.record_set import bytes_missing, whole_batches
 
 _RETRY_BACKOFF = 0.1
 _ATTEND_INTERVAL = 0.5
@@ -57,6 +57,7 @@ class Fetcher:
         self._halted: set[TopicPartition] = set()
         self._pauses: dict[TopicPartition, float] = {}
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
+        self._least_bytes: dict[TopicPartition, int] = {}
         self._logs = PositionValidator(cluster)
         self._gaps: list[Gap] = []
         self._started: deque[tuple[Started, TopicIds]] = deque()
@@ -276,7 +277,8 @@ class Fetcher:
         for partition, offset in self._positions.items():
             node, epoch = leaders.get(partition, _NOBODY)
             replica, until = self._replicas.get(partition, _NO_REPLICA)
-            yield Wanted(partition, offset, epoch), replica if now < until else node
+            least = self._least_bytes.get(partition, 0)
+            yield Wanted(partition, offset, epoch, least), replica if now < until else node
 
     def _attend(self) -> None:
         """Ensure that every broker that leads one of our partitions has a reader."""
@@ -309,6 +311,10 @@ class Fetcher:
         end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
         self.traffic.note_log(partition, answer.log_start_offset, end)
         record_set = whole_batches(answer)
+        if not record_set.batches and (least := bytes_missing(answer.records)):
+            self._least_bytes[partition] = least
+        else:
+            self._least_bytes.pop(partition, None)
         fetched = CompletedFetch(partition, position, record_set, answer.aborted, len(answer.records))
         return fetched, max(record_set.next_offset, position)
 

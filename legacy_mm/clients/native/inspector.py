@@ -156,7 +156,7 @@ def count_partitions(cluster: Cluster, topic: str) -> int | None:
 
 def _listing(cluster: Cluster, topics: Collection[str]) -> Any:
     named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
-    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
+    request = MetadataRequest(topics=named, allow_auto_topic_creation=False)
     return known_topics(cluster.call_any(request))
 
 

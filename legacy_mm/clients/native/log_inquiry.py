@@ -197,7 +197,10 @@ class _Reader:
                 at = start
                 continue
             _check(answer.error)
-            for header in (batch.header for batch in whole_batches(answer)):
+            record_set = whole_batches(answer)
+            if record_set.of_messages:
+                raise _Unknowable("the log holds messages without a producer id")
+            for header in (batch.header for batch in record_set):
                 if header.producer == entry.batch.header.producer and header.records == entry.batch.header.records:
                     return header.base_offset
                 at, quiet = header.next_offset, -1

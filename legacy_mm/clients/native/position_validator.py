@@ -110,7 +110,7 @@ class PositionValidator:
 
     def _request(self, wanted: Iterable[Wanted]) -> Any:
         topics: defaultdict[str, list[Any]] = defaultdict(list)
-        for (topic, partition), _, epoch in wanted:
+        for (topic, partition), _, epoch, _ in wanted:
             row = OffsetForLeaderEpochRequest.OffsetForLeaderTopic.OffsetForLeaderPartition(
                 partition=partition,
                 current_leader_epoch=epoch,

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.handlers.api import Record, TargetRecord
-from legacy_mm.handlers.batches import PythonBatches
+from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, NO_TIMESTAMP, Record, TargetRecord
+from legacy_mm.handlers.batches import PythonBatches, kind_of_times
 from legacy_mm.handlers.single_records import Answers, handle_records
 from legacy_mm.model import NO_RECORDS, Columns
+from legacy_mm.protocol.record_batch import Header
+from tests.unit.protocol.batches import NOW
 from tests.unit.source_records import row
 
 Handle = Callable[[Record], Sequence[Any]]
@@ -39,6 +41,16 @@ def values(found: Answers) -> list[bytes | None]:
 def test_each_record_knows_how_many_targets_it_made() -> None:
     found = handled(twice_or_never, b"a", b"b", b"n", b"c")
     assert (values(found), list(found.ends), found.error) == ([b"a", b"b", b"b", b"c"], [1, 3, 3, 4], None)
+
+
+@pytest.mark.parametrize(
+    ("times", "epoch", "kind"),
+    [((NOW, NOW), 3, CREATE_TIME), ((-1, -1), 3, CREATE_TIME), ((-1, -1), -1, NO_TIMESTAMP)],
+)
+def test_the_kind_of_times(times: tuple[int, int], epoch: int, kind: int) -> None:
+    header = Header.new(1, *times)._replace(leader_epoch=epoch)
+    assert kind_of_times(header) == kind
+    assert kind_of_times(header.with_append_time(NOW)) == LOG_APPEND_TIME
 
 
 def test_no_records() -> None:

@@ -28,8 +28,11 @@ VERSIONS = range(fetch_messages.LOWEST, fetch_messages.HIGHEST + 1)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_fetch_request_says_what_was_meant(version: int) -> None:
     read = FetchRequest.decode(fetch_messages.encode(version, OPTIONS, SESSION), version=version)
-    assert (read.replica_id, read.max_wait_ms, read.min_bytes, read.max_bytes) == (-1, 500, 1, 1 << 20)
-    assert read.isolation_level == 1
+    assert (read.replica_id, read.max_wait_ms, read.min_bytes) == (-1, 500, 1)
+    if version >= 3:
+        assert read.max_bytes == 1 << 20
+    if version >= 4:
+        assert read.isolation_level == 1
     if version >= 11:
         assert read.rack_id == "r1"
     if version >= 7:
@@ -42,6 +45,22 @@ def test_a_fetch_request_says_what_was_meant(version: int) -> None:
     }
     told = {want.partition: (want.offset, want.leader_epoch if version >= 9 else None) for want in WANTED}
     assert found == told
+
+
+def test_a_partition_may_bring_as_much_as_its_next_message_needs() -> None:
+    wanted = [WANTED[0], WANTED[1]._replace(least_bytes=1 << 19), WANTED[2]._replace(least_bytes=1)]
+    read = FetchRequest.decode(fetch_messages.encode(2, OPTIONS, SESSION._replace(wanted=wanted)), version=2)
+    most = {(topic.topic, row.partition): row.partition_max_bytes for topic in read.topics for row in topic.partitions}
+    assert most == {("a", 0): 1 << 18, ("b", 2): 1 << 19, ("a", 1): 1 << 18}
+
+
+@pytest.mark.parametrize(("version", "most"), [(2, (1 << 20) // 10), (3, 1 << 18)])
+def test_many_partitions_share_what_an_answer_may_have(version: int, most: int) -> None:
+    """Brokers before 0.10.1 have no limit for all of them."""
+    wanted = [Wanted(TopicPartition("a", number), 7, 3) for number in range(10)]
+    body = fetch_messages.encode(version, OPTIONS, SESSION._replace(wanted=wanted))
+    (topic,) = FetchRequest.decode(body, version=version).topics
+    assert {row.partition_max_bytes for row in topic.partitions} == {most}
 
 
 def fetch_response(version: int) -> bytes:
@@ -66,11 +85,13 @@ def fetch_response(version: int) -> bytes:
 def test_a_fetch_response_is_read(version: int) -> None:
     read = fetch_messages.decode(version, memoryview(fetch_response(version)))
     (row,) = read.partitions
-    assert (read.throttle_ms, read.error, read.session_id) == (12, 0, 17 if version >= 7 else 0)
-    assert (row.partition, row.error, row.high_watermark, row.last_stable_offset) == (TopicPartition("b", 2), 0, 50, 40)
+    assert (read.throttle_ms, read.error) == (12 if version >= 1 else 0, 0)
+    assert read.session_id == (17 if version >= 7 else 0)
+    assert (row.partition, row.error, row.high_watermark) == (TopicPartition("b", 2), 0, 50)
+    assert row.last_stable_offset == (40 if version >= 4 else 50)
     assert row.log_start_offset == (5 if version >= 5 else -1)
     assert row.preferred_replica == (3 if version >= 11 else -1)
-    assert row.aborted == ((9, 11),)
+    assert row.aborted == (((9, 11),) if version >= 4 else ())
     assert bytes(row.records) == b"records"
 
 

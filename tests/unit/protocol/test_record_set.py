@@ -11,10 +11,21 @@ from hypothesis import strategies as st
 from kafka.record.memory_records import MemoryRecordsBuilder
 
 from legacy_mm.errors import CorruptRecords
+from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.fetch_messages import FetchedPartition
 from legacy_mm.protocol.kernels import WHY_UNCOMPILED
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.protocol.record_set import CommittedOnly, DataBatches, Ending, RecordSet, Tail, read_batches
+from legacy_mm.protocol.record_set import (
+    CommittedOnly,
+    DataBatches,
+    Ending,
+    RecordSet,
+    Tail,
+    bytes_missing,
+    read_batches,
+    whole_batches,
+)
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, decompress, record_set, rows
 
 ROWS = [Row(number, NOW, b"key", b"value") for number in range(3)]
@@ -68,7 +79,26 @@ def test_messages_of_an_old_format_are_said_to_be_old(magic: int) -> None:
     batch, tail = read_batches(joined(THREE[0], bytes(builder.buffer())))
     assert batch == THREE[0]
     assert tail == Tail(Ending.OLD_FORMAT, len(THREE[0].buffer), 0, magic)
-    assert "records engine" in tail.ending.value
+    old = bytes(builder.buffer())
+    found = whole_batches(fetched(old + bytes(THREE[0].buffer)))
+    assert (found.of_messages, found.batches, found.next_offset, len(found.data)) == (True, 1, 1, len(old))
+    (arrived,) = DataBatches(decompress, check_crcs=True).of(found, CommittedOnly((), decompress), 0)
+    assert (arrived.codec, [row.value for row in decode(arrived.batch)]) == (Codec.NONE, [b"value"])
+
+
+def fetched(records: bytes) -> FetchedPartition:
+    return FetchedPartition(TopicPartition("t", 0), 0, 90, 90, 0, (), -1, memoryview(records))
+
+
+def test_what_is_broken_names_the_partition() -> None:
+    for broken in (struct.pack(">qiIb", 13, 3, 0, 1), struct.pack(">qiIb", 13, 3, 0, 2)):
+        with pytest.raises(CorruptRecords, match="^t-0: "):
+            whole_batches(fetched(broken + bytes(50)))
+
+
+@pytest.mark.parametrize(("size", "missing"), [(0, 0), (5, 12), (12, 32), (31, 32), (32, 0), (40, 0)])
+def test_how_much_an_answer_lacks(size: int, missing: int) -> None:
+    assert bytes_missing(memoryview(struct.pack(">qi", 7, 20) + bytes(40))[:size]) == missing
 
 
 @pytest.mark.parametrize("length", [-(1 << 31), -1, 0, 13])

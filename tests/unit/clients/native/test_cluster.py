@@ -111,6 +111,16 @@ def test_a_topic_without_permission_is_not_waited_for(asked: Asked) -> None:
         Cluster(property_names.read_connection(PROPERTIES), 60.0).offsets([ORDERS], LATEST)
 
 
+@pytest.mark.parametrize(("version", "told"), [(0, {"old_style_offsets": [7]}), (1, {"offset": 7})])
+def test_offsets_come_in_a_list_from_brokers_before_0_10_1(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch, version: int, told: dict[str, Any]
+) -> None:
+    row = SimpleNamespace(partition_index=0, error_code=0, **told)
+    answer = SimpleNamespace(version=version, topics=[SimpleNamespace(name="orders", partitions=[row])])
+    monkeypatch.setattr(Cluster, "call", lambda *_: answer)
+    assert Cluster(property_names.read_connection(PROPERTIES), 1.0).offsets([ORDERS], LATEST) == {ORDERS: 7}
+
+
 def test_a_cluster_that_is_closed_does_not_wait(asked: Asked) -> None:
     cluster = Cluster(property_names.read_connection(PROPERTIES), 60.0)
     cluster.close()

@@ -15,7 +15,7 @@ from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.fetcher import Fetcher, _Reader
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.control_channel.frames import Started
-from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
+from legacy_mm.errors import CorruptRecords, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST
 from legacy_mm.protocol.fetch_messages import FetchedPartition
 from tests.fakes.cluster import OneBroker
@@ -228,10 +228,25 @@ def test_errors_that_stay_end_the_reading(fetcher: Fetcher) -> None:
         fetcher.answered(asked(fetcher), [answer(A, error=NOT_AUTHORIZED)])
 
 
-def test_a_log_in_an_old_format_is_for_the_other_engine(fetcher: Fetcher) -> None:
-    message = struct.pack(">qiIbbiii", 20, 22, 0, 1, 0, -1, -1, 0)
-    with pytest.raises(EngineUnfit, match="t-0 holds messages in format 1"):
-        fetcher.answered(asked(fetcher), [answer(A, message)])
+MESSAGE = struct.pack(">qiIbbiii", 20, 18, 0, 0, 0, -1, 4, 0)
+"""Of 30 bytes, in format 0."""
+
+
+def test_messages_of_an_old_format_come_out_until_a_batch_follows(fetcher: Fetcher) -> None:
+    fetcher.answered(asked(fetcher), [answer(A, MESSAGE + batch_at(21))])
+    assert taken(fetcher).record_set.of_messages
+    assert next(want.offset for want in asked(fetcher) if want.partition == A) == 21
+
+
+def test_a_message_that_was_cut_off_is_asked_for_with_more_bytes(fetcher: Fetcher) -> None:
+    """Before 0.10.1 brokers send as much as was asked for, and no more."""
+    fetcher.answered(asked(fetcher), [answer(A, MESSAGE[:29]), answer(B, MESSAGE[:11]), answer(C)])
+    assert taken(fetcher) is None
+    again = asked(fetcher)
+    assert {want.partition: (want.offset, want.least_bytes) for want in again} == {A: (20, 30), B: (20, 12), C: (20, 0)}
+    fetcher.answered(again, [answer(A, MESSAGE), answer(B, MESSAGE[:20]), answer(C)])
+    wanted = {want.partition: (want.offset, want.least_bytes) for want in asked(fetcher)}
+    assert wanted == {A: (21, 0), B: (20, 30), C: (20, 0)}
 
 
 def test_a_broken_record_set_names_its_partition(fetcher: Fetcher) -> None:
@@ -247,7 +262,7 @@ def test_what_is_sound_before_a_broken_batch_is_handed_out_first(fetcher: Fetche
     assert [batch.header.base_offset for batch in taken(fetcher).record_set] == [20]
     wanted = asked(fetcher)
     assert next(want.offset for want in wanted if want.partition == A) == 23
-    with pytest.raises(CorruptRecords, match="t-0: record batch at offset 23"):
+    with pytest.raises(CorruptRecords, match="t-0: message at offset 23"):
         fetcher.answered(wanted, [answer(A, BROKEN)])
 
 

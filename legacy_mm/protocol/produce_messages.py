@@ -1,4 +1,4 @@
-"""The Produce request and its response, versions 3 to 8: a frame around record batches, which are not copied."""
+"""The Produce request and its response, versions 0 to 8: a frame around record batches, which are not copied."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import NamedTuple
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Bytes
 from legacy_mm.protocol.message_reader import MessageReader, string
+from legacy_mm.protocol.record_batch import MAGIC
 
 API_KEY = 0
-LOWEST, HIGHEST = 3, 8
-"""3 is the first for format 2; from 9 on the encoding is another."""
+LOWEST, HIGHEST = 0, 8
+"""From 9 on the encoding is another."""
 CLIENT_RESTS_SINCE, ZSTD_SINCE = 6, 7
 """Before the first a broker that throttles has rested by itself when it answers."""
 
-_START_SINCE, _RECORD_ERRORS_SINCE = 5, 8
+_THROTTLE_SINCE, _TIME_SINCE, _BATCHES_SINCE, _START_SINCE, _RECORD_ERRORS_SINCE = 1, 2, 3, 5, 8
 _HEAD = struct.Struct(">hi")
 _INT, _TWO_INTS = struct.Struct(">i"), struct.Struct(">ii")
-_OUTCOME = struct.Struct(">ihqq")
-"""Partition, error, base offset, log append time."""
+_OUTCOME = struct.Struct(">ihq")
+"""Partition, error, base offset."""
 
 
 class Appended(NamedTuple):
@@ -34,12 +35,18 @@ class Appended(NamedTuple):
     """Why it was refused, by the place of a record in the batch; empty: the broker names none."""
 
 
-def encode(acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, Bytes]]) -> list[Bytes]:
-    """Encode the segments of a request's body: one batch for a partition."""
+def format_of(version: int) -> int:
+    """Return the message format that a version of the request carries."""
+    return MAGIC if version >= _BATCHES_SINCE else int(version >= _TIME_SINCE)
+
+
+def encode(version: int, acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, Bytes]]) -> list[Bytes]:
+    """Encode the segments of a request's body: one batch, or message set, for a partition."""
     topics: dict[str, list[tuple[int, Bytes]]] = {}
     for partition, batch in batches:
         topics.setdefault(partition.topic, []).append((partition.partition, batch))
-    head = string(None) + _HEAD.pack(acks, timeout_ms) + _INT.pack(len(topics))
+    head = string(None) if version >= _BATCHES_SINCE else b""  # the transactional id
+    head += _HEAD.pack(acks, timeout_ms) + _INT.pack(len(topics))
     segments: list[Bytes] = []
     for topic, parts in topics.items():
         head += string(topic) + _INT.pack(len(parts))
@@ -53,11 +60,13 @@ def decode(version: int, body: memoryview) -> tuple[list[Appended], int]:
     """Decode the result of each batch, and the milliseconds to send nothing; raise CorruptRecords."""
     reader = MessageReader(body)
     found = [_appended(version, reader, topic) for topic in reader.names() for _ in range(reader.count())]
-    return found, reader.int32()
+    return found, reader.int32() if version >= _THROTTLE_SINCE else 0
 
 
 def _appended(version: int, reader: MessageReader, topic: str) -> Appended:
-    number, error, base_offset, _ = reader.fields(_OUTCOME)
+    number, error, base_offset = reader.fields(_OUTCOME)
+    if version >= _TIME_SINCE:
+        reader.int64()
     if version >= _START_SINCE:
         reader.int64()
     blamed: dict[int, str] = {}

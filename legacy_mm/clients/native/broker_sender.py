@@ -25,7 +25,10 @@ from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import produce_messages as messages
-from legacy_mm.protocol.compression import Bytes, Codec
+from legacy_mm.protocol.compression import Bytes, Codec, Decompressor
+from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.protocol.message_set import HeadersRefused, message_set
+from legacy_mm.protocol.record_batch import MAGIC
 
 _LOOK_INTERVAL = 0.05
 IDLE_TIMEOUT = 10.0
@@ -91,6 +94,7 @@ class BrokerSender:
         self._has_sender = False
         self._sending = False
         self._silent_until = 0.0
+        self._decompress: Decompressor | None = None
 
     def run(self) -> None:
         """Send until idle or purged, or until an error that no later try can repair."""
@@ -194,11 +198,13 @@ class BrokerSender:
     def _send(self, entries: list[ProducerBatch]) -> None:
         options = self._owner.options
         link = self._usable_link() or self._connect()
-        zstd = any(entry.batch.header.codec is Codec.ZSTD for entry in entries)
-        lowest = messages.ZSTD_SINCE if zstd else messages.LOWEST
-        version = link.connection.version(messages.API_KEY, lowest, messages.HIGHEST)
-        batches = [(entry.queue.partition, entry.batch.buffer) for entry in entries]
-        segments = messages.encode(options.acks, int(options.request_timeout * 1000), batches)
+        version = link.connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
+        if version < messages.ZSTD_SINCE:
+            self._refuse_zstd(entries)
+            if not entries:
+                return
+        batches = [(entry.queue.partition, self._encoded(entry, version)) for entry in entries]
+        segments = messages.encode(version, options.acks, int(options.request_timeout * 1000), batches)
         if not options.acks:
             self._send_for_good(link, version, segments, entries)
             return
@@ -226,6 +232,27 @@ class BrokerSender:
         with self._owner.lock:
             for entry in entries:
                 self._owner.acknowledged(entry, -1)
+
+    def _refuse_zstd(self, entries: list[ProducerBatch]) -> None:
+        """Refuse what is compressed with zstd, in the place of a broker that does not know it, and take it out."""
+        refused = [entry for entry in entries if entry.batch.header.codec is Codec.ZSTD]
+        entries[:] = [entry for entry in entries if entry not in refused]
+        with self._owner.lock:
+            for entry in refused:
+                code = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+                self._owner.failed(entry, messages.Appended(entry.queue.partition, code, -1, "", {}))
+
+    def _encoded(self, entry: ProducerBatch, version: int) -> Bytes:
+        """Return the batch as this version of the request carries it; raise HeadersRefused, CorruptRecords."""
+        magic = messages.format_of(version)
+        if magic == MAGIC:
+            return entry.batch.buffer
+        if self._decompress is None:
+            self._decompress = Decompressor()
+        try:
+            return message_set(entry.batch, self._decompress, magic)
+        except HeadersRefused as error:
+            raise HeadersRefused(f"sending to {entry.queue.partition.topic} failed: {error}") from error
 
     def _usable_link(self) -> _Link | None:
         """Return the link, or give it up.

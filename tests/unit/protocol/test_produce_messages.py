@@ -20,11 +20,15 @@ VERSIONS = range(produce_messages.LOWEST, produce_messages.HIGHEST + 1)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_produce_request_says_what_was_meant(version: int) -> None:
     batches = [(TopicPartition("a", 0), b"one"), (TopicPartition("b", 1), b"two"), (TopicPartition("a", 2), b"three")]
-    body = b"".join(bytes(segment) for segment in produce_messages.encode(-1, 30_000, batches))
+    body = b"".join(bytes(segment) for segment in produce_messages.encode(version, -1, 30_000, batches))
     read = ProduceRequest.decode(body, version=version)
-    assert (read.transactional_id, read.acks, read.timeout_ms) == (None, -1, 30_000)
+    assert (read.acks, read.timeout_ms) == (-1, 30_000)
     found = {(topic.name, row.index): bytes(row.records) for topic in read.topic_data for row in topic.partition_data}
     assert found == dict(batches)
+
+
+def test_the_format_of_what_a_request_carries() -> None:
+    assert [produce_messages.format_of(version) for version in VERSIONS] == [0, 0, 1, 2, 2, 2, 2, 2, 2]
 
 
 def produce_response(version: int) -> bytes:
@@ -51,7 +55,7 @@ def produce_response(version: int) -> bytes:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_produce_response_is_read(version: int) -> None:
     (taken, refused, other), throttle = produce_messages.decode(version, memoryview(produce_response(version)))
-    assert throttle == 5
+    assert throttle == (5 if version >= 1 else 0)
     assert (taken.partition, taken.error, taken.base_offset) == (TopicPartition("t", 1), 0, 77)
     assert (refused.partition, refused.error) == (TopicPartition("t", 2), 87)
     assert refused.reason == ("bad key" if version >= 8 else "")

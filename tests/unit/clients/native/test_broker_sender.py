@@ -7,6 +7,7 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from select import select
 from types import SimpleNamespace
 from typing import Any
@@ -29,11 +30,15 @@ from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer
 from legacy_mm.config.kafka_clients import ConnectionSettings, ProducerSettings, ProduceSettings
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import produce_messages
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.protocol.message_set import HeadersRefused, MessageSets
 from legacy_mm.protocol.produce_messages import Appended
+from legacy_mm.protocol.record_batch import RecordBatch
 from tests.fakes.cluster import FakeCluster
 from tests.unit.clients.native.appending import NOW, PLACE, make, sent
 from tests.unit.clients.native.broker import response
-from tests.unit.protocol.batches import Row, build
+from tests.unit.protocol.batches import Row, build, decode
 
 DAMAGED, LEADER_GONE, DUPLICATE = 2, 6, 46
 SECONDS, MOMENT = 10.0, 0.02
@@ -133,6 +138,7 @@ class LocalCluster(FakeCluster):
     def __init__(self) -> None:
         super().__init__()
         self.peers: list[socket.socket] = []
+        self.version = VERSION
 
     @override
     def leader(self, partition: TopicPartition) -> Broker | None:
@@ -144,7 +150,7 @@ class LocalCluster(FakeCluster):
         theirs.settimeout(SECONDS)
         self.peers.append(theirs)
         made = Connection(PlaintextTransportLayer(ours), "host", 9092, node, ConnectionSettings())
-        made.knows({produce_messages.API_KEY: (3, VERSION)})
+        made.knows({produce_messages.API_KEY: (0, self.version)})
         return made
 
 
@@ -190,10 +196,11 @@ class Conversation:
         row = data.PartitionProduceResponse(
             index=0, error_code=error, base_offset=offset, log_append_time_ms=-1, log_start_offset=0
         )
+        version = self.cluster.version
         told = ProduceResponse(
-            responses=[data(name="t", partition_responses=[row])], throttle_time_ms=0, version=VERSION
+            responses=[data(name="t", partition_responses=[row])], throttle_time_ms=0, version=version
         )
-        self.cluster.peers[connection].sendall(response(number, bytes(told.encode(version=VERSION))))
+        self.cluster.peers[connection].sendall(response(number, bytes(told.encode(version=version))))
 
     def acknowledged(self, count: int) -> list[tuple[bytes, int]]:
         """Receipt and offset of each."""
@@ -293,3 +300,51 @@ def test_idle_threads_end_and_the_next_batch_starts_them_again(
 
 def threads() -> list[str]:
     return [each.name for each in threading.enumerate() if each.name in (f"append-{NODE}", f"acks-{NODE}")]
+
+
+@pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1)])
+def test_a_broker_before_0_11_gets_messages(conversation: Conversation, version: int, magic: int) -> None:
+    conversation.cluster.version = version
+    conversation.append(b"one")
+    number, data = conversation.request()
+    ((batch, codec),) = MessageSets(check_crcs=True).batches(memoryview(data), 1)
+    assert (data[16], codec) == (magic, Codec.NONE)
+    assert decode(batch) == [Row(0, NOW if magic else -1, b"k", b"one")]
+    conversation.answer(number)
+    assert conversation.acknowledged(1) == [(b"one", 7)]
+
+
+def test_a_record_that_such_a_broker_has_no_place_for_ends_the_sending(conversation: Conversation) -> None:
+    conversation.cluster.version = 2
+    conversation.appender.append(PLACE, build([Row(0, NOW, b"k", b"v", (("name", b""),))]), "opaque")
+
+    def ended() -> bool:
+        with suppress(HeadersRefused):
+            conversation.appender.tend()
+            return False
+        return True
+
+    wait_until(ended, SECONDS, "the end")
+    with pytest.raises(HeadersRefused, match="sending to t failed: Magic v1 does not support record headers"):
+        conversation.appender.tend()
+
+
+def test_zstd_is_refused_in_the_place_of_a_broker_that_does_not_know_it(conversation: Conversation) -> None:
+    """As later ones refuse it: then the records are sent without compression."""
+    conversation.cluster.version = produce_messages.ZSTD_SINCE - 1
+    conversation.appender.append(PLACE, build([Row(0, NOW, b"k", b"v")], codec=Codec.ZSTD), b"opaque")
+    refused = []
+
+    def found() -> bool:
+        conversation.appender.tend()
+        refused.extend(conversation.appender.take_refused())
+        return bool(refused)
+
+    wait_until(found, SECONDS, "the refusal")
+    assert [each.refusal for each in refused] == [ErrorCode.UNSUPPORTED_COMPRESSION_TYPE]
+    assert not refused[0].may_have_arrived
+    conversation.appender.replace(refused[0], [(build([Row(0, NOW, b"k", b"v")]), b"opaque")])
+    number, data = conversation.request()
+    assert decode(RecordBatch.read(memoryview(data)))[0].value == b"v"
+    conversation.answer(number)
+    assert conversation.acknowledged(1) == [(b"opaque", 7)]

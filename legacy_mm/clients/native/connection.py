@@ -39,6 +39,8 @@ _CLIENT_ID_LENGTH = struct.Struct(">h")
 _IDS = 1 << 31
 _ON_THEIR_WAY = 64 << 10
 """Bytes of requests, so few that their answers find room in the sockets: a broker without it reads no further."""
+_PATIENCE = 1.0
+"""The time after which a broker that does not tell its versions may be one of 0.9."""
 _LIFE_USED = 0.85
 """The part of a login's lifetime after which it is renewed, as in the Java client."""
 _CODEC = Lock()
@@ -79,14 +81,35 @@ def _connect(
     connection = Connection(transport, host, port, node, settings)
     try:
         with connection.with_timeout(deadline.remaining()):
-            connection.knows(login.ask_versions(connection.call))
             if name := security.mechanism_name:
+                connection.knows(login.ask_versions(connection.call))
                 lifetime = login.authenticate(connection.call, name, security.mechanism(host))
                 connection.renew_before = monotonic() + lifetime * _LIFE_USED if lifetime else None
+            else:
+                connection.knows(_versions(connection, security.silent))
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _versions(connection: Connection, silent: set[tuple[str, int]]) -> Mapping[int, tuple[int, int]]:
+    """Return the broker's API versions; those of 0.9 if it answers the next question instead.
+
+    A later broker may be slow, and asked as an old one it would leave out headers. But it answers in order.
+    """
+    address = connection.host, connection.port
+    patience = 0.0 if address in silent else _PATIENCE
+    question = login.ask_what_0_9_knows()
+    try:
+        return login.ask_versions(lambda request: connection.call_or(request, patience, question))
+    except _Unanswered:
+        silent.add(address)
+        return login.OF_0_9
+
+
+class _Unanswered(Exception):
+    """A broker has answered a later question only."""
 
 
 class _Asked(NamedTuple):
@@ -115,6 +138,7 @@ class Connection:
         self._ids = count(1)
         self._outstanding: deque[_Asked] = deque()
         self._excused = float("-inf")
+        self._may_skip = False
         self._broker = BrokerVersionData(api_versions={})
         self._users, self._closed, self._lock = 0, False, Lock()
 
@@ -189,6 +213,23 @@ class Connection:
         sent, _ = self._ask(request)
         return self._answer(sent)
 
+    def call_or(self, request: Any, patience: float, other: Any) -> Any:
+        """Return the answer as `call` does; where there is none within `patience`, ask the other question, too.
+
+        Raise _Unanswered where only that is answered: brokers answer in order what they know.
+        """
+        sent, _ = self._ask(request)
+        if self._transport.is_ready(patience):
+            return self._answer(sent)
+        self._ask(other)
+        self._may_skip = True
+        body = self.receive()
+        self._may_skip = False
+        if not self._outstanding:
+            raise _Unanswered
+        self.receive()
+        return self._decoded(sent, body)
+
     def call_each(self, requests: Iterable[Any]) -> Iterator[Any]:
         """Yield the answers in the order of the requests, several of which are in flight at a time; else like `call`.
 
@@ -240,7 +281,10 @@ class Connection:
 
     def _answer(self, request: Any) -> Any:
         """Return the answer to the oldest unanswered request."""
-        answer = _SIZE.pack(request.header.correlation_id) + bytes(self.receive())
+        return self._decoded(request, self.receive())
+
+    def _decoded(self, request: Any, body: memoryview) -> Any:
+        answer = _SIZE.pack(request.header.correlation_id) + bytes(body)
         try:
             with _CODEC:
                 return request.header.get_response_class().decode(answer, header=True)
@@ -306,6 +350,8 @@ class Connection:
             raise self._lost(f"a response of {size} bytes; the most is {self._most_bytes}")
         if not self._outstanding:
             raise self._lost("a response to no request")
+        if self._may_skip and correlation_id == self._outstanding[-1].correlation_id:
+            del self._outstanding[0]
         wanted = self._outstanding[0]
         if correlation_id != wanted.correlation_id:
             raise self._lost(

@@ -85,6 +85,8 @@ class Security:
         self.mechanism_name = self._sasl.mechanism if self.protocol.logs_in else None
         configure = _CONFIGURATIONS.get(self.mechanism_name or "")
         self._configuration = configure(self._sasl) if configure else {}
+        self.silent: set[tuple[str, int]] = set()
+        """The addresses whose broker was silent when it was asked for its versions."""
 
     def secure(self, connected: socket.socket, host: str) -> TransportLayer:
         """Return the layer over a fresh TCP connection to `host`; raise AuthenticationFailed, or OSError when it

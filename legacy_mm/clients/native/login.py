@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka.errors import NoError, UnsupportedVersionError, for_code
+from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
@@ -16,6 +17,22 @@ from legacy_mm.errors import LegacyMMError
 
 Call = Callable[[Any], Any]
 _NEWEST = 4
+OF_0_9: Mapping[int, tuple[int, int]] = {
+    0: (0, 1),  # Produce
+    1: (0, 1),  # Fetch
+    2: (0, 0),  # ListOffsets
+    3: (0, 0),  # Metadata
+    8: (0, 2),  # OffsetCommit
+    9: (0, 1),  # OffsetFetch
+    10: (0, 0),  # FindCoordinator
+    11: (0, 0),  # JoinGroup
+    12: (0, 0),  # Heartbeat
+    13: (0, 0),  # LeaveGroup
+    14: (0, 0),  # SyncGroup
+    15: (0, 0),  # DescribeGroups
+    16: (0, 0),  # ListGroups
+}
+"""The versions that brokers of 0.9 know, and do not tell: they do not answer when they are asked."""
 _MOST_ROUNDS = 20
 """The limit of questions and answers in one login; Kerberos needs the most, about four."""
 
@@ -33,6 +50,11 @@ def ask_versions(call: Call) -> dict[int, tuple[int, int]]:
         if error is not UnsupportedVersionError or highest >= version:
             raise ConnectionLost(f"the broker does not tell its API versions: {error.__name__}")
         version = highest
+
+
+def ask_what_0_9_knows() -> Any:
+    """Return a question that brokers since 0.9 answer."""
+    return ListGroupsRequest(version=0)
 
 
 def _about_us(version: int) -> Any:

@@ -49,6 +49,10 @@ class TransportLayer(ABC):
         """Return True if the other side has closed it; earlier bytes may still wait to be received."""
         return _happens(self._socket, select.POLLRDHUP, 0)
 
+    def is_ready(self, seconds: float) -> bool:
+        """Return True once there is something to receive, or the end; False if nothing comes in this time."""
+        return _happens(self._socket, select.POLLIN, seconds)
+
     def shut(self) -> None:
         """Wake blocked threads; no more bytes are sent or received."""
         shut(self._socket)

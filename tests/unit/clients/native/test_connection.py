@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import struct
 import threading
 from collections.abc import Iterator
@@ -11,10 +12,14 @@ from typing import Any
 
 import pytest
 from kafka.protocol.consumer import HeartbeatRequest, HeartbeatResponse
+from kafka.protocol.metadata import ApiVersionsResponse
 from kafka.protocol.schemas import StructField
 
 from legacy_mm.clients.native import connection
+from legacy_mm.clients.native.connection import open_connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.connection_security import Security
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from tests.unit.clients.native.broker import FETCH, Peer, response
 
 HEAD = struct.Struct(">ihhih2s")
@@ -215,3 +220,63 @@ def test_one_thread_at_a_time_compiles_a_codec(coding: str, monkeypatch: pytest.
         thread.join()
     assert errors == [0, 0]
     assert not overlaps
+
+
+API_VERSIONS, LIST_GROUPS = 18, 16
+KNOWN = 4, 17
+
+
+class SlowBroker(threading.Thread):
+    """Answers a question for versions when it is asked another one, or never."""
+
+    def __init__(self, *, is_0_9: bool) -> None:
+        super().__init__(daemon=True)
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self.asked: list[int] = []
+        self._is_0_9 = is_0_9
+
+    def run(self) -> None:
+        """Serve until the server is closed."""
+        with suppress(OSError):
+            while True:
+                with self._server.accept()[0] as end:
+                    late: list[bytes] = []
+                    while head := end.recv(4, socket.MSG_WAITALL):
+                        request = end.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL)
+                        self._serve(end, *struct.unpack_from(">hhi", request), late)
+
+    def _serve(self, end: socket.socket, api_key: int, version: int, number: int, late: list[bytes]) -> None:
+        self.asked.append(api_key)
+        if api_key == API_VERSIONS:
+            known = ApiVersionsResponse.ApiVersion(api_key=FETCH, min_version=KNOWN[0], max_version=KNOWN[1])
+            answer = ApiVersionsResponse(error_code=0, api_keys=[known], version=version)
+            late += [] if self._is_0_9 else [response(number, bytes(answer.encode(version=version)))]
+        elif api_key == LIST_GROUPS:
+            end.sendall(b"".join(late) + response(number, struct.pack(">hi", 0, 0)))
+        else:
+            end.sendall(response(number, struct.pack(">h", 0)))
+
+    def stop(self) -> None:
+        """Take no more connections."""
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+
+@pytest.mark.parametrize(("is_0_9", "fetch"), [(True, 1), (False, 11)])
+def test_a_broker_is_of_0_9_if_it_answers_the_next_question_first(
+    monkeypatch: pytest.MonkeyPatch, is_0_9: bool, fetch: int
+) -> None:
+    """A later one that is slow, and is asked as an old one, would leave out headers."""
+    monkeypatch.setattr(connection, "_PATIENCE", 0.05)
+    broker = SlowBroker(is_0_9=is_0_9)
+    broker.start()
+    settings = ConnectionSettings()
+    security = Security(settings)
+    for number in (1, 2):
+        with closing(open_connection(security, "127.0.0.1", broker.port, settings, within=10.0)) as made:
+            assert made.version(FETCH, 0, 11) == fetch
+            made.call(HeartbeatRequest(group_id="g", generation_id=1, member_id="m", version=0)) if is_0_9 else None
+        assert broker.asked == ([API_VERSIONS, LIST_GROUPS] + [HEARTBEAT] * is_0_9) * number
+        assert security.silent == ({("127.0.0.1", broker.port)} if is_0_9 else set())
+    broker.stop()

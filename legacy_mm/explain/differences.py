@@ -138,7 +138,7 @@ DIFFERENCES = (
         "header-names-that-are-not-utf-8",
         "copies such a record, and changes the header's name",
         "--engine records: ends with 255 and names the record, also where the name holds a NUL; "
-        "batches copies it as it is. Where librdkafka reads (a cluster master, old brokers), a NUL ends the name",
+        "batches copies it as it is. Where librdkafka reads (a cluster master), a NUL ends the name",
         "librdkafka's Python client hands over no header of such a record, and none may be lost; it cuts a name off at "
         "a NUL in silence",
         "tests/brokers/test_records_engine.py::test_a_header_that_the_client_cannot_read_is_named",

@@ -14,7 +14,7 @@ from kafka.protocol.metadata import MetadataRequest
 from legacy_mm.clients.api import PartitionView
 from legacy_mm.clients.native import offset_requests
 from legacy_mm.clients.native.cluster import Cluster, known_topics
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.coordinator import Coordinator
 from legacy_mm.clients.native.topology import Topology
 from legacy_mm.clock import Deadline
@@ -25,6 +25,8 @@ from legacy_mm.protocol.error_codes import ErrorCode
 
 _CLIENT_ID = "legacy_mm-topics"
 _EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
+_EVERY_TOPIC_OF_0_9 = MetadataRequest(topics=[], version=0)
+"""Without a name, which means no topic since then."""
 
 
 class NativeTopicLister:
@@ -138,7 +140,10 @@ def ends(settings: ConnectionSettings, partitions: Collection[TopicPartition], d
 
 def every_topic(cluster: Cluster) -> Any:
     """Return a broker's answer about all topics; raise as `informed` does."""
-    return known_topics(cluster.call_any(_EVERY_TOPIC))
+    try:
+        return known_topics(cluster.call_any(_EVERY_TOPIC))
+    except UnsupportedVersion:
+        return known_topics(cluster.call_any(_EVERY_TOPIC_OF_0_9))
 
 
 def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:

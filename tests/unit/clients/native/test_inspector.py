@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicLister, ends, log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
@@ -40,6 +41,20 @@ def test_an_answer_without_brokers_is_none(ask: Any, answer: SimpleNamespace) ->
     answer.brokers, answer.topics = [], []
     with pytest.raises(HostError, match="listing topics failed"):
         ask()
+
+
+def test_all_topics_are_asked_for_in_another_way_before_0_10(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def call_any(_: Cluster, request: Any) -> Any:
+        asked.append(request)
+        if request.API_VERSION != 0:
+            raise UnsupportedVersion("Metadata is needed in version 1 to 13")
+        return SimpleNamespace(version=0, brokers=[BROKER], topics=[TOPIC])
+
+    monkeypatch.setattr(Cluster, "call_any", call_any)
+    assert NativeTopicLister(property_names.read_connection(ADDRESS), 1.0).topics() == ["orders"]
+    assert [request.topics for request in asked] == [None, []]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,12 +53,12 @@ def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "handler"])
-def handler(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any] | None:
+def handler(request: pytest.FixtureRequest, tmp_path: Path) -> HandlerSettings | None:
     if not request.param:
         return None
     script = tmp_path / "keep.py"
     script.write_text(HANDLER)
-    return asdict(HandlerSettings(f"{script}:Keep"))
+    return HandlerSettings(f"{script}:Keep")
 
 
 def client(cluster: Any) -> dict[str, Any]:
@@ -118,7 +117,7 @@ def same(source: Any, target: Any, topic: str, *, timed: bool) -> None:
 
 
 def test_from_an_old_broker(
-    old: ZooKeeperCluster, target: Any, topic: Any, start_copying: Start, handler: dict[str, Any] | None
+    old: ZooKeeperCluster, target: Any, topic: Any, start_copying: Start, handler: HandlerSettings | None
 ) -> None:
     names = {topic(codec): codec for codec in CODECS}
     for name, codec in names.items():
@@ -143,7 +142,7 @@ def test_from_an_old_broker(
 
 
 def test_to_an_old_broker(
-    old: ZooKeeperCluster, source: Any, topic: Any, start_copying: Start, handler: dict[str, Any] | None
+    old: ZooKeeperCluster, source: Any, topic: Any, start_copying: Start, handler: HandlerSettings | None
 ) -> None:
     names = {topic(codec): codec for codec in (*CODECS, "zstd")}
     for name, codec in names.items():

@@ -244,7 +244,8 @@ class SlowBroker(threading.Thread):
                     late: list[bytes] = []
                     while head := end.recv(4, socket.MSG_WAITALL):
                         request = end.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL)
-                        self._serve(end, *struct.unpack_from(">hhi", request), late)
+                        api_key, version, number = struct.unpack_from(">hhi", request)
+                        self._serve(end, api_key, version, number, late)
 
     def _serve(self, end: socket.socket, api_key: int, version: int, number: int, late: list[bytes]) -> None:
         self.asked.append(api_key)

@@ -190,7 +190,10 @@ def test_the_whole_tool_with_a_broker_of_0_9(
     name = topic()
     create_topic((target if is_source else source).bootstrap, name, PARTITIONS)
     write(read_from, name, "gzip")
-    told = {f"librdkafka.{key}": str(value).lower() for key, value in WITHOUT_VERSIONS.items()} if is_source else {}
+    told: dict[str, str] = {}
+    if is_source:
+        told = {f"librdkafka.{key}": str(value).lower() for key, value in WITHOUT_VERSIONS.items()}
+        told["session.timeout.ms"] = "30000"  # the most that such a broker takes by default
     tool = our_tool(
         {"bootstrap.servers": read_from.bootstrap, "group.id": group, "auto.offset.reset": "earliest", **told},
         {"bootstrap.servers": written_to.bootstrap},

@@ -42,7 +42,7 @@ class EmptyCopies:
         begins: Callable[[TopicPartition], int],
         clusters: tuple[Cluster, Cluster],
     ) -> None:
-        """Create the check; `starts` come from the plan; `begins` returns the begin of the source's log, -1 if
+        """Create the check; `starts` come from the task config; `begins` returns the begin of the source's log, -1 if
         unknown.
         """
         self._names = names

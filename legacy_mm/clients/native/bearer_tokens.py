@@ -94,7 +94,7 @@ def _source(sasl: SaslSettings) -> tuple[FetchToken, dict[str, str]]:
 
 
 def _unsecured(words: Mapping[str, str]) -> tuple[str, float]:
-    now = wall()
+    now = int(wall())  # in whole seconds: a broker rounds, and a token of the coming millisecond is refused
     end = now + int(words.get("lifeSeconds", 3600))
     claims: dict[str, Any] = {words.get("principalClaimName", "sub"): words["principal"], "iat": now, "exp": end}
     if scope := words.get("scope"):

@@ -53,6 +53,13 @@ def test_an_unsecured_token(clock: list[float]) -> None:
     assert tokens.extensions() == {"x": "1"}
 
 
+def test_an_unsecured_token_is_of_no_time_to_come(clock: list[float]) -> None:
+    """A broker rounds to milliseconds, and may look in the same one: 0.6 ms of it are over."""
+    clock[0] += 0.9996
+    tokens = Tokens(property_names.read_connection({"sasl.oauthbearer.config": "principal=mirror"}).sasl)
+    assert round(claims(tokens.token())["iat"] * 1000) <= int(clock[0] * 1000)
+
+
 def test_a_token_is_used_for_four_fifths_of_its_life(clock: list[float]) -> None:
     tokens = Tokens(
         property_names.read_connection({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"}).sasl

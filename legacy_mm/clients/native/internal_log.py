@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -33,6 +34,11 @@ def decoded(records: Iterable[KeyAndValue], decode: Callable[[bytes | None, byte
             yield decode(key, value)
 
 
+def _close(log: PartitionLog, cluster: Cluster) -> None:
+    log.close()
+    cluster.close()
+
+
 class InternalLog:
     """Partition 0 of such a topic, for one thread. It need not be there yet."""
 
@@ -44,6 +50,7 @@ class InternalLog:
         self._place = TopicPartition(topic, _PARTITION)
         self._source: Cluster | None = None
         self._partition_log: PartitionLog | None = None
+        self._close_sockets: Callable[[], object] = lambda: None
         self._topic_id: object = None
         self._found: deque[LogRecord] = deque()
         self._read_to = self._found_to = 0
@@ -62,16 +69,12 @@ class InternalLog:
     def close(self) -> None:
         """Disconnect; a read begins again from the start."""
         self._begin_anew()
-        if self._partition_log is not None and self._source is not None:
-            self._partition_log.close()
-            self._source.close()
+        self._close_sockets()
         self._partition_log = self._source = None
 
     def _end(self) -> int:
         """Return where the log ends; 0 for a missing topic. A recreated one is read from its start."""
-        if self._source is None:
-            self._source = Cluster(self._settings, _QUESTION_TIMEOUT)
-        cluster, topic = self._source, self._place.topic
+        cluster, topic = self._source or self._connect(), self._place.topic
         cluster.watch({topic})
         cluster.refresh()
         if cluster.problem(topic) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -83,11 +86,17 @@ class InternalLog:
             self._begin_anew()
         return end
 
+    def _connect(self) -> Cluster:
+        """Create what connects; its sockets are closed by `close`, or with the last reference to this reader."""
+        cluster = self._source = Cluster(self._settings, _QUESTION_TIMEOUT)
+        log = self._partition_log = PartitionLog(cluster, self._place)
+        self._close_sockets = weakref.finalize(self, _close, log, cluster)
+        return cluster
+
     def _more(self) -> Iterator[KeyAndValue]:
         """Return the next records; asks only where all that was found is taken."""
         if not self._found:
-            assert self._source is not None
-            self._partition_log = self._partition_log or PartitionLog(self._source, self._place)
+            assert self._partition_log is not None
             part = self._partition_log.read(self._read_to)
             self._found, self._found_to = deque(part.records), part.next_offset
         return self._taken()

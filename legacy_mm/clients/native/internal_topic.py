@@ -7,6 +7,7 @@ topics have but one partition. What comes while a batch is under way waits, and 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,17 @@ class _Result(NamedTuple):
     reason: str | None
 
 
+class _Trouble:
+    """The last thing that was met on the way; knows nothing of the writer, which may go while sockets live."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def note(self, text: str) -> None:
+        """Keep it; empty: all is well."""
+        self.text = text
+
+
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     """A record that is not written yet, and until when it is tried."""
@@ -72,20 +84,21 @@ class InternalTopicWriter:
         self._topic = topic
         self._on_result = on_result
         self._give_up_seconds = give_up_seconds
+        self._trouble = _Trouble()
         try:
             self._cluster = Cluster(settings.named(f"legacy_mm-{topic}"), _QUESTION_TIMEOUT)
         except ConfigurationError as error:
             raise HostError(f"a client for topic {topic} cannot be made: {error}") from error
         self._appender = BatchAppender(
-            self._cluster, _options(settings, give_up_seconds), Traffic("producer", self._note_trouble)
+            self._cluster, _options(settings, give_up_seconds), Traffic("producer", self._trouble.note)
         )
         self._changed = threading.Condition()
         self._waiting: deque[_Waiting] = deque()
         self._under_way = 0
         self._results: deque[_Result] = deque()
-        self._trouble = ""
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._disconnect = weakref.finalize(self, _close, self._appender, self._cluster)
 
     def send(
         self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = _PARTITION, mark: str = ""
@@ -126,8 +139,7 @@ class InternalTopicWriter:
             self._waiting.clear()
             self._results.clear()
             self._changed.notify_all()
-        self._appender.purge()
-        self._cluster.close()
+        self._disconnect()
 
     def _count(self) -> int:
         return len(self._waiting) + self._under_way
@@ -162,7 +174,7 @@ class InternalTopicWriter:
     def _write(self, batch: Sequence[_Waiting]) -> list[_Result]:
         """Write these records; return what came of each, in their order."""
         now = monotonic()
-        results = {id(each): each.result(self._trouble or "timed out") for each in batch if each.due <= now}
+        results = {id(each): each.result(self._trouble.text or "timed out") for each in batch if each.due <= now}
         groups: dict[int, list[_Waiting]] = {}
         for each in batch:
             if id(each) not in results:
@@ -186,20 +198,20 @@ class InternalTopicWriter:
                 self._appender.append(place, written, group)
                 return None
             except (ConnectionLost, ClusterUnreachable) as error:
-                self._trouble = str(error)
+                self._trouble.note(str(error))
             except LegacyMMError as error:
                 return str(error)
             if monotonic() >= group[0].due:
                 break
             threading.Event().wait(_LOOK_INTERVAL)
-        return self._trouble
+        return self._trouble.text
 
     def _came_back(self) -> dict[int, _Result]:
         """Return what came of the records that the target has acknowledged or refused since the last call."""
         results: dict[int, _Result] = {}
         try:
             for group, _ in self._appender.take_acknowledged():
-                self._trouble = ""
+                self._trouble.note("")
                 results |= {id(each): each.result(None) for each in group}
             self._appender.tend()
             for refused in self._appender.take_refused():
@@ -207,7 +219,7 @@ class InternalTopicWriter:
                 results |= {id(each): each.result(reason) for each in refused.opaque}
                 self._appender.drop(refused)
         except (ConnectionLost, ClusterUnreachable) as error:
-            self._trouble = str(error)
+            self._trouble.note(str(error))
         return results
 
     def _reason(self, refused: ProducerBatch) -> str:
@@ -218,10 +230,12 @@ class InternalTopicWriter:
         if problem:
             return error_text.text(problem)
         queue = refused.queue
-        return self._trouble or (queue.trouble.reason if queue.trouble else error_text.text(refused.refusal))
+        return self._trouble.text or (queue.trouble.reason if queue.trouble else error_text.text(refused.refusal))
 
-    def _note_trouble(self, text: str) -> None:
-        self._trouble = text
+
+def _close(appender: BatchAppender, cluster: Cluster) -> None:
+    appender.purge()
+    cluster.close()
 
 
 def _options(settings: ConnectionSettings, give_up_seconds: float) -> AppendOptions:

@@ -108,18 +108,6 @@ class TopicLister(Protocol):
         """Return the id of each topic, which changes when a topic is recreated; brokers before 2.8 have no ids."""
 
 
-class Inspector(Protocol):
-    """Questions to the source cluster, for `explain`. Each raises HostError if there is no answer in time."""
-
-    def partitions(self, deadline: Deadline) -> dict[str, int]:
-        """Return topic -> number of partitions, for all topics the principal may see."""
-
-    def views(
-        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
-    ) -> dict[TopicPartition, PartitionView]:
-        """Return the committed offset and the log ends of each partition."""
-
-
 class LogReader(Protocol):
     """The records of the partitions of one copy job, as columns. Rule: one thread makes every call."""
 

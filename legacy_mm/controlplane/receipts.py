@@ -28,7 +28,7 @@ STDOUT = "-"
 _KEPT = 5
 _MODE = 0o600
 _ABSENT = ["target", "crc32c"]
-"""Values that the records engine does not know of a partition."""
+"""The values that no engine tells of a partition."""
 
 
 class Receipts:

@@ -1,5 +1,5 @@
-"""Shared parts of all our clients: quiet logging through events, rate-limited error lines, name checks, topic
-listing.
+"""Shared parts of librdkafka's clients: quiet logging through events, rate-limited error lines, name checks, questions
+about topics.
 """
 
 from __future__ import annotations
@@ -7,34 +7,28 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from math import inf
 from typing import Any, NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Uuid, libversion
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import KafkaError, KafkaException, libversion
 
 from legacy_mm.clients import tokens
 from legacy_mm.clients.librdkafka.error_meanings import java_name, refusal, refuses_login, refuses_token
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import AnyClient, ConnectionSettings
-from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_line
+from legacy_mm.errors import ConfigurationError, StreamFailure, one_line
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_INTERVAL = 30.0
 _LEAST_TIMEOUT = 0.1
-_MOST_TIMEOUT = 3600.0
-"""librdkafka's limit for a request of an admin client; `default.api.timeout.ms` has none."""
 QUESTION_TIMEOUT = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
 _ROUND_TRIPS = 3
 _NO_LEADER = -1
-_LISTING = "legacy_mm-topics"
 _UNNAMED = "client"
-_NO_TOPIC_ID = str(Uuid(0, 0))
 _native = logging.getLogger("legacy_mm.librdkafka")
 
 
@@ -115,11 +109,6 @@ class ErrorLines:
         """Raise StreamFailure when a broker and this client do not believe each other."""
         if self._refusal is not None:
             raise StreamFailure(self._refusal)
-
-    def why(self, client: AdminClient | Consumer, error: KafkaException) -> str:
-        """Return the reason why a client's request failed: a failed login, or else Kafka's words."""
-        client.poll(0)  # the client reports its errors only then
-        return self._refusal or str(error.args[0].str())
 
     def __call__(self, error: KafkaError) -> None:
         if refuses_login(error) or (self.without_token and refuses_token(error)):
@@ -240,13 +229,3 @@ def to_topic_partition(partition: Any) -> TopicPartition:
 def seconds(deadline: Deadline) -> float:
     """Return the time left for one request, with a minimum that allows an answer."""
     return max(_LEAST_TIMEOUT, deadline.remaining())
-
-
-def answer(future: Future[Any], what: str, deadline: Deadline) -> Any:
-    """Return the cluster's answer; raise HostError with Kafka's words, or when it takes too long."""
-    try:
-        return future.result(seconds(deadline))
-    except KafkaException as error:
-        raise HostError(f"{what} failed: {error.args[0].str()}") from error
-    except TimeoutError:
-        raise HostError(f"{what} took too long") from None

@@ -18,7 +18,7 @@ from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Session, Wanted
 from legacy_mm.protocol.record_fields import RawHeaders, fields
-from legacy_mm.protocol.record_set import CommittedOnly, DataBatches, whole_batches
+from legacy_mm.protocol.record_set import CommittedOnly, DataBatches, RecordSet, whole_batches
 
 _BATCH_RECORDS, _BATCH_BYTES = 1_000, 1 << 20
 _NO_SESSION, _ONCE = 0, -1
@@ -76,7 +76,9 @@ class PartitionLog:
             self.close()
             self._cluster.stale()
             raise
-        return LogPart(list(self._records(answer, begin)), max(begin, whole_batches(answer).next_offset))
+        record_set = whole_batches(answer)
+        records = list(self._records(record_set, answer.aborted, begin))
+        return LogPart(records, max(begin, record_set.next_offset))
 
     def close(self) -> None:
         """Close the connection; the next read makes another one."""
@@ -112,9 +114,9 @@ class PartitionLog:
             raise ConnectionLost(error_text.text(answer.error))
         return answer.partitions[0]
 
-    def _records(self, answer: FetchedPartition, begin: int) -> Iterator[LogRecord]:
-        committed = CommittedOnly(answer.aborted, self._decompress) if self._options.committed_only else None
-        for batch, _ in self._batches.of(whole_batches(answer), committed, _BATCH_BYTES):
+    def _records(self, record_set: RecordSet, aborted: Sequence[tuple[int, int]], begin: int) -> Iterator[LogRecord]:
+        committed = CommittedOnly(aborted, self._decompress) if self._options.committed_only else None
+        for batch, _ in self._batches.of(record_set, committed, _BATCH_BYTES):
             header = batch.header
             data = self._decompress(header.codec, batch.payload)
             for part in fields(header, data, from_offset=begin, most=_BATCH_RECORDS, most_bytes=_BATCH_BYTES):

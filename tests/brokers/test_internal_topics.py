@@ -88,6 +88,25 @@ def test_without_a_broker_the_queue_is_bounded_and_the_reason_told(nobody: str) 
     assert len(results) == taken
 
 
+def test_nothing_is_given_up_while_the_broker_is_away_for_a_moment(
+    own_clusters: Callable[..., Cluster], topic: Callable[..., str]
+) -> None:
+    """It dies, and comes back in less than the time for which a record is tried."""
+    cluster, name, results = own_clusters(), topic(), Results()
+    create_topic(cluster.bootstrap, name, 1)
+    connection = property_names.read_connection({"bootstrap.servers": cluster.bootstrap})
+    with closing(InternalTopicWriter(connection, name, lambda *told: results.append(told))) as writer:
+        assert writer.send(b"first", b"v")
+        assert writer.flush(Deadline.after(SECONDS))
+        cluster.brokers[0].kill()
+        for number in range(300):
+            assert writer.send(b"%d" % number, b"v")
+        cluster.brokers[0].restart()
+        assert writer.flush(Deadline.after(2 * SECONDS))
+    assert {reason for _, reason in results} == {None}
+    assert [row.key for row in read_all(cluster.bootstrap, name)] == [b"first", *(b"%d" % each for each in range(300))]
+
+
 def test_a_log_is_read_from_its_start_and_then_only_what_is_new(source: Cluster, topic: Callable[..., str]) -> None:
     """Also where the topic is not there yet, and after it has been made again with fewer records."""
     name = topic("log")

@@ -18,7 +18,6 @@ from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.broker_sender import IDLE_TIMEOUT
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
@@ -85,20 +84,14 @@ class InternalTopicWriter:
         self._on_result = on_result
         self._give_up_seconds = give_up_seconds
         self._trouble = _Trouble()
-        try:
-            self._cluster = Cluster(settings.named(f"legacy_mm-{topic}"), _QUESTION_TIMEOUT)
-        except ConfigurationError as error:
-            raise HostError(f"a client for topic {topic} cannot be made: {error}") from error
-        self._appender = BatchAppender(
-            self._cluster, _options(settings, give_up_seconds), Traffic("producer", self._trouble.note)
-        )
+        self._settings = settings
+        self._open_client()
         self._changed = threading.Condition()
         self._waiting: deque[_Waiting] = deque()
         self._under_way = 0
         self._results: deque[_Result] = deque()
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._disconnect = weakref.finalize(self, _close, self._appender, self._cluster)
 
     def send(
         self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = _PARTITION, mark: str = ""
@@ -148,6 +141,17 @@ class InternalTopicWriter:
         while self._results:
             self._on_result(*self._results.popleft())
 
+    def _open_client(self) -> None:
+        """Create what connects; its sockets are closed by `close`, or with the last reference to this writer."""
+        try:
+            timeout = min(_QUESTION_TIMEOUT, self._give_up_seconds / 2)  # so that the reason is known by then
+            cluster = self._cluster = Cluster(self._settings.named(f"legacy_mm-{self._topic}"), timeout)
+        except ConfigurationError as error:
+            raise HostError(f"a client for topic {self._topic} cannot be made: {error}") from error
+        options = _options(self._settings, self._give_up_seconds)
+        self._appender = BatchAppender(cluster, options, Traffic("producer", self._trouble.note))
+        self._disconnect = weakref.finalize(self, _close, self._appender, cluster)
+
     # --- the thread that writes
 
     def _run(self) -> None:
@@ -179,47 +183,32 @@ class InternalTopicWriter:
         for each in batch:
             if id(each) not in results:
                 groups.setdefault(each.partition, []).append(each)
-        for partition, group in groups.items():
-            reason = self._append(partition, group)
-            if reason is not None:
-                results |= {id(each): each.result(reason) for each in group}
-        while len(results) < len(batch) and not self._closed:
-            self._appender.wait_empty(_LOOK_INTERVAL)
-            results |= self._came_back()
-        return [results.get(id(each)) or each.result("closed") for each in batch]
-
-    def _append(self, partition: int, group: Sequence[_Waiting]) -> str | None:
-        """Give the records to the appender; return the reason if no broker is reached in time."""
-        written = batch_of([each.record for each in group], Codec.NONE)
-        place = TopicPartition(self._topic, partition)
-        while not self._closed:
-            try:
-                self._cluster.watch({self._topic})
-                self._appender.append(place, written, group)
-                return None
-            except (ConnectionLost, ClusterUnreachable) as error:
-                self._trouble.note(str(error))
-            except LegacyMMError as error:
-                return str(error)
-            if monotonic() >= group[0].due:
-                break
-            threading.Event().wait(_LOOK_INTERVAL)
-        return self._trouble.text
+        try:
+            self._cluster.keep_fresh(self._trouble.note)  # no question waits for an unreachable cluster
+            self._cluster.watch({self._topic})
+            for partition, group in groups.items():
+                written = batch_of([each.record for each in group], Codec.NONE)
+                self._appender.append(TopicPartition(self._topic, partition), written, group)
+            while len(results) < len(batch) and not self._closed:
+                self._appender.wait_empty(_LOOK_INTERVAL)
+                results |= self._came_back()
+        except LegacyMMError as error:  # such as a login that is refused: the next batch begins anew
+            self._trouble.note(str(error))
+            self._disconnect()
+            self._open_client()
+        return [results.get(id(each)) or each.result(self._trouble.text or "closed") for each in batch]
 
     def _came_back(self) -> dict[int, _Result]:
         """Return what came of the records that the target has acknowledged or refused since the last call."""
         results: dict[int, _Result] = {}
-        try:
-            for group, _ in self._appender.take_acknowledged():
-                self._trouble.note("")
-                results |= {id(each): each.result(None) for each in group}
-            self._appender.tend()
-            for refused in self._appender.take_refused():
-                reason = self._reason(refused)
-                results |= {id(each): each.result(reason) for each in refused.opaque}
-                self._appender.drop(refused)
-        except (ConnectionLost, ClusterUnreachable) as error:
-            self._trouble.note(str(error))
+        for group, _ in self._appender.take_acknowledged():
+            self._trouble.note("")
+            results |= {id(each): each.result(None) for each in group}
+        self._appender.tend()
+        for refused in self._appender.take_refused():
+            reason = self._reason(refused)
+            results |= {id(each): each.result(reason) for each in refused.opaque}
+            self._appender.drop(refused)
         return results
 
     def _reason(self, refused: ProducerBatch) -> str:

@@ -14,7 +14,6 @@
     │   │   └── SourceGap           exit 255  source offsets cannot be read any more and on.gap is fail
     │   ├── HandlerFailure          exit 255  a message handler or rebalance listener cannot be made, or failed
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
-    ├── EngineUnfit                 exit 255  this engine cannot do it, another one can
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
 `exit_code`, `retriable`, `failure_kind` and `commits` are class attributes, so that code that retries, exits or commits
@@ -34,9 +33,7 @@ class FailureKind(StrEnum):
     OTHER = "other"
     CORRUPT_RECORDS = "corrupt-records"
     SEND_FAILURE = "send-failure"
-    ENGINE_UNFIT = "engine-unfit"
     IDEMPOTENCE_REFUSED = "idempotence-refused"
-    BATCH_REFUSED = "batch-refused"
 
 
 class LegacyMMError(Exception):
@@ -45,8 +42,6 @@ class LegacyMMError(Exception):
     exit_code = 1
     retriable = False
     failure_kind = FailureKind.OTHER
-    batch_bytes = 0
-    """The size of the batch that the target refuses, where the failure is of that kind."""
     commits = False
     """True if the streams stop as after a signal and commit what they copied.
 
@@ -129,13 +124,6 @@ class CorruptRecords(StreamFailure):
 
     failure_kind = FailureKind.CORRUPT_RECORDS
     commits = True
-
-
-class EngineUnfit(LegacyMMError):
-    """The engine in use cannot copy these records or use this cluster; the driver continues with another engine."""
-
-    failure_kind = FailureKind.ENGINE_UNFIT
-    exit_code = 255
 
 
 class ChannelError(LegacyMMError):

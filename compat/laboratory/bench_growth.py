@@ -1,7 +1,7 @@
 """`bin/bench --growth`: the legacy tool and ours with more partitions, more streams, larger records; and its report.
 
 Rule: one profile's data at a time, because all may have to lie in memory. Cells are short: a run ends `LIMIT_TIMEOUT`
-after its first record, and the record engine runs with one stream only.
+after its first record.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from compat.laboratory.bench_cases import FAILURES, Case, run_cases, say
 from compat.laboratory.bench_measure import BROKER, Site
-from compat.laboratory.bench_profiles import LEGACY, OURS_RECORDS, Profile
+from compat.laboratory.bench_profiles import LEGACY, Profile
 from compat.laboratory.bench_report import METRICS, Row, cautions, ratios
 from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.releases import CURRENT, OLD
@@ -37,7 +37,6 @@ Ratios are to the legacy tool of the same row. "start"
 is from the call to the first record on the target, "peak" the process tree's PSS, "tasks" its most processes and
 threads, "brokers" the cores that both brokers take (of {cores}), "others" those of strangers on the host.
 """
-_NAMES = {OURS_RECORDS: "ours, records"}
 _COLUMNS = (
     ("records_per_s", "records/s", ",.0f"),
     ("mb_per_s", "MB/s", ",.1f"),
@@ -64,7 +63,7 @@ def run_growth(
     rows: list[Found] = []
     for profile in profiles:
         records = profile.scaled_records(scale)
-        cases = [Case(profile, streams, records, _tools(tools, streams)) for streams in profile.streams]
+        cases = [Case(profile, streams, records, tools) for streams in profile.streams]
         try:
             found, one_failed = run_cases(site, cases, repetitions=repetitions, warm=bool(rows))
         except FAILURES as error:
@@ -95,10 +94,6 @@ def rendered(report: Found) -> str:
     if by_size:
         parts += ["## Bytes of a record, 4 partitions", _table(by_size, "bytes")]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
-
-
-def _tools(tools: Sequence[str], streams: int) -> list[str]:
-    return [tool for tool in tools if tool != OURS_RECORDS or streams == 1]
 
 
 def _host(site: Site) -> dict[str, Any]:
@@ -132,7 +127,7 @@ def _table(rows: Sequence[Found], axis: str) -> str:
     heads = [axis, "streams", "tool", *(head for _, head, _ in _COLUMNS), *(head for _, head in _RATIOS)]
     lines = [heads, ["---"] * len(heads)]
     for row in rows:
-        cells = [f"{row[axis]:,}", str(row["streams"]), str(_NAMES.get(row["tool"], row["tool"]))]
+        cells = [f"{row[axis]:,}", str(row["streams"]), str(row["tool"])]
         cells += [_cell(row.get(key), form) for key, _, form in _COLUMNS]
         if not row["runs"]:
             cells[_FIRST_FIGURE] = "failed"

@@ -20,9 +20,9 @@ from legacy_mm.errors import UsageError
 # The start scripts' own heaps.
 LEGACY_HEAP, MM2_HEAP = "256M", "2G"
 KEY_BYTES = len(b"key-00000000")  # keys that `load` writes
-LEGACY, OURS, OURS_RECORDS, MM2, LEGACY_1G = "legacy", "ours", "ours-records", "mm2", "legacy-1g"
+LEGACY, OURS, MM2, LEGACY_1G = "legacy", "ours", "mm2", "legacy-1g"
 # The order of one round. One after the other, so that noise of the host hits all alike.
-TOOLS = (LEGACY, OURS, OURS_RECORDS, MM2, LEGACY_1G)
+TOOLS = (LEGACY, OURS, MM2, LEGACY_1G)
 ONE_HOP = "one-hop"  # no copy: the latency to a consumer at the source, which every tool's latency includes
 # With a handler that renames; ratios are to the first.
 LEGACY_JAR, OURS_JAR, OURS_PYTHON = "legacy-jar", "ours-jar", "ours-python"
@@ -110,7 +110,7 @@ GROWTH_PROFILES = (
     ),
     *(Profile(f"bytes-{size}", records, size) for size, records in GROWTH_SIZES.items()),
 )
-GROWTH_TOOLS = (LEGACY, OURS, OURS_RECORDS)
+GROWTH_TOOLS = (LEGACY, OURS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Order:
     producer: Mapping[str, str] = field(default_factory=dict)
     legacy_heap: str = LEGACY_HEAP
     handler_jar: Path | None = None  # for tools with a handler in Java
-    ours: tuple[str, ...] = ()  # further words for ours, whatever the engine
+    ours: tuple[str, ...] = ()  # further words for ours
 
     def arrives_in(self, tool: str) -> str:
         """Return the topic at the target."""
@@ -155,9 +155,7 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
     if tool in HANDLER_TOOLS:
         name = "handlers.Rename" if tool != OURS_PYTHON else f"{SAMPLES / 'handlers.py'}:Rename"
         options = (*options, "--message.handler", name, "--message.handler.args", RENAMED)
-    if tool == OURS_RECORDS:
-        options = (*options, "--engine", "records")
-    if tool in (OURS, OURS_RECORDS, OURS_JAR, OURS_PYTHON):
+    if tool in (OURS, OURS_JAR, OURS_PYTHON):
         return our_mirror_maker(order.folder, consumer, producer, *options, *order.ours, classpath=classpath)
     heap = "1G" if tool == LEGACY_1G else order.legacy_heap
     return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap, classpath=classpath)

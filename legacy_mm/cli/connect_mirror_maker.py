@@ -35,7 +35,7 @@ from legacy_mm.metrics import legacy_mbeans
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.registry import Registry
-from legacy_mm.options.option_catalogue import OwnOptions
+from legacy_mm.options.option_catalogue import NO_ENGINES, OwnOptions
 from legacy_mm.spark.session import SparkHost
 
 _STOPPED_BY_ERROR = 2
@@ -112,6 +112,8 @@ def run_flows(
         return _STOPPED_BY_ERROR
     for note in outcome.notes:
         logging.getLogger(note.logger or java_process.MIRROR_MAKER_2).log(note.level, "%s", note.text)
+    if options.engine is not None:
+        log.info("%s", NO_ENGINES)
     signals.shutdown_timeout = outcome.flows[0].settings.shutdown_timeout
     log.info("Targeting clusters: %s", ", ".join(dict.fromkeys(each.pair.target for each in outcome.flows)))
     with java_process.shown_by_jps(argv, variables.jvm.options, java_process.MIRROR_MAKER_2):

@@ -11,13 +11,12 @@ run, else the legacy tool's.
 - `environment`: name, value, meaning
 - `options`: option, value, origin
 - `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
-- `settings`: client, name, value, origin, reason, as librdkafka gets them
+- `settings`: client, name, value, origin, reason, by librdkafka's names
 - `pattern` (a text): the topics, as Java compiles it
 - `topics` (an object): answered, why_not, attention; copies: topic, target, partitions; partitions: topic, partition,
   start, because; impossible: topic, because (what the target cannot have); target_unknown (a text): why that is not
   known
 - `unknown`, `warnings`: sentences
-- `engine` (a sentence): how records are copied, and why so
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
 
@@ -54,7 +53,6 @@ from legacy_mm.explain.driver_explanation import DriverExplanation, explain_conn
 from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
 from legacy_mm.explain.source_look import Topics
 from legacy_mm.flow import wiring
-from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_when_asked
@@ -147,7 +145,6 @@ def explain_line(
 def _ask_clusters(explained: Explained, java: StartJvm, *, ask: bool) -> tuple[Explanation, Topics]:
     """Ask the host, and the source; raises LegacyMMError for what would end the mirror before it copies."""
     flows, veil = explained.flows, explained.veil
-    choice = choose_engine(flows[0])
     for settings in flows:
         if ask:
             wiring.check_addresses(settings)
@@ -155,7 +152,6 @@ def _ask_clusters(explained: Explained, java: StartJvm, *, ask: bool) -> tuple[E
     untried = host_look.look(flows, java)
     explanation = replace(
         explained.explanation,
-        engine=f"{choice.engine}: {choice.reason}",
         unknown=tuple(map(veil.over_known, untried)),
     )
     if not ask:

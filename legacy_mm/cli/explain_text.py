@@ -69,7 +69,6 @@ def _details(explanation: Explanation, topics: Topics) -> list[list[str]]:
         section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
         section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
         *(section for client in _clients(explanation) for section in _client(explanation, client)),
-        section("Engine", [(explanation.engine,)] if explanation.engine else []),
         _starts(topics),
         _always(explanation),
     ]
@@ -90,7 +89,7 @@ def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]
         (f"line {row.line}", row.name, row.value, row.meaning) for row in explanation.properties if row.client == client
     ]
     settings = [(row.name, row.value, row.origin, row.reason) for row in explanation.settings if row.client == client]
-    return section(f"The {client} file", file), section(f"The {client} as librdkafka gets it", settings)
+    return section(f"The {client} file", file), section(f"The {client}'s settings here", settings)
 
 
 def _copies(pattern: str, topics: Topics) -> list[str]:

@@ -6,21 +6,22 @@ reads without joining the group and writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import islice
 
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.clients.cluster_errors import error_at
-from legacy_mm.clients.librdkafka.reader import PartitionReader
-from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.clients.native.inspector import NativeInspector
+from legacy_mm.clients.native.partition_log import LogRecord
+from legacy_mm.clients.native.topic_reader import read_on
+from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.errors import HandlerFailure, HostError, UsageError
+from legacy_mm.errors import HandlerFailure, StreamFailure, UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
-from legacy_mm.handlers.api import Record, TargetRecord
+from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, NO_TIMESTAMP, Record, TargetRecord
 from legacy_mm.handlers.batches import BatchHandler, Handled, SourceRecords
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
@@ -28,10 +29,9 @@ from legacy_mm.handlers.single_records import Answers, by_key, handle_records
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.java_classes import HANDLER, with_interface
 from legacy_mm.jvm.java_home import compiler_jars, find_java
-from legacy_mm.model import EARLIEST, Columns, TopicPartition
+from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 
-_READ_TIMEOUT = 1.0
-_FIRST_READ_TIMEOUT = 30.0
+_WAIT_TIMEOUT = 30.0
 
 
 def _add_options(parser: CommandParser) -> None:
@@ -55,7 +55,7 @@ def _test(call: CommandCall) -> int:
         made = handler_of(settings, java)
         for record in _records(settings, place, asked.begin, asked.records):
             print(f"{place} at {record.offset}: {record}")
-            for target in handled(made, Columns.from_rows([record])).targets:
+            for target in handled(made, [record]).targets:
                 print(f"  -> {TargetRecord(*target)}")
     return ExitCode.DONE
 
@@ -98,42 +98,42 @@ def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
     return load_handler(settings.handler, java)
 
 
-def handled(made: BatchHandler, batch: Columns, wish: Callable[[TopicPartition], int] = by_key) -> Answers:
+def handled(made: BatchHandler, records: Sequence[Record], wish: Callable[[TopicPartition], int] = by_key) -> Answers:
     """Give it all of these records, as `handle_records` does; raises HandlerFailure, which names the record."""
-    outcome = handle_records(made, batch, wish)
+    outcome = handle_records(made, records, wish)
     if outcome.error is not None:
-        record = Record(*next(batch.part(len(outcome.ends)).rows()))
+        record = records[len(outcome.ends)]
         place = TopicPartition(record.topic, record.partition)
         raise HandlerFailure(f"the message handler failed on {place} at offset {record.offset}: {outcome.error}")
     return outcome
 
 
+def as_record(place: TopicPartition, found: LogRecord) -> Record:
+    """Return a record of a log as a handler sees it; raise StreamFailure for a header whose name is not UTF-8."""
+    kind = LOG_APPEND_TIME if found.by_broker else CREATE_TIME if found.timestamp >= 0 else NO_TIMESTAMP
+    try:
+        headers = tuple((name.decode(), value) for name, value in found.headers)
+    except UnicodeDecodeError as error:
+        raise StreamFailure(
+            f"{place} at offset {found.offset} has a header whose name is not UTF-8 ({error})"
+        ) from error
+    return Record(*place, found.offset, kind, found.timestamp, found.key, found.value, headers)
+
+
 def _records(settings: Settings, place: TopicPartition, begin: int, count: int) -> Iterator[Record]:
-    client = settings.source.client.named("legacy-mm-handler-test")
-    reader = PartitionReader(client, settings.source.api_timeout, ignore)
-    _start(reader, place, begin, client.connection)
-    timeout = _FIRST_READ_TIMEOUT
-    while count > 0 and (found := reader.read(timeout)):
-        timeout = _READ_TIMEOUT
-        rows = list(found.part(0, count).rows())
-        yield from (Record(*row) for row in rows)
-        count -= len(rows)
-    if gaps := reader.take_gaps():
-        raise UsageError(f"{place} holds offsets {gaps[0].low} to {gaps[0].high - 1}, not {gaps[0].wanted}")
-
-
-def _start(reader: PartitionReader, place: TopicPartition, begin: int, source: ConnectionSettings) -> None:
-    count = reader.partitions(place.topic)
-    if count is None:
-        raise HostError(error_at("source", source, "it does not answer"))
-    if not 0 <= place.partition < count:
+    """Yield up to `count` records from an offset on, until for a while none comes."""
+    client = settings.source.client
+    connection = client.connection.named("legacy-mm-handler-test")
+    inspector, deadline = NativeInspector(connection), Deadline.after(settings.source.api_timeout)
+    partitions = inspector.partitions(deadline).get(place.topic, 0)
+    if not 0 <= place.partition < partitions:
         raise UsageError(f"the source has no {place}")
-    if place not in reader.start({place: begin}).offsets:
-        raise HostError(f"{place} has no leader, or its leader does not answer")
-
-
-def ignore(_: Any) -> None:
-    """Ignore statistics and zero timestamps."""
+    low, high = inspector.log_ends([place], deadline)[place]
+    if begin >= 0 and not low <= begin <= high:
+        raise UsageError(f"{place} holds offsets {low} to {high - 1}, not {begin}")
+    first = {EARLIEST: low, LATEST: high}.get(begin, begin)
+    found = read_on(connection, place, first, _WAIT_TIMEOUT, committed=client.fetch.committed_only)
+    yield from (as_record(place, each) for each in islice(found, max(0, count)))
 
 
 BODIES = {"handler": CommandBody(_add_options, _test, as_mirror=True)}

@@ -66,8 +66,7 @@ LOG_LINES = (
     LogLine(
         "Gap in {topic}: the topic was deleted and recreated",
         "Copying begins in the new topic as auto.offset.reset says.",
-        "Nothing. Recreate a topic of the target only while the mirror is stopped: with --engine records and several "
-        "brokers its records may wait until a restart.",
+        "Nothing.",
     ),
     LogLine(
         "Skipped in {partition}",
@@ -89,8 +88,7 @@ LOG_LINES = (
     ),
     LogLine(
         "The copy of {partition} in topic",
-        "A topic of the target was deleted and recreated. What the mirror had passed is not copied again. (Engine "
-        "batches sees it.)",
+        "A topic of the target was deleted and recreated. What the mirror had passed is not copied again.",
         "Nothing, if that was meant. Otherwise set the offsets of the group back, as the line says.",
     ),
     LogLine(
@@ -107,12 +105,6 @@ LOG_LINES = (
         "It is not known whether records for {partition} have arrived",
         "An answer was lost, and the mirror may not read the target's log. It sends the records again.",
         "Grant Read on that topic at the target.",
-    ),
-    LogLine(
-        "The target takes no batch of",
-        "max.message.bytes of a topic is below the size of our batches. Some records are copied again, and batches "
-        "stay small until a restart.",
-        "Raise that limit if copying has become slow.",
     ),
     LogLine(
         "JAVA_HOME={home} is ignored",

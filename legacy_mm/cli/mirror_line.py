@@ -15,11 +15,10 @@ from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.config.settings import JvmSettings
 from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
 from legacy_mm.dedicated.driver import DriverRun
-from legacy_mm.errors import ConfigurationError, UsageError
+from legacy_mm.errors import UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.spark.session import java_when_asked
 
 
@@ -95,15 +94,6 @@ class MirrorLine:
             raise UsageError("behind -- comes the command line of a mirror that runs")
         return outcome.flows
 
-    def flows_by_librdkafka(self) -> tuple[Settings, ...]:
-        """Return `flows` for commands that use librdkafka only; raises ConfigurationError for other logins."""
-        flows = self.flows()
-        for settings in flows:
-            for side in (settings.source, settings.target):
-                if login := beyond_librdkafka(side.connection):
-                    raise ConfigurationError(f"this command has no login by {login}")
-        return flows
-
     def only_flow(self) -> Settings:
         """Return the one of `flows` that copies; raises UsageError if the line has several."""
         flows = [each for each in self.flows() if each.streams]
@@ -115,8 +105,8 @@ class MirrorLine:
 
     @contextmanager
     def flow_with_stores(self) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
-        """Yield the first of `flows_by_librdkafka` with the contents of its key stores, and Java on request."""
-        settings = self.flows_by_librdkafka()[0]
+        """Yield the first of `flows` with the contents of its key stores, and Java on request."""
+        settings = self.flows()[0]
         with java_when_asked(settings.spark.jvm.java_home) as java:
             yield with_stores(settings, java), java
 

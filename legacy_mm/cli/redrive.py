@@ -12,17 +12,18 @@ the quarantine, though the others are at the target.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.cli.handler import handled, handler_of, ignore
-from legacy_mm.clients.librdkafka.backlog import Backlog
-from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
-from legacy_mm.clock import Deadline
+from legacy_mm.cli.handler import as_record, handled, handler_of
+from legacy_mm.clients.native.backlog import Backlog
+from legacy_mm.clients.native.producer_id import ProducerIdRefused
+from legacy_mm.clients.native.single_producer import NativeProducer
 from legacy_mm.config.kafka_clients import ProducerSettings
-from legacy_mm.dataplane.send_failure import IdempotenceRefused
+from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -32,12 +33,9 @@ from legacy_mm.handlers.line_file import take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import events
-from legacy_mm.model import Columns, Outgoing
+from legacy_mm.model import Outgoing
 
 _SEND_TIMEOUT = 30.0
-_LOOK_INTERVAL = 0.05
-_AT_ONCE = 100
-"""Few enough that none waits in the queue until its time is over."""
 
 
 def _add_options(parser: CommandParser) -> None:
@@ -99,7 +97,7 @@ def _of_topic(settings: Settings) -> Iterator[_Quarantined]:
         raise UsageError("name a file, or --quarantine.topic in the command line")
     group = f"{settings.source.group_id}-redrive"
     backlog = Backlog(settings.target.connection, topic, group, _SEND_TIMEOUT)
-    records = [released(Record(*row)) for batch in backlog.read() for row in batch.rows()]
+    records = [released(as_record(place, found)) for place, found in backlog.read()]
     yield _Quarantined(records, f"{topic} stays as it is")
     backlog.done()
     print(f"group {group} has had all of {topic}")
@@ -117,9 +115,8 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
         return ()
     topics = {record.topic for record in records}
     names.scope.look(topics)
-    batch = Columns.from_rows(records)
     kept = names.keeps_partition(topics)
-    return handled(made, batch, lambda place: place.partition if place.topic in kept else BY_KEY).targets
+    return handled(made, records, lambda place: place.partition if place.topic in kept else BY_KEY).targets
 
 
 def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
@@ -127,7 +124,7 @@ def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
     client = settings.target.client
     try:
         _send_with(client, targets)
-    except IdempotenceRefused as error:
+    except ProducerIdRefused as error:
         if settings.target.idempotence_required:
             raise SendFailure(f"the target refuses an idempotent producer: {error}") from error
         events.emit(events.IDEMPOTENCE_REFUSED, reason=error)
@@ -135,37 +132,10 @@ def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
 
 
 def _send_with(client: ProducerSettings, targets: Sequence[Outgoing]) -> None:
-    failed: list[FailedSend] = []
-    # with a record the target refuses its batch: here each has its own
-    alone = replace(client, produce=replace(client.produce, batch_records=1))
-    sender = RecordSender(alone, {}, failed.append, ignore, ignore)
-    for begin in range(0, len(targets), _AT_ONCE):
-        _send_some(sender, targets[begin : begin + _AT_ONCE])
-    if failed:
-        raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}")
-
-
-def _send_some(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
-    """Wait until all are acknowledged or have failed.
-
-    Raises SendFailure for what is no record, and HostError when it does not go on any more.
-    """
-    sent, left, deadline = 0, len(targets), Deadline.after(_SEND_TIMEOUT)
-    while left:
-        try:
-            sent = sender.send_outgoing(targets, sent)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise SendFailure(f"a record cannot be sent: {error}") from error
-        sender.poll(_LOOK_INTERVAL)
-        if (ending := sender.fatal()) is not None:
-            if ending.refuses_idempotence:
-                raise IdempotenceRefused(ending.reason)
-            raise SendFailure(f"sending to the target failed: {ending.reason}")
-        before, left = left, len(targets) - sent + sender.unacknowledged()
-        if left < before:
-            deadline = Deadline.after(_SEND_TIMEOUT)
-        elif deadline.expired():
-            raise HostError(f"the target has acknowledged nothing for {_SEND_TIMEOUT:g} s")
+    router = Router(RouteOptions.of(client.produce, measure=False))
+    with closing(NativeProducer(client, router.batch_of, _SEND_TIMEOUT)) as producer:
+        if refused := producer.send(targets):
+            raise SendFailure(f"sending to {refused[0].topic} failed: {refused[0].reason}")
 
 
 BODIES = {"redrive": CommandBody(_add_options, _redrive, as_mirror=True)}

@@ -1,16 +1,15 @@
-"""The things that clients can do, whichever library does it: membership, reading, questions, requests of an admin."""
+"""The things that clients can do, whichever library does it: membership, sending, questions, requests of an admin."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.control_channel.frames import Gap, Started
-from legacy_mm.model import Columns, Offsets, TopicPartition
+from legacy_mm.model import Offsets, Outgoing, TopicPartition
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
@@ -108,41 +107,24 @@ class TopicLister(Protocol):
         """Return the id of each topic, which changes when a topic is recreated; brokers before 2.8 have no ids."""
 
 
-class LogReader(Protocol):
-    """The records of the partitions of one copy job, as columns. Rule: one thread makes every call."""
+class RefusedRecord(NamedTuple):
+    """A record that the target will not have."""
 
-    def start(self, offsets: Offsets) -> Started:
-        """Begin to read; return the actual start offsets, EARLIEST and LATEST resolved.
+    topic: str
+    reason: str
 
-        Those of partitions without a leader come later, from `take_started`.
+
+class Producer(Protocol):
+    """Sends single records to the target. Rule: one thread makes every call."""
+
+    def send(self, records: Sequence[Outgoing]) -> list[RefusedRecord]:
+        """Send these in their order; return those that the target refuses when all others are acknowledged.
+
+        Raises SendFailure for what is no record, HostError when nothing is acknowledged any more.
         """
-
-    def take_started(self, positions: Callable[[], Offsets]) -> Started | None:
-        """Take the start offsets of partitions that got their first leader.
-
-        `positions` returns the argument of `resume`.
-        """
-
-    def read(self, timeout: float) -> Columns:
-        """Read available records; wait only for the first. Raises StreamFailure."""
-
-    def partitions(self, topic: str) -> int | None:
-        """Return a topic's partition count, asked now: 0 if it does not exist, None without an answer."""
-
-    def cluster_id(self) -> str:
-        """Return the id of the cluster; empty where it is unknown."""
-
-    def take_gaps(self) -> list[Gap]:
-        """Take the gaps found since the last call."""
-
-    def resume(self, offsets: Offsets, positions: Offsets) -> None:
-        """Resume partitions that waited; `positions`: where the others are, after the last records that were read."""
-
-    def hold(self, offsets: Offsets, positions: Offsets) -> None:
-        """Read no more of these until `resume`; `positions` as it wants them."""
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the connections."""
 
 
 class Admin(Protocol):

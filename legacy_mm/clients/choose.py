@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from legacy_mm.clients.api import Member, MembershipListener
-from legacy_mm.clients.librdkafka.client import ErrorLines
+from legacy_mm.clients.error_lines import ErrorLines
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics

@@ -28,12 +28,6 @@ def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
         raise ConfigurationError(
             f"{policy} and a message handler exclude each other, because both say how topics are called"
         )
-    if features.offset_syncs is not None and options.engine == "records":
-        what = "detect.loops=true" if features.detect_loops else "a message handler"
-        raise ConfigurationError(
-            f"emit.offset-syncs.enabled=true and {what} exclude each other with --engine records, which does not know "
-            "what became of a record; leave --engine out"
-        )
     return HandlerSettings(
         name=_name(line.value("message.handler") or ""),
         argument=line.value("message.handler.args") if line.has("message.handler.args") else None,

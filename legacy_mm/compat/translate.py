@@ -32,7 +32,7 @@ from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.flag_values import Given
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options import validate
-from legacy_mm.options.option_catalogue import EMBEDDED, OwnOptions
+from legacy_mm.options.option_catalogue import EMBEDDED, NO_ENGINES, OwnOptions
 from legacy_mm.redaction import known_secrets
 
 _REQUIRED = ("consumer.config", "producer.config")
@@ -151,6 +151,8 @@ def _translate_run(start: Start) -> LineOutcome:
     features = [flags.settings(*sources) for sources in _flags(start)]
     for remark in dict.fromkeys(remark for each in features for remark in each.remarks):
         start.note(logging.WARNING, f"{remark}.", OWN)
+    if options.engine is not None:
+        start.note(logging.INFO, NO_ENGINES, OWN)
     if target.client.produce.acks == 0 and any(each.offset_syncs is not None for each in features):
         raise ConfigurationError(
             "emit.offset-syncs.enabled=true and acks=0 exclude each other, because the target does not tell where "
@@ -172,7 +174,6 @@ def _translate_run(start: Start) -> LineOutcome:
             commit_interval=commit_interval(read.reading, start.interval_ms, start.notes),
             shutdown_timeout=options.shutdown_timeout_ms / 1000,
             metrics=MetricsSettings(options.metrics_port, options.metrics_address),
-            engine=options.engine,
             receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
             fail_on_gap=options.on_gap == "fail",
             first_stream=number * start.streams,

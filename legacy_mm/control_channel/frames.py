@@ -91,16 +91,12 @@ class TaskConfig(Frame):
     """Source topic -> target topic; the records of a topic that is missing here are dropped on purpose."""
     source: ConsumerSettings = field(repr=False)
     target: ProducerSettings = field(repr=False)
-    barrier_interval: float
+    report_interval: float
     api_timeout: float
     abort_on_send_failure: bool
     synchronous: bool
     receipts: bool = False
     """Also report what was sent, per partition (`Copied`)."""
-    engine: str = "records"
-    """`batches` or `records`."""
-    wire_source: bool = True
-    """The `records` engine reads with our own sockets where they can do it, otherwise with librdkafka."""
     handler: HandlerSettings | None = field(default=None, repr=False)
     """None: records pass through no handler."""
     quarantine: QuarantineSettings = QuarantineSettings()
@@ -306,8 +302,6 @@ class Failure(Frame):
     kind: FailureKind
     reason: str
     retriable: bool
-    batch_bytes: int = 0
-    """The size of the batch that the target refuses, where the failure is of that kind."""
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,6 @@ class CopyTrouble:
     reason: str
     fatal: bool
     kind: FailureKind = FailureKind.OTHER
-    batch_bytes: int = 0
-    """The size of the batch that the target refuses, where the failure is of that kind."""
     counts: bool = True
     """False: another stream is the cause, so the job may be started again any number of times."""
 
@@ -119,8 +117,6 @@ class CopyJob:
         """
         self.ticket = ticket
         self.partitions = frozenset(config.offsets)
-        self.outlives_topics = config.engine == "records"
-        """librdkafka trusts the leader of a deleted topic until the epoch of the recreated one is as high."""
         self.worker = "not started"
         self.hello_seconds = _HELLO_TIMEOUT if embedded else _CLUSTER_HELLO_TIMEOUT
         """Seconds that the task may take to report."""
@@ -195,7 +191,7 @@ class CopyJob:
                 self.unacknowledged = dict(frame.offsets)
             elif isinstance(frame, Failure):
                 self._failed = True
-                self._trouble = CopyTrouble(frame.reason, not frame.retriable, frame.kind, frame.batch_bytes)
+                self._trouble = CopyTrouble(frame.reason, not frame.retriable, frame.kind)
             self._changed.notify_all()
         if isinstance(frame, Stopped | Failure):
             self._tell(Understood())

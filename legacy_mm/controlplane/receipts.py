@@ -130,7 +130,7 @@ class StreamReceipts:
             self._copied.pop(partition, None)
 
     def copied(self, frame: Copied) -> None:
-        """Take the portions of a passed barrier."""
+        """Take the portions that are safe."""
         for portion in frame.portions:
             self._copied[TopicPartition(portion.topic, portion.partition)].append(portion)
         self._dropped.update(frame.dropped)

@@ -103,20 +103,6 @@ class Stream(threading.Thread):
 
         self._orders.put(order)
 
-    def recreated(self, topic: str) -> None:
-        """Start a new copy job if the old one would not notice the recreated topic; begin as after a rebalance.
-
-        Records that were copied and not committed are copied again, if they were of the new topic.
-        """
-
-        def order() -> None:
-            partitions = frozenset(partition for partition in self._owned if partition.topic == topic)
-            if self._job is not None and self._job.outlives_topics and partitions:
-                self._end_job(Deadline.after(self._revoke_seconds))
-                self._forget(partitions)
-
-        self._orders.put(order)
-
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         """Run the shutdown sequence; `commit` is False after a failure."""
 

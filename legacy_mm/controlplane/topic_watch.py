@@ -31,7 +31,6 @@ class TopicWatch(threading.Thread):
         interval: float,
         before_first: Callable[[frozenset[str]], None] | None,
         on_change: Callable[[frozenset[str]], None],
-        on_recreated: Callable[[str], None],
         guard: GapGuard,
         on_failure: Callable[[int, BaseException], None],
     ) -> None:
@@ -46,7 +45,6 @@ class TopicWatch(threading.Thread):
         self._interval = interval
         self._before_first = before_first
         self._on_change = on_change
-        self._on_recreated = on_recreated
         self._guard = guard
         self._ids: dict[str, str] = {}
         self._on_failure = on_failure
@@ -92,7 +90,6 @@ class TopicWatch(threading.Thread):
             if now != before:
                 self._ids[topic] = now
                 self._guard.recreated(topic, before, now)
-                self._on_recreated(topic)
 
     def _look(self, lister: TopicLister, choice: TopicChoice) -> bool:
         """Match the topics and report changes; return False if the source did not answer completely."""

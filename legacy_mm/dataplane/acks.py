@@ -2,14 +2,12 @@
 
 Invariant A: a safe offset moves only when everything sent before it is acknowledged or dropped on purpose, and it is
 always one past a *data record*, never past a control record or a hole. So it is counted from the records that were
-sent; librdkafka's own position passes control records and would commit more than the legacy tool. The `records` engine
-moves safe offsets at barriers, the `batches` engine with each `Piece`.
+sent: a position that passes control records would commit more than the legacy tool.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,12 +39,6 @@ class SafeOffsets:
     def safe(self) -> Offsets:
         """Return the offsets below which everything is acknowledged."""
         return self._safe
-
-    def barrier(self, but: Collection[TopicPartition] = ()) -> None:
-        """Record that everything sent so far is acknowledged, except for the partitions `but`."""
-        for partition, offset in self._sent.items():
-            if partition not in but:
-                self.acknowledged(partition, offset)
 
     def acknowledged(self, partition: TopicPartition, offset: int) -> None:
         """Record that everything of this partition below `offset` is acknowledged."""

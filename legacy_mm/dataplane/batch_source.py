@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from legacy_mm.clients.librdkafka.client import ErrorLines
+from legacy_mm.clients.error_lines import ErrorLines
 from legacy_mm.clients.native import fetch_options
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch

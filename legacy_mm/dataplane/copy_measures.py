@@ -1,4 +1,4 @@
-"""The measures of what a copy job of the `batches` engine has copied: offset pairs, meters, receipts.
+"""The measures of what a copy job has copied: offset pairs, meters, receipts.
 
 Each is made only where it is asked for (invariant E).
 """

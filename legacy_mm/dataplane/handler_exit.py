@@ -20,7 +20,7 @@ class HandlerExit:
 
     def __init__(self, prove_sent: Callable[[], None], report: Callable[[Frame], None]) -> None:
         """Take what the engine is to do where its own thread never comes back: report as safe what was sent."""
-        self.asked = self.asked_by_script = False
+        self.asked = False
         self._prove_sent = prove_sent
         self._report = report
         self._code = 0
@@ -31,7 +31,7 @@ class HandlerExit:
     def ask(self, code: int) -> None:
         """Ask the engine to end, since a script has ended the program."""
         self._code = code
-        self.asked = self.asked_by_script = True
+        self.asked = True
 
     def report(self) -> None:
         """Tell the driver, once: all that the handler has seen is sent."""

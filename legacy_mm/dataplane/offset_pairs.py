@@ -27,10 +27,6 @@ class OffsetPairs:
         for place, upstream, count in _consecutive(offsets):
             self._add(source, upstream, downstream + place if downstream != UNKNOWN else UNKNOWN, count)
 
-    def record(self, topic: str, partition: int, upstream: int, downstream: int) -> None:
-        """Add one record."""
-        self._add(TopicPartition(topic, partition), upstream, downstream, 1)
-
     def take(self) -> list[CopiedRun]:
         """Take all runs; of very many in one partition, as a compacted topic has them, only the newest."""
         most = max(1, _MOST // max(1, len(self._runs)))

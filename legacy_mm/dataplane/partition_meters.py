@@ -9,7 +9,7 @@ spread between the two. Records without a time, or with 0, are counted only.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from legacy_mm.clients.native.traffic import SAMPLE_INTERVAL, Spread
@@ -39,13 +39,6 @@ class Times(NamedTuple):
         oldest = newest if unlike or header.base_offset < begin else max(0, header.base_timestamp) or newest
         count = min(header.records, header.next_offset - begin)
         return cls(count, (oldest + newest) / 2 * count, oldest, newest)
-
-    @classmethod
-    def of_records(cls, times: Sequence[int]) -> Times | None:
-        """Return the times from each record."""
-        if min(times, default=0) <= 0:
-            times = [time for time in times if time > 0]
-        return cls(len(times), sum(times), min(times), max(times)) if times else None
 
 
 class Sized(NamedTuple):

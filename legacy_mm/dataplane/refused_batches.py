@@ -1,7 +1,12 @@
-"""Refused records for the batches engine: those that the target names, or that stand alone when it halves a batch.
+"""Records that the target refuses for their own sake, set aside instead of ending the mirror or being lost.
 
-The queue of its partition goes on without it, in order; the piece that it belongs to is complete when the record is in
-the quarantine. It waits here until the engine's loop has time to ask for the topic's partitions.
+Made only with `--send.on.error quarantine`. Such a record goes to the topic for quarantined ones, where one is named;
+what that topic does not take, whatever the reason, goes to the file. Invariant A: its source offset is safe when the
+topic has acknowledged it, or when the file is on the disk.
+
+Refused are those that the target names, or that stand alone when a batch is halved. The queue of the partition goes on
+without such a record, in order; the piece that it belongs to is complete when the record is in the quarantine. It waits
+here until the engine's loop has time to ask for the topic's partitions.
 """
 
 from __future__ import annotations
@@ -12,16 +17,46 @@ from typing import NamedTuple
 
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Piece, Pieces
-from legacy_mm.dataplane.refused_records import SetAside
 from legacy_mm.dataplane.routes import Router
 from legacy_mm.errors import StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, Record, TargetRecord
+from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
+from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.records import partition_of
 from legacy_mm.protocol.single_record import SingleRecord
 
 _TOO_LARGE = "it is larger than max.request.size"
+
+
+class SetAside:
+    """Puts refused records away, tells of each in a line, and counts them."""
+
+    def __init__(self, settings: QuarantineSettings) -> None:
+        self._settings = settings
+        self._first = quarantine_of(settings)
+        self._file = QuarantineFile(settings.file)
+        self.count = 0
+
+    def take(self, record: Record, reason: str) -> list[TargetRecord]:
+        """Return the records to send to the topic for it; none where it is in the file already."""
+        place = TopicPartition(record.topic, record.partition)
+        events.emit(events.REFUSED, partition=place, offset=record.offset, reason=reason)
+        self.count += 1
+        return self._first.put(record, reason)
+
+    def not_taken(self, record: Record, reason: str, why: str) -> None:
+        """Write a record to the file that the topic does not take."""
+        events.emit(
+            events.QUARANTINE_REFUSED,
+            topic=self._settings.topic,
+            partition=TopicPartition(record.topic, record.partition),
+            offset=record.offset,
+            file=self._settings.file,
+            reason=why,
+        )
+        self._file.put(record, reason)
 
 
 class Aside(NamedTuple):

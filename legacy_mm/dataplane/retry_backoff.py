@@ -42,8 +42,3 @@ class RetryBackoff:
             self._told += 1
             told = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
             events.emit(events.TOPICS_MISSING, client=self._client, number=self._told, problems=told)
-
-
-def is_error_name(reason: str) -> bool:
-    """Return True if this is Java's name of a topic error, and no sentence of ours."""
-    return reason.isupper()

@@ -97,7 +97,7 @@ class Router:
         """Route a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
 
         `keeps_partition`: its records keep their partition number. `codec`: the codec to keep where the user's files
-        set none; None: that of the batch. Raise CorruptRecords; EngineUnfit where it is too much to open.
+        set none; None: that of the batch. Raise CorruptRecords.
         """
         header = batch.header
         codec = next(found for found in (self._options.codec, codec, header.codec) if found is not None)

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.errors import FailureKind, SendFailure, StreamFailure
 from legacy_mm.logs import events
 
 _FORBIDDEN, _INVALID = "TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"
 
 
+class FailedSend(NamedTuple):
+    """A record that could not be sent. Sizes are bytes, None for null; `code` is Kafka's name of the error."""
+
+    topic: str
+    key_size: int | None
+    value_size: int | None
+    reason: str
+    code: str
+
+
 class SendFailures:
-    """Keeps the first failure that must end the copying; counts the others. Called from librdkafka: never raises."""
+    """Keeps the first failure that must end the copying; counts the others."""
 
     def __init__(self, *, abort: bool, synchronous: bool = False) -> None:
         self._abort = abort or synchronous
@@ -28,13 +38,9 @@ class SendFailures:
 
     def __call__(self, failed: FailedSend) -> None:
         """Handle a record that failed for good."""
-        if failed.batch_bytes:
-            self._ending = self._ending or failed
-            return
         if not self._synchronous:
             self.dropped[failed.topic] += 1
             self._reasons[failed.code] += 1
-        if not failed.refuses_idempotence and not self._synchronous:
             events.emit(
                 events.SEND_FAILED,
                 topic=failed.topic,
@@ -43,7 +49,7 @@ class SendFailures:
                 reason=failed.reason,
                 code=failed.code,
             )
-        if self._abort or failed.fatal:
+        if self._abort:
             self._ending = self._ending or failed
 
     def take_reasons(self) -> dict[str, int]:
@@ -51,20 +57,11 @@ class SendFailures:
         reasons, self._reasons = self._reasons, Counter()
         return dict(reasons)
 
-    def raise_if_ending(self, fatal: FailedSend | None) -> None:
-        """Raise when copying must end: SendFailure, or one of its kinds when another producer may go on."""
-        ending = self._ending or fatal
-        if ending is None:
-            return
-        if ending.refuses_idempotence:
-            raise IdempotenceRefused(ending.reason)
-        if ending.batch_bytes:
-            raise BatchRefused(ending.batch_bytes)
-        if ending.needs_new_producer or (ending.fatal and not self._abort):
-            raise ProducerBroken(ending.reason)
-        told = self._ending is not None and not self._synchronous  # else there was no record with a line of its own
-        failure = SendFailure if told else StreamFailure
-        raise failure(f"sending to {ending.topic or 'the target'} failed: {ending.reason}")
+    def raise_if_ending(self) -> None:
+        """Raise SendFailure when copying must end; StreamFailure where no line has told of the record."""
+        if self._ending is not None:
+            failure = StreamFailure if self._synchronous else SendFailure
+            raise failure(f"sending to {self._ending.topic} failed: {self._ending.reason}")
 
 
 def _size(size: int | None) -> str:
@@ -78,24 +75,6 @@ def ends_waiting(problem: str, topic: str, names: Mapping[str, str]) -> bool:
     """
     renamed = any(copy == topic != name for name, copy in names.items())
     return problem == _FORBIDDEN or (problem == _INVALID and not renamed)
-
-
-class IdempotenceRefused(SendFailure):
-    """The target does not give us a producer id; the driver decides whether to go on without."""
-
-    failure_kind = FailureKind.IDEMPOTENCE_REFUSED
-    retriable = True
-
-
-class BatchRefused(SendFailure):
-    """The target takes no batch of so many bytes, and may take smaller ones."""
-
-    failure_kind = FailureKind.BATCH_REFUSED
-    retriable = True
-
-    def __init__(self, size: int) -> None:
-        super().__init__(f"the target refuses a batch of {size} bytes")
-        self.batch_bytes = size
 
 
 class ProducerBroken(SendFailure):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legacy_mm.control_channel.frames import Portion
-from legacy_mm.model import Columns, TopicPartition
+from legacy_mm.model import TopicPartition
 
 
 class Tally:
@@ -11,12 +11,6 @@ class Tally:
 
     def __init__(self) -> None:
         self._portions: dict[TopicPartition, list[int]] = {}
-
-    def sent(self, records: Columns) -> None:
-        """Add the records given to the producer, in the order of each partition."""
-        for partition, found in records.by_partition():
-            size = sum(map(len, filter(None, found.keys))) + sum(map(len, filter(None, found.values)))
-            self.add(Portion(*partition, found.offsets[0], found.offsets[-1] + 1, len(found), size))
 
     def add(self, copied: Portion) -> None:
         """Add the next records of a partition."""

@@ -1,4 +1,4 @@
-"""The state of target topics that the `batches` engine needs before it sends; it never blocks for one.
+"""The state of target topics that the engine needs before it sends; it never blocks for one.
 
 A missing topic is asked for again at the pace of Java's client, with Java's words: each answer that lacks it is a WARN
 line. Its records are held meanwhile (`held_partitions.py`).
@@ -15,7 +15,6 @@ from legacy_mm.clients.native.inspector import missing_topics
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.keep_alive import RetryLoop
-from legacy_mm.dataplane.partition_counts import GROWTH_TIMEOUT, too_few
 from legacy_mm.dataplane.retry_backoff import RetryBackoff
 from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -23,6 +22,9 @@ from legacy_mm.errors import StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
+
+GROWTH_TIMEOUT = 10.0
+"""The time a target topic may take to get its missing partitions."""
 
 
 @dataclass(slots=True)
@@ -136,10 +138,18 @@ class TargetTopics:
             age = self._target.age()
             wait.growing = wait.growing or Deadline.after(GROWTH_TIMEOUT)
             fresh = age is not None and age < GROWTH_TIMEOUT
-            return too_few(topic, count, least) if wait.growing.expired() and fresh else None
+            return _too_few(topic, count, least) if wait.growing.expired() and fresh else None
         if not self._answered(wait):
             return None
         problem = self._target.problem(topic)
         if problem is not None and ends_waiting(error_codes.name(problem), topic, self._names):
             return Unsendable(problem)
         return Unsendable(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if wait.missing.expired() else None
+
+
+def _too_few(topic: str, count: int, wanted: int) -> StreamFailure:
+    """Return the failure that ends the mirror before a record is sent to a wrong partition."""
+    return StreamFailure(
+        f"preserve.partitions: {topic} has {count} partitions at the target and {wanted} at the source; "
+        f"give it {wanted}, or leave preserve.partitions off"
+    )

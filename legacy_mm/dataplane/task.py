@@ -11,14 +11,12 @@ sent after a purge would come before the purged ones.
 from __future__ import annotations
 
 import ctypes
-import importlib
 import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Protocol
 
 from legacy_mm.clock import monotonic
 from legacy_mm.config.settings import HandlerSettings
@@ -40,10 +38,10 @@ from legacy_mm.control_channel.frames import (
     Ticket,
     Understood,
 )
+from legacy_mm.dataplane.copy_engine import CopyEngine
 from legacy_mm.dataplane.task_process import TaskProcess
 from legacy_mm.errors import ChannelError, FailureKind, LegacyMMError
 from legacy_mm.logs import events
-from legacy_mm.model import Offsets
 from legacy_mm.spark.attempt import attempt_number
 from legacy_mm.spark.worker_daemon import print_with_the_mirror
 
@@ -53,32 +51,6 @@ ENDED_BY_HANDLER = 71
 """Exit code of a task whose handler ended its JVM in the thread that handles records."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """The options of glibc's `mallopt`."""
-_ENGINES = {
-    "records": ("legacy_mm.dataplane.records_engine", "RecordsEngine"),
-    "handler": ("legacy_mm.dataplane.handler_engine", "HandlerEngine"),
-    "batches": ("legacy_mm.dataplane.batches_engine", "BatchesEngine"),
-}
-"""Only the engine that is used is imported (invariant E)."""
-_kept_until_exit: list[Any] = []
-"""Clients of librdkafka are not closed but end with the process: closing waits for brokers, and there is nothing left
-to say. Their engines have a process of their own.
-"""
-
-
-class Engine(Protocol):
-    """An engine that copies the partitions of one task config. `stop` and `resume` come from other threads."""
-
-    def run(self) -> Offsets:
-        """Copy until stopped; how far sending went where it was not acknowledged in time."""
-
-    def stop(self, seconds: float) -> None:
-        """Read no more and finish within this time."""
-
-    def resume(self, offsets: Offsets) -> None:
-        """Resume the partitions that reported a gap."""
-
-    def purge(self) -> None:
-        """Purge all unsent records; call this after `run`."""
 
 
 def run(tickets: Iterator[Ticket]) -> Iterator[None]:
@@ -167,7 +139,7 @@ class CopyTask:
         self.over = threading.Event()
         """Set when the last word is said: then the loss of the channel or the lease ends nothing any more."""
         self._understood = threading.Event()
-        self._engine: Engine | None = None
+        self._engine: CopyEngine | None = None
         self._stop_frame: Stop | None = None
         self._lock = threading.Lock()
         process.watch_lease(self)
@@ -179,7 +151,9 @@ class CopyTask:
     def run(self) -> None:
         """Copy until told to stop; what goes wrong is reported as a `Failure` frame."""
         try:
-            engine = _engine(self._config, self._peer.send)
+            if self._config.handler is not None:
+                print_with_the_mirror()
+            engine = CopyEngine(self._config, self._peer.send)
             with self._lock:
                 self._engine = engine
                 if self._stop_frame is not None:
@@ -188,7 +162,7 @@ class CopyTask:
         except ChannelError:
             self._abandon()
         except LegacyMMError as error:
-            self._fail(Failure(error.failure_kind, str(error), error.retriable, error.batch_bytes))
+            self._fail(Failure(error.failure_kind, str(error), error.retriable))
         except Exception as error:  # noqa: BLE001 - whatever it is, the driver decides
             self._fail(Failure(FailureKind.OTHER, str(error), retriable=True))
 
@@ -249,16 +223,6 @@ class CopyTask:
     def _abandon(self) -> None:
         if not self.over.is_set():
             os._exit(ABANDONED)
-
-
-def _engine(config: TaskConfig, report: Callable[[Frame], None]) -> Engine:
-    if config.handler is not None:
-        print_with_the_mirror()
-    module, name = _ENGINES["handler" if config.handler is not None and config.engine == "records" else config.engine]
-    made: Engine = getattr(importlib.import_module(module), name)(config, report)
-    if config.engine != "batches":
-        _kept_until_exit.append(made)
-    return made
 
 
 def _forward_events(peer: Peer) -> None:

@@ -125,7 +125,6 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
         commit_interval=commit_interval(consumer.reading, _flush_ms(reading), notes),
         shutdown_timeout=options.shutdown_timeout_ms / 1000,
         metrics=MetricsSettings(options.metrics_port, options.metrics_address),
-        engine=options.engine,
         receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
         fail_on_gap=options.on_gap == "fail",
         first_stream=first_stream,

@@ -65,7 +65,7 @@ DIFFERENCES = (
         "one handler object for all threads and the whole run",
         "one object for each stream, a new one after a rebalance; static fields belong to one stream, too",
         "each stream with a handler copies in a process of its own",
-        "tests/unit/dataplane/test_handler_engine.py::test_each_engine_makes_its_own_handler",
+        "tests/unit/dataplane/test_handler_stage.py::test_each_stage_makes_its_own_handler",
         option("message.handler"),
     ),
     KnownDifference(
@@ -73,7 +73,7 @@ DIFFERENCES = (
         "a WakeupException of a handler skips the record, a KafkaException during the stop commits it unsent",
         "any exception of a handler ends the mirror with 255, and commits nothing",
         "both lose a record in silence",
-        "tests/unit/dataplane/test_handler_engine.py::test_what_came_before_a_failure_is_sent_and_not_reported_safe",
+        "tests/unit/dataplane/test_handler_stage.py::test_a_failure_ends_the_mirror_after_the_records_before_it",
         option("message.handler"),
     ),
     KnownDifference(
@@ -106,7 +106,7 @@ DIFFERENCES = (
         "makes batches of its own, by batch.size and linger.ms",
         "keeps the batches of the source where all their records go to one partition, and does not wait to fill one; "
         "small ones that were read together become one of at most 256 KB, of batch.size with --producer.tuning literal",
-        "the target log holds the same records in the same order; `--engine records` makes new batches",
+        "the target log holds the same records in the same order",
         _ROUTES + "test_a_batch_whose_keys_belong_where_it_goes_is_not_touched",
     ),
     KnownDifference(
@@ -119,36 +119,25 @@ DIFFERENCES = (
     KnownDifference(
         "refused-with-its-batch",
         "with --abort.on.send.failure=false a refused record is dropped together with all records of its batch",
-        "engine batches: only that record is dropped; engine records: all records of librdkafka's batch, which may be "
-        "larger",
-        "the target names the record, or its batch is halved; `--send.on.error quarantine` loses none with either",
+        "only that record is dropped",
+        "the target names the record, or its batch is halved; `--send.on.error quarantine` loses none",
         _ROUTES + "test_only_the_records_that_the_target_names_have_failed",
         option("abort.on.send.failure"),
     ),
     KnownDifference(
         "logins-of-the-batches",
         "logs in by Kerberos or with a delegation token whatever else it does",
-        "refuses such a login, exit 1, with what only librdkafka does: the cooperative assignor and "
-        "--engine records; Kerberos also on a Spark cluster",
-        "librdkafka's wheel has neither login; the engine batches, membership and commits use our own sockets",
+        "refuses such a login, exit 1, with the cooperative assignor and with group.protocol=consumer; Kerberos also "
+        "on a Spark cluster",
+        "librdkafka's wheel has neither login; there membership and commits use our own sockets, too",
         "tests/unit/flow/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
         login_of_our_own,
-    ),
-    KnownDifference(
-        "header-names-that-are-not-utf-8",
-        "copies such a record, and changes the header's name",
-        "--engine records: ends with 255 and names the record, also where the name holds a NUL; "
-        "batches copies it as it is. Where librdkafka reads (a cluster master), a NUL ends the name",
-        "librdkafka's Python client hands over no header of such a record, and none may be lost; it cuts a name off at "
-        "a NUL in silence",
-        "tests/brokers/test_records_engine.py::test_a_header_that_the_client_cannot_read_is_named",
     ),
     KnownDifference(
         "missing-topics-wait-alone",
         "while the target lacks a topic, or the records for a partition without a leader fill the buffer, its thread "
         "copies no other topic either",
-        "only the records concerned wait, at the source; a log line, /readyz and a metric name the topic. With the "
-        "engine records the buffer fills where a handler names the topic, and without a leader",
+        "only the records concerned wait, at the source; a log line, /readyz and a metric name the topic",
         "one forgotten topic must not stop all others",
         "tests/faults/test_unwritable_topics.py::test_a_topic_whose_name_collides_waits_alone",
     ),
@@ -156,8 +145,8 @@ DIFFERENCES = (
         "old-records-come-once",
         "records older than the target's producer.id.expiration.ms come twice where a broker's answer is lost and it "
         "has forgotten the producer",
-        "batches: the target's log is asked whether they arrived (needs Read there), and one batch of records older "
-        "than half an hour is under way for each partition; records: as the legacy tool",
+        "the target's log is asked whether they arrived (needs Read there), and one batch of records older than half "
+        "an hour is under way for each partition",
         "brokers forget a producer by the timestamps of its records",
         "tests/faults/test_old_records.py::test_what_a_forgetful_broker_has_is_not_sent_again",
     ),
@@ -169,17 +158,10 @@ DIFFERENCES = (
         "tests/brokers/test_old_brokers.py::test_the_old_tool_ends_where_ours_goes_on",
     ),
     KnownDifference(
-        "timestamp-zero",
-        "keeps a record's timestamp of 0",
-        "engine batches: keeps it, too; engine records: sends the present time, with one line for each partition",
-        "librdkafka reads 0 as: no timestamp given",
-        "tests/side_by_side/test_records.py::test_timestamp_zero",
-    ),
-    KnownDifference(
         "times-below-zero",
         "a record with a time below -1 ends it with 255; one without a time (-1) gets the present time",
-        "engine batches: keeps both, the latter in a batch that has times; engine records: both get the present time",
-        "a record that the source took must not end the mirror; librdkafka knows no time below 0",
+        "keeps both, the latter in a batch that has times",
+        "a record that the source took must not end the mirror",
         _ROUTES + "test_a_time_below_zero_stays_in_a_batch_that_has_times",
     ),
     KnownDifference(
@@ -210,27 +192,24 @@ DIFFERENCES = (
     KnownDifference(
         "in-flight-by-meaning",
         "one request in flight, by default or by max.in.flight.requests.per.connection=1",
-        "an idempotent producer with five, and with the engine records several such producers over a long line; "
-        "--producer.tuning literal takes a 1 in the file as 1",
-        "the order is the same; with one request, librdkafka sends one partition for each round trip",
+        "an idempotent producer with five; --producer.tuning literal takes a 1 in the file as 1",
+        "the order is the same, and a long line is filled",
         _PRODUCER + "test_in_flight_is_read_by_meaning",
         both(by_meaning("max.in.flight.requests.per.connection", default=1, below=2), idempotent),
     ),
     KnownDifference(
         "batch-size-by-meaning",
         "batch.size is the upper bound of a batch, 16384 by default",
-        "at least 262144 is used; --producer.tuning literal takes the number. Where the engine records meets a topic "
-        "that takes no such batch, it copies again from the safe offsets in smaller batches: records that were under "
-        "way may come twice, the first time before their predecessors",
-        "Java packs many batches into a request, librdkafka sends one",
+        "at least 262144 is used; --producer.tuning literal takes the number",
+        "larger batches cost both clusters less",
         _PRODUCER + "test_batch_size_is_a_lower_bound",
         by_meaning("batch.size", default=16_384, below=262_144),
     ),
     KnownDifference(
         "linger-default",
         "linger.ms is 0 unless set",
-        "1 ms unless set",
-        "librdkafka sends a request for each batch, and would send single records in requests of their own",
+        "sends at once, whatever linger.ms says",
+        "the batches of the source are sent as they come",
         _PRODUCER + "test_defaults_are_those_of_the_map",
         producer_default("linger.ms"),
     ),
@@ -259,8 +238,8 @@ DIFFERENCES = (
     KnownDifference(
         "token-service-at-the-start",
         "a token service that gives no token at the start ends it with 1, whatever the reason",
-        "a service that refuses the client ends it with 255 if there is no valid token (at the target: engine batches "
-        "only); the mirror waits for a service that does not answer",
+        "a service that refuses the client ends it with 255 if there is no valid token; the mirror waits for a service "
+        "that does not answer",
         "a service that is away for a minute must not end a mirror",
         "tests/unit/clients/native/test_bearer_tokens.py::test_a_service_that_refuses_the_client",
         either_file("sasl.login.callback.handler.class"),
@@ -332,7 +311,7 @@ DIFFERENCES = (
     KnownDifference(
         "partitioner-without-keys",
         "RoundRobinPartitioner, UniformStickyPartitioner and partitioner.ignore.keys fill partitions in turn",
-        "each record goes to the next partition in turn; engine records: to one chosen by chance",
+        "each record goes to the next partition in turn",
         "the legacy tool's order depends on its batches, and may leave partitions out (KAFKA-9965)",
         _PRODUCER + "test_partitioners_without_keys",
         any_of(
@@ -352,7 +331,8 @@ DIFFERENCES = (
     KnownDifference(
         "native-properties",
         "reports librdkafka.<name> as not used",
-        "passes <name> on to librdkafka, unless it would break a guarantee",
+        "passes <name> on to librdkafka, which keeps the membership, unless it would break a guarantee; what only its "
+        "TLS or OAuth knows is refused, exit 1: the copying uses Python's ssl",
         "it is the way to native tuning; no Java property begins with that",
         _PRODUCER + "test_native_properties",
         family("librdkafka."),
@@ -380,15 +360,6 @@ DIFFERENCES = (
         "librdkafka's OpenSSL follows every chain to its root",
         "tests/unit/jvm/test_keystore.py::test_trust_without_a_root_is_said",
         either_file("ssl.truststore.location"),
-    ),
-    KnownDifference(
-        "missing-target-topic",
-        "a record for a topic that is never created waits for ever (max.block.ms)",
-        "waits for ever, too; with the engine records those of a message handler wait 35 minutes, then the send fails: "
-        "255, nothing committed",
-        "librdkafka has no longer time-out",
-        _PRODUCER + "test_defaults_are_those_of_the_map",
-        producer_default("max.block.ms"),
     ),
     KnownDifference(
         "max-block-bounds-one-wait",

@@ -51,7 +51,7 @@ class FlowExplanation:
     ignored: Mapping[str, str] = field(default_factory=dict)
     """Keys of this flow without effect, and what was probably meant."""
     clients: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """consumer and producer of records: property -> value, as librdkafka gets them."""
+    """consumer and producer of records: property -> value, by librdkafka's names."""
     rights: Sequence[Permission] = ()
 
 

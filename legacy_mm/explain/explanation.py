@@ -95,7 +95,7 @@ class PropertyRow:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """A property as librdkafka gets it."""
+    """A property by librdkafka's name."""
 
     client: str
     name: str
@@ -134,8 +134,6 @@ class Explanation:
     settings: tuple[SettingRow, ...] = ()
     pattern: str = ""
     """The topics to mirror, as Java compiles it."""
-    engine: str = ""
-    """The engine that copies the records, and the reason."""
     unknown: tuple[str, ...] = ()
     """Facts that could not be found out, and the reasons."""
     warnings: tuple[str, ...] = ()

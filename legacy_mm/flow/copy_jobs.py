@@ -1,4 +1,4 @@
-"""Copy jobs of one flow: the choice of the engine, and the task config of the next job."""
+"""Copy jobs of one flow, and the task config of the next one."""
 
 from __future__ import annotations
 
@@ -19,30 +19,7 @@ from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets
-from legacy_mm.policies import engine_choice
-from legacy_mm.policies.engine_choice import EngineChoice
-from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.spark.runner import SparkRunner
-
-
-def choose_engine(settings: Settings) -> EngineChoice:
-    """Return the engine for the copy jobs of this mirror; raises ConfigurationError if the named one cannot do it."""
-
-    def insecurity() -> str | None:
-        from legacy_mm.clients.native.connection_security import unsupported
-
-        return unsupported(settings.source.connection) or unsupported(settings.target.connection)
-
-    return engine_choice.choose(
-        settings.engine,
-        insecurity=insecurity,
-        only_batches=only_batches(settings),
-    )
-
-
-def only_batches(settings: Settings) -> str | None:
-    """Return the name of the login that only the `batches` engine has, if a side asks for one."""
-    return beyond_librdkafka(settings.source.connection) or beyond_librdkafka(settings.target.connection)
 
 
 class Copies:
@@ -63,7 +40,7 @@ class Copies:
     ) -> None:
         """Take the settings and the services that all copy jobs of the flow share.
 
-        `runner` gives a copy job a worker of its own; embedded, jobs of the `batches` engine share `processes`.
+        `runner` gives a copy job a worker of its own; embedded, jobs share `processes`.
         `prepare` and `pairs` belong to the features. `prepare` gets the target ready for the next copy job, and returns
         the compacted topics of the source that have no copy yet. `pairs` receives the offset pairs of what was copied.
 
@@ -81,10 +58,6 @@ class Copies:
         self._on_exit = on_exit
         self._steps = steps
         self._target = settings.target.client
-        self._wire_source = True
-        self._engine, reason = choose_engine(settings)
-        if settings.engine == "auto" and self._engine == "records":
-            events.emit(events.ENGINE_FALLBACK, reason=reason)
         self._lock = threading.Lock()
         self._alone: CopyProcesses | None = None
         if settings.handler is not None and not self._moves_whole_topics:
@@ -92,7 +65,7 @@ class Copies:
 
     def warm_up(self) -> None:
         """Start a process for the first copy job before there is one, where it needs one of its own."""
-        if self._alone is not None and self._settings.spark.embedded and self._engine == "batches":
+        if self._alone is not None and self._settings.spark.embedded:
             self._alone.warm_up()
 
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
@@ -110,19 +83,17 @@ class Copies:
             names=names,
             source=settings.source.client.named(client_id(settings, stream)),
             target=self._target,
-            barrier_interval=max(0.1, settings.commit_interval),
+            report_interval=max(0.1, settings.commit_interval),
             api_timeout=settings.source.api_timeout,
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
-            engine=self._engine,
-            wire_source=self._wire_source,
             receipts=settings.receipts is not None,
             handler=handler,
             quarantine=settings.quarantine,
             keeps_partition=keeps_partition,
             topics_made=settings.features.creation is not None,
             compacted=[topic for topic in compacted if topic in names],
-            pairs=self._pairs is not None and (handler is None or self._engine == "batches"),
+            pairs=self._pairs is not None,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
         embedded = settings.spark.embedded
@@ -142,7 +113,7 @@ class Copies:
 
     def _runs(self, config: TaskConfig) -> SparkRunner | CopyProcesses:
         """Return what runs the copy job with this task config."""
-        if not self._settings.spark.embedded or config.engine != "batches":
+        if not self._settings.spark.embedded:
             return self._runner
         return self._processes if config.handler is None or self._alone is None else self._alone
 
@@ -150,9 +121,9 @@ class Copies:
     def _moves_whole_topics(self) -> bool:
         """Return True if the steps are names for whole topics.
 
-        Not for `records`, nor with features that expect a topic's copy under the name that the policy gives it.
+        Not with features that expect a topic's copy under the name that the policy gives it.
         """
-        if self._steps is None or self._steps.see_records or self._engine == "records":
+        if self._steps is None or self._steps.see_records:
             return False
         return self._pairs is None and self._prepare is None and self._settings.features.creation is None
 
@@ -177,25 +148,7 @@ class Copies:
 
     def adapt(self, trouble: CopyTrouble) -> bool:
         """Change the next task configs if that helps against this trouble; return False if it does not."""
-        match trouble.kind:
-            case FailureKind.IDEMPOTENCE_REFUSED:
-                return self._without_idempotence(trouble.reason)
-            case FailureKind.BATCH_REFUSED:
-                return self._with_smaller_batches(trouble.batch_bytes)
-            case FailureKind.ENGINE_UNFIT:
-                return self._without_our_sockets(trouble.reason)
-        return False
-
-    def _without_our_sockets(self, reason: str) -> bool:
-        """Use librdkafka alone from now on; return False if the user named `batches`, or the login needs it."""
-        if self._settings.engine == "batches" or only_batches(self._settings):
-            return False
-        with self._lock:
-            if self._wire_source:
-                event = events.READ_FALLBACK if self._engine == "records" else events.ENGINE_FALLBACK
-                self._engine, self._wire_source = "records", False
-                events.emit(event, reason=reason)
-        return True
+        return trouble.kind is FailureKind.IDEMPOTENCE_REFUSED and self._without_idempotence(trouble.reason)
 
     def _without_idempotence(self, reason: str) -> bool:
         """Use one request in flight and no producer id from now on; return False if the user asked for idempotence by
@@ -207,17 +160,6 @@ class Copies:
             if self._target.produce.idempotent:
                 events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
                 self._target = self._target.without_idempotence()
-        return True
-
-    def _with_smaller_batches(self, refused: int) -> bool:
-        """Use a sixteenth from now on, about Java's default, unless another stream has already made the batches
-        smaller.
-        """
-        smaller = refused // 16
-        with self._lock:
-            if self._target.produce.batch_bytes >= refused:
-                events.emit(events.BATCH_REFUSED, size=refused, smaller=smaller)
-                self._target = replace(self._target, produce=replace(self._target.produce, batch_bytes=smaller))
         return True
 
 

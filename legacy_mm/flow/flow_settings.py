@@ -6,7 +6,6 @@ Times are seconds, sizes are bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import (
@@ -36,7 +35,6 @@ class Settings:
     commit_interval: float
     shutdown_timeout: float
     metrics: MetricsSettings = MetricsSettings()
-    engine: Literal["auto", "batches", "records"] = "auto"
     receipts: ReceiptSettings | None = None
     fail_on_gap: bool = False
     """Offsets that cannot be read any more end the mirror; else they are reported."""

@@ -21,7 +21,6 @@ from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.control_groups import usable_cores
-from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.jvm.mbeans import MBeans
 from legacy_mm.logs import events
@@ -37,11 +36,6 @@ from legacy_mm.spark.shipping import build_archive
 if TYPE_CHECKING:
     from legacy_mm.metrics.prometheus import Endpoint
 
-_PRELOADED = {
-    "records": "legacy_mm.dataplane.records_engine legacy_mm.dataplane.native_reader",
-    "batches": "legacy_mm.dataplane.batches_engine",
-}
-"""Modules that the workers' daemon imports before it forks the first worker."""
 _CLOSE_TIMEOUT = 1.0
 
 
@@ -70,7 +64,6 @@ class Host:
             self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
             if self.receipts is not None:
                 undo.callback(self.receipts.close)
-            self.engine = choose_engine(settings)
             if WHY_UNCOMPILED:
                 events.emit(events.KERNELS_UNCOMPILED, reason=WHY_UNCOMPILED)
             self._endpoint = self._serve_metrics(settings.metrics)
@@ -78,7 +71,7 @@ class Host:
                 undo.callback(self._endpoint.close)
             self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
             undo.callback(self.channel.close)
-            spark.preload(f"{task_entry.TASK_MODULE} {_PRELOADED[self.engine.engine]}")
+            spark.preload(task_entry.TASK_MODULE)
             self.runner = SparkRunner(self._context, task_entry.copy, spark.make_folders)
             self.processes = CopyProcesses(self.channel, self.runner, usable_cores())
             self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(spark.jvm).publish)
@@ -136,7 +129,7 @@ class Host:
         try:
             context = self.spark.context(None if self.spark.embedded else self._archive(handler))
             self._context.set_result(context)
-            if self.spark.embedded and self.engine.engine == "batches":
+            if self.spark.embedded:
                 if handler is None:  # with one, each flow begins with a process of its own
                     self.processes.warm_up()
             else:

@@ -90,11 +90,6 @@ class Mirror:
         for stream in self._streams:
             stream.subscribe(topics)
 
-    def recreated(self, topic: str) -> None:
-        """Tell all streams that this topic was deleted and recreated."""
-        for stream in self._streams:
-            stream.recreated(topic)
-
     def existing_topics(self) -> frozenset[str] | None:
         """Return all topics that the source showed at the last look."""
         return None if self._watch is None else self._watch.existing_topics()

@@ -6,10 +6,9 @@ Imported only if a feature asks for it (invariant E).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 
-from legacy_mm.clients.native.connection_security import unsupported
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import ends
 from legacy_mm.clients.native.internal_log import InternalLog
@@ -28,7 +27,6 @@ from legacy_mm.flow.names import Names
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import Registry
-from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.name_list import in_list
 
 _CLIENT_ID = "legacy_mm-offsets"
@@ -90,16 +88,8 @@ class FlowOffsets:
             None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
             names.remote,
             self.pairs.assigned,
-            _ends_of(target),
+            partial(ends, target),
         )
-
-
-def _ends_of(target: ConnectionSettings) -> Callable[[Collection[TopicPartition], Deadline], Offsets]:
-    """Return a function for the log ends at the target.
-
-    Where only librdkafka can log in, it returns no ends, and checkpoints are trusted as MirrorMaker 2 does.
-    """
-    return partial(ends, target) if unsupported(target) is None else lambda partitions, deadline: {}
 
 
 def accepted_groups(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:

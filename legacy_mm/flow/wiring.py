@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import AssignmentListener
-from legacy_mm.clients.librdkafka.client import client_version, require_resolvable
+from legacy_mm.clients.bootstrap import require_resolvable
+from legacy_mm.clients.librdkafka.client import client_version
 from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.clock import wall
-from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, ConsumerSettings
+from legacy_mm.config.kafka_clients import KERBEROS, ConsumerSettings
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
@@ -21,7 +22,7 @@ from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import key_stores
-from legacy_mm.flow.copy_jobs import Copies, choose_engine, client_id, only_batches
+from legacy_mm.flow.copy_jobs import Copies, client_id
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror, OnFailure, Renewal
@@ -51,25 +52,22 @@ def check_addresses(settings: Settings) -> None:
 def check_logins(settings: Settings) -> None:
     """Raise ConfigurationError for a login or key that cannot work.
 
-    A login that librdkafka lacks must not be combined with what only librdkafka can do. No client can be made of broken
-    keys and certificates.
+    A login that librdkafka lacks must not be combined with a membership that only librdkafka has. No client can be made
+    of broken keys and certificates.
     """
+    from legacy_mm.clients.native.connection_security import unsupported
+
     key_stores.check_pem(settings)
-    if login := only_batches(settings):
-        choose_engine(settings)
-        if KERBEROS in login and not settings.spark.embedded:
-            raise ConfigurationError(f"{login} is not possible with --spark.master: its tickets are on this host")
+    for name, connection in (("source", settings.source.connection), ("target", settings.target.connection)):
+        if reason := unsupported(connection):
+            raise ConfigurationError(f"{name}: {reason}")
+        if connection.sasl.mechanism == KERBEROS and connection.protocol.logs_in and not settings.spark.embedded:
+            raise ConfigurationError(
+                f"sasl.mechanism={KERBEROS} is not possible with --spark.master: its tickets are on this host"
+            )
     source = settings.source.client
     if (login := beyond_librdkafka(source.connection)) and (wanted := membership_obstacle(source.membership)):
         raise ConfigurationError(f"{login} is not possible with {wanted}; use range or roundrobin")
-    if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source.connection)):
-        raise ConfigurationError(f"--new.topics.from earliest is not possible: {reason}")
-
-
-def _beyond_our_sockets(connection: ConnectionSettings) -> str | None:
-    from legacy_mm.clients.native.connection_security import unsupported
-
-    return unsupported(connection)
 
 
 def build_mirror(
@@ -174,7 +172,6 @@ def _mirror(
             interval=source.metadata_max_age,
             before_first=_before_first(settings, guard, identity),
             on_change=on_change,
-            on_recreated=lambda topic: mirror.recreated(topic),
             guard=guard,
             on_failure=on_failure,
         )

@@ -1,4 +1,4 @@
-"""Single records through a handler of batches: for commands, and for the `records` engine."""
+"""Single records through a handler of batches, for commands."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from itertools import accumulate
 from typing import Any
 
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, Handled, MadeRecords, SourceRecords
-from legacy_mm.model import Columns, Outgoing, TopicPartition
+from legacy_mm.model import Outgoing, TopicPartition
 from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.record_batch import Header
 
 _NO_TIME = -1
 RecordRow = tuple[Any, ...]
-"""The fields of a record, as in `Columns.rows`."""
+"""The fields of a `Record`."""
 
 
 def by_key(partition: TopicPartition) -> int:
@@ -37,10 +37,12 @@ class Answers:
     """With which code the handler ended the program at that record; None: it did not."""
 
 
-def handle_records(handler: BatchHandler, batch: Columns, wish: Callable[[TopicPartition], int] = by_key) -> Answers:
+def handle_records(
+    handler: BatchHandler, records: Sequence[RecordRow], wish: Callable[[TopicPartition], int] = by_key
+) -> Answers:
     """Give a handler these records; `wish` says where those of a partition go for which it names no partition."""
     answers = Answers()
-    for place, rows in _runs(batch):
+    for place, rows in _runs(records):
         handled = handler.handle(_source(place, rows, wish(place)))
         before = len(answers.targets)
         made = sorted((row for made in handled.made for row in _targets(made)), key=lambda found: found[0])
@@ -59,10 +61,10 @@ def stopped(handled: Handled) -> bool:
     return handled.error is not None or handled.exit_code is not None
 
 
-def _runs(batch: Columns) -> Iterator[tuple[TopicPartition, list[RecordRow]]]:
+def _runs(records: Sequence[RecordRow]) -> Iterator[tuple[TopicPartition, list[RecordRow]]]:
     """Yield the records that can be in one batch: of one partition, with ascending offsets and one kind of time."""
     run: list[RecordRow] = []
-    for row in batch.rows():
+    for row in records:
         if run and (row[:2] != run[-1][:2] or row[2] <= run[-1][2] or row[3] != run[-1][3]):
             yield TopicPartition(*run[0][:2]), run
             run = []

@@ -61,13 +61,11 @@ TOPICS_CHANGED = Event("topics-changed", logging.INFO, "Topics now mirrored: {to
 ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generation}: assigned {partitions}")
 REVOKED = Event("revoked", logging.INFO, "Stream {stream}, generation {generation}: revoked {partitions}")
 LOST = Event("lost", logging.WARNING, "Stream {stream}, generation {generation}: lost {partitions}; not committed")
-ENGINE_FALLBACK = Event("engine-fallback", logging.INFO, "Copying record by record: {reason}")
 KERNELS_UNCOMPILED = Event(
     "kernels-uncompiled",
     logging.WARNING,
     "Records are copied by uncompiled Python, many times slower: {reason}. Install a C compiler, then legacy_mm again",
 )
-READ_FALLBACK = Event("read-fallback", logging.INFO, "Reading record by record: {reason}")
 COPY_STARTED = Event("copy-started", logging.INFO, "Stream {stream} copies from {offsets} (worker {worker})")
 COPY_LOST = Event(
     "copy-lost", logging.WARNING, "Stream {stream}: copy job lost ({reason}); copying again from the safe offsets"
@@ -162,11 +160,6 @@ IDEMPOTENCE_REFUSED = Event(
     logging.WARNING,
     "The target refuses an idempotent producer ({reason}); going on with one request in flight and without it",
 )
-BATCH_REFUSED = Event(
-    "batch-refused",
-    logging.WARNING,
-    "The target takes no batch of {size} bytes; copying again from the safe offsets, all in batches of {smaller}",
-)
 SEVERAL_KEYS = Event("several-keys", logging.WARNING, "{store} holds {count} keys; the one of {alias} is used")
 TRUST_WITHOUT_ROOT = Event(
     "trust-without-root",
@@ -182,11 +175,6 @@ STORES_UNFIT = Event(
     "stores-unfit",
     logging.WARNING,
     "The mirror does not use the changed key stores yet ({files}): {reason}; it keeps the earlier ones and tries again",
-)
-ZERO_TIMESTAMP = Event(
-    "zero-timestamp",
-    logging.WARNING,
-    "Records of {partition} carry the timestamp 0, which this engine cannot send: the target gets the present time",
 )
 MBEANS_FAILED = Event("mbeans-failed", logging.WARNING, "MBeans cannot be published ({reason}); going on without them")
 SCRAPE_FAILED = Event("scrape-failed", logging.WARNING, "A request to the port of the metrics failed ({reason})")

@@ -191,10 +191,10 @@ UNCOUNTED = (
     Uncounted(
         f"{_PRODUCER} {_TOPIC}",
         "record-retry-rate record-retry-total",
-        "librdkafka counts no retries of produce requests",
+        "retries of produce requests are not counted",
     ),
-    Uncounted(_PRODUCER, "compression-rate-avg", "librdkafka does not tell a batch's size before compression"),
-    Uncounted(_TOPIC, "compression-rate", "librdkafka does not tell a batch's size before compression"),
+    Uncounted(_PRODUCER, "compression-rate-avg", "a batch that is sent as it is was not opened"),
+    Uncounted(_TOPIC, "compression-rate", "a batch that is sent as it is was not opened"),
 )
 _LABEL = re.compile(r",?([\w-]+)=(\{\w+\}|[^,]*)")
 

@@ -6,7 +6,7 @@ Kafka's Java clients with underscores; those of level `mirror` are ours. In Prom
 
 A metric without an honest source has no row. What librdkafka counts a little differently:
 `connection_creation_*` are attempts, also failed ones; `*_latency_*` are round trips of connections that carry Fetch
-or Produce; bytes of records are key and value (of the `batches` engine: batches as they travel); `waiting_threads` is
+or Produce; bytes of records are those of batches as they travel; `waiting_threads` is
 the number of streams that wait for the target.
 
 Levels `flow`, `connector` and `worker` are there only where a process runs the flows of MirrorMaker 2's file.

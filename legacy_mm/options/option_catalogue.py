@@ -22,6 +22,7 @@ NewTopicsFrom = Literal["reset", "earliest"]
 OnHandlerError = Literal["fail", "quarantine"]
 OnSendError = Literal["legacy", "quarantine"]
 
+NO_ENGINES = "--engine has no effect: one engine copies all records, as whole batches."
 EMBEDDED = "embedded"
 """The value of `--spark.master` that means: Spark in this process's own tree."""
 
@@ -44,11 +45,10 @@ OPTIONS = (
     ),
     Option(
         name="engine",
-        default="auto",
+        default=None,
         argument="engine",
-        help="How a copy task copies: batches moves whole record batches, records one record at a time; auto is "
-        "batches wherever it can be.",
-        owner="legacy_mm.policies.engine_choice",
+        help="Accepted, without effect: one engine copies all records, as whole batches.",
+        owner="legacy_mm.options.option_catalogue",
         choices=("auto", "batches", "records"),
     ),
     Option(
@@ -192,7 +192,7 @@ OPTIONS = (
         argument="reaction",
         help="What a record does on which the message handler fails: fail ends the mirror as the legacy tool did, "
         "quarantine sets the record aside and goes on.",
-        owner="legacy_mm.dataplane.handler_engine",
+        owner="legacy_mm.dataplane.handler_stage",
         choices=("fail", "quarantine"),
     ),
     Option(
@@ -201,7 +201,7 @@ OPTIONS = (
         argument="reaction",
         help="What becomes of a record that the target refuses for its own sake (too large, its timestamp, no key in a "
         "compacted topic): legacy is what abort.on.send.failure says, quarantine sets the record aside and goes on.",
-        owner="legacy_mm.dataplane.refused_records",
+        owner="legacy_mm.dataplane.refused_batches",
         choices=("legacy", "quarantine"),
     ),
     Option(
@@ -238,7 +238,7 @@ class OwnOptions:
 
     spark_master: str = EMBEDDED
     spark_conf: Mapping[str, str] = field(default_factory=dict, repr=False)
-    engine: AskedEngine = "auto"
+    engine: AskedEngine | None = None
     producer_tuning: ProducerTuning = "meaning"
     interceptors: Interceptors = "refuse"
     shutdown_timeout_ms: int = 30_000

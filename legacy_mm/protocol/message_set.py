@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
+from legacy_mm.errors import CorruptRecords, StreamFailure
 from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Bytes, Codec, Decompressor, compress
 from legacy_mm.protocol.kernels import record_kernels as kernels
@@ -129,8 +129,7 @@ class MessageSets:
         """Yield batches that are not compressed, and what compressed their messages at the source.
 
         `data` are whole messages. Those that follow one another come as one batch, with their offsets, of at most
-        `most_bytes` unless they were together in a wrapper. Raise CorruptRecords after the last sound one; EngineUnfit
-        where a wrapper is too much to open.
+        `most_bytes` unless they were together in a wrapper. Raise CorruptRecords after the last sound one.
         """
         run: kernels.MessageRun | None = None
         codec = Codec.NONE
@@ -154,7 +153,7 @@ class MessageSets:
                     if not piece.wrapper_size:
                         break  # the next message may need more room
                 at = at + piece.wrapper_size if piece.wrapper_size else inner
-        except (CorruptRecords, EngineUnfit):
+        except CorruptRecords:
             if run is not None and run.count:
                 yield _batch(run), codec
             raise
@@ -162,7 +161,7 @@ class MessageSets:
             yield _batch(run), codec
 
     def _piece(self, data: memoryview, at: int) -> _Piece:
-        """Open the wrapper at `at`; without one, take the messages from there on. Raise CorruptRecords, EngineUnfit."""
+        """Open the wrapper at `at`; without one, take the messages from there on. Raise CorruptRecords."""
         magic, attributes = data[at + _MAGIC_AT], data[at + _ATTRIBUTES_AT]
         time, _, _, value, size, after = kernels.read_message(data, at)
         if not attributes & CODEC_BITS:
@@ -186,8 +185,7 @@ class MessageSets:
         try:
             return self._decompress(codec, lz4_for_all(value) if codec is Codec.LZ4 and magic == 0 else value)
         except CorruptRecords as error:
-            kind = EngineUnfit if self._check_crcs else CorruptRecords
-            raise kind(f"message at offset {offset}: {error}") from error
+            raise CorruptRecords(f"message at offset {offset}: {error}") from error
 
 
 def _added(run: kernels.MessageRun, piece: _Piece, at: int) -> int:

@@ -31,7 +31,7 @@ _DELETE_HORIZON_BIT = 0x40
 _NO_TIMESTAMP = -1
 
 
-class Producer(NamedTuple):
+class ProducerStamp(NamedTuple):
     """The writer of a batch, and the sequence number of its first record."""
 
     producer_id: int
@@ -39,7 +39,7 @@ class Producer(NamedTuple):
     sequence: int
 
 
-NO_PRODUCER = Producer(-1, -1, -1)
+NO_PRODUCER = ProducerStamp(-1, -1, -1)
 
 
 class Header(NamedTuple):
@@ -99,8 +99,8 @@ class Header(NamedTuple):
         return self.base_timestamp if self.attributes & _DELETE_HORIZON_BIT else None
 
     @property
-    def producer(self) -> Producer:
-        return Producer(self.producer_id, self.producer_epoch, self.base_sequence)
+    def producer(self) -> ProducerStamp:
+        return ProducerStamp(self.producer_id, self.producer_epoch, self.base_sequence)
 
     @property
     def last_offset(self) -> int:
@@ -181,7 +181,7 @@ class RecordBatch(NamedTuple):
                 f"its bytes have {found:#010x}"
             )
 
-    def restamp(self, producer: Producer = NO_PRODUCER) -> RecordBatch:
+    def restamp(self, producer: ProducerStamp = NO_PRODUCER) -> RecordBatch:
         """Rewrite this batch in place as `producer` would send it, with the same records.
 
         Not for batches that must be re-encoded, nor for control batches. The transactional bit is cleared: the

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from legacy_mm.errors import CorruptRecords, EngineUnfit
+from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.fetch_messages import FetchedPartition
@@ -219,15 +219,12 @@ class CommittedOnly:
 
 
 def decompress_records(batch: RecordBatch, decompress: Decompressor) -> memoryview:
-    """Decompress the records; raise CorruptRecords.
-
-    A sound batch that cannot be opened may be beyond our limit, and librdkafka has none: EngineUnfit.
-    """
+    """Decompress the records; raise CorruptRecords: for a batch with a wrong checksum that is the reason."""
     try:
         return decompress(batch.header.codec, batch.payload)
-    except CorruptRecords as error:
+    except CorruptRecords:
         batch.check_crc()
-        raise EngineUnfit(str(error)) from error
+        raise
 
 
 class DataBatches:

@@ -1,4 +1,4 @@
-"""The sending half of the `batches` engine against a real broker, without an engine before it."""
+"""The sending half of the engine against a real broker, without an engine before it."""
 
 from __future__ import annotations
 

@@ -259,9 +259,8 @@ def test_a_group_goes_on_behind_a_handler_that_drops_and_doubles(
     assert "WARN [group-offsets]" not in tool.output()
 
 
-@pytest.mark.parametrize("engine", ["batches", pytest.param("records", marks=pytest.mark.slow)])
 def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
-    mirror: Mirror, source: Cluster, target: Cluster, engine: str, new_port: Callable[[], int]
+    mirror: Mirror, source: Cluster, target: Cluster, new_port: Callable[[], int]
 ) -> None:
     """Also after a restart, also where the group stands at a marker, and at the very end."""
     name = mirror.topic
@@ -272,7 +271,7 @@ def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
 
     follows = partial(goes_on, source, target, reader, name)
     port = new_port()
-    with mirror.start("--engine", engine, "--metrics.port", str(port)) as tool:
+    with mirror.start("--metrics.port", str(port)) as tool:
         wait_until(follows, SECONDS, "the group at the target")
         write(source, name, "second", 3)
         commit(source, reader, {(name, 0): 9, (name, 1): 137, (name, 2): 124})
@@ -280,7 +279,7 @@ def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
         check_metrics(mirror, source, target, tool, port)
         assert tool.stop(SECONDS) == 143
     commit(source, reader, {(name, 0): 23})
-    with mirror.start("--engine", engine) as tool:
+    with mirror.start() as tool:
         wait_until(follows, SECONDS, "the group after a restart")
         assert tool.stop(SECONDS) == 143
     assert "WARN [group-offsets]" not in tool.output()

@@ -34,7 +34,6 @@ UNKNOWN_KINDS = {
 }
 """Kinds of records that came later; compaction takes minutes and is the same everywhere."""
 NOW = epoch_ms()
-BY_RECORDS = "Copying record by record"
 WITHOUT_IDEMPOTENCE = "The target refuses an idempotent producer"
 OF_BROKERS = {
     "message.max.bytes": "1048588",  # the default since 2.4
@@ -113,9 +112,8 @@ def test_from_an_old_broker(
     kinds = load_kinds(old.bootstrap, topic("from"), without=UNKNOWN_KINDS[release])
     outputs = Job(old, target, kinds, group, our_tool).twice(idempotent=release != "0.10.2.2")
     for output in outputs:
-        assert BY_RECORDS not in output
         assert WITHOUT_IDEMPOTENCE not in output
-    supported(f"broker {release}", "as source", engine="batches")
+    supported(f"broker {release}", "as source")
 
 
 def test_to_an_old_broker(
@@ -125,9 +123,8 @@ def test_to_an_old_broker(
     kinds = load_kinds(source.bootstrap, topic("to"), without=UNKNOWN_KINDS[release])
     outputs = Job(source, old, kinds, group, our_tool).twice()
     for output in outputs:
-        assert BY_RECORDS not in output
         assert output.count(WITHOUT_IDEMPOTENCE) == (release == "0.10.2.2")
-    supported(f"broker {release}", "as target", engine="batches")
+    supported(f"broker {release}", "as target")
 
 
 KEEP = """
@@ -158,7 +155,7 @@ def test_with_a_handler(
     prefix = topic("handled")
     kinds = load_kinds(read_from.bootstrap, prefix, without=UNKNOWN_KINDS[release])
     job = Job(read_from, written_to, kinds, group, our_tool)
-    assert BY_RECORDS not in job.run("--message.handler", f"{script}:Keep")
+    job.run("--message.handler", f"{script}:Keep")
     job.check()
 
 
@@ -169,7 +166,7 @@ def test_records_that_are_there_before_the_answer_are_none_of_its_victims(
     """The producer asks for its id while records are queued."""
     kind = load(source.bootstrap, topic(), 50_000, 100)
     job = Job(source, old, [kind], group, our_tool)
-    assert job.run("--engine", "records").count(WITHOUT_IDEMPOTENCE) == 1
+    assert job.run().count(WITHOUT_IDEMPOTENCE) == 1
     job.check()
 
 
@@ -180,7 +177,7 @@ def test_a_codec_that_the_target_is_too_old_for(
     """The legacy tool would have written it uncompressed as well."""
     kind = load(source.bootstrap, topic(), 1_000, 100, codec="zstd")
     job = Job(source, old, [kind], group, our_tool)
-    assert BY_RECORDS not in job.run()
+    job.run()
     job.check()
 
 
@@ -192,7 +189,7 @@ def test_a_codec_that_the_target_does_not_take_yet(
     properties = {"inter.broker.protocol.version": "2.0"}
     with ZooKeeperCluster(tmp_path, release="2.8.2", properties=properties) as target:
         job = Job(source, target, [kind], group, our_tool)
-        assert BY_RECORDS not in job.run()
+        job.run()
         job.check()
 
 
@@ -226,7 +223,7 @@ def test_headers_arrive_without_idempotence(
 ) -> None:
     kind = load(source.bootstrap, topic(), 300, 100, headers=(("trace", b"1"),))
     job = Job(source, old, [kind], group, our_tool, enable_idempotence="false")
-    job.run("--engine", "records")
+    job.run()
     job.check()
 
 

@@ -100,12 +100,11 @@ def test_what_would_go_round_is_refused_before_anything_is_made(
         assert words in " ".join(f"{said} {complained}".split())
 
 
-@pytest.mark.parametrize("engine", ["batches", pytest.param("records", marks=pytest.mark.slow)])
 def test_an_unchanged_line_copies_into_itself_and_says_so(
-    engine: str, our_tool: Start, source: Cluster, name: str, files: Files, run: Run, tmp_path: Path
+    our_tool: Start, source: Cluster, name: str, files: Files, run: Run, tmp_path: Path
 ) -> None:
     read, written = files
-    tool = our_tool(read, written, "--whitelist", name, "--engine", engine)
+    tool = our_tool(read, written, "--whitelist", name)
     wait_until(lambda: sum(end_offsets(source.bootstrap, name).values()) > 30, SECONDS, "the circle")
     tool.wait_for_output("source and target are one cluster (", SECONDS)
     tool.signal(signal.SIGTERM)

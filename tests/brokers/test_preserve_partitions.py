@@ -1,4 +1,4 @@
-"""`preserve.partitions` between real brokers: every record stays in its partition, in order, with both engines."""
+"""`preserve.partitions` between real brokers: every record stays in its partition, in order."""
 
 from __future__ import annotations
 
@@ -14,18 +14,13 @@ from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import ExpectedPartition, same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.frames import Progress
-from legacy_mm.dataplane import partition_counts, target_topics, unmade_topics
+from legacy_mm.dataplane import target_topics, unmade_topics
 from legacy_mm.errors import StreamFailure
-from tests.fixtures.copying import ENGINES, PATIENCE, Copying, Start
+from tests.fixtures.copying import PATIENCE, Copying, Start
 
 pytestmark = pytest.mark.brokers
 SOURCE_PARTITIONS = 4
 MORE_PARTITIONS = 7  # other than the source's: keys alone would place records elsewhere
-
-
-@pytest.fixture(params=sorted(ENGINES))
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture
@@ -43,18 +38,12 @@ def named(records: Iterable[ObservedRecord], topic: str) -> list[ObservedRecord]
     return [replace(record, topic=topic) for record in records]
 
 
-@pytest.mark.parametrize(
-    ("engine", "codec"),
-    [
-        ("batches", None),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in (("batches", "zstd"), ("records", None))),
-    ],
-)
+@pytest.mark.parametrize("codec", [None, pytest.param("zstd", marks=pytest.mark.slow)])
 def test_every_record_stays_in_its_partition_in_order(
-    source: Any, target: Any, kinds: list[Loaded], start_copying: Start, engine: str, codec: str | None
+    source: Any, target: Any, kinds: list[Loaded], start_copying: Start, codec: str | None
 ) -> None:
     """Invariants A and C."""
-    names = {loaded.topic: f"{loaded.topic}-{engine}-{codec}" for loaded in kinds}
+    names = {loaded.topic: f"{loaded.topic}-{codec}" for loaded in kinds}
     for loaded in kinds:
         create_topic(target.bootstrap, names[loaded.topic], MORE_PARTITIONS, config=NEVER_EXPIRE)
     runs = [
@@ -66,7 +55,6 @@ def test_every_record_stays_in_its_partition_in_order(
             names={loaded.topic: names[loaded.topic] for loaded in kinds if loaded.partitions == partitions},
             consumer={"isolation.level": "read_committed"},
             producer={} if codec is None else {"compression.type": codec},
-            engine=engine,
             keeps_partition=list(names),
         )
         for partitions in {loaded.partitions for loaded in kinds}
@@ -83,34 +71,29 @@ def test_every_record_stays_in_its_partition_in_order(
         assert same_records(named(there, "t"), named(here, "t"), placement="same") == [], loaded.kind
 
 
-def test_a_copy_begins_in_the_middle_of_a_batch(
-    source: Any, target: Any, name: str, start_copying: Start, engine: str
-) -> None:
+def test_a_copy_begins_in_the_middle_of_a_batch(source: Any, target: Any, name: str, start_copying: Start) -> None:
     create_topic(source.bootstrap, name, 1)
     create_topic(target.bootstrap, name, 2)
     load(source.bootstrap, name, 500, 100, codec="lz4")
-    copying = start_copying(
-        source.bootstrap, target.bootstrap, name, 1, begin=17, engine=engine, keeps_partition=[name]
-    )
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, begin=17, keeps_partition=[name])
     copying.wait_safe(500)
     assert copying.stop() == {}
     there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
     assert same_records(there[17:], here, placement="same") == []
 
 
-def start_with_too_few(source: Any, target: Any, name: str, start: Start, engine: str) -> Copying:
+def start_with_too_few(source: Any, target: Any, name: str, start: Start) -> Copying:
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     create_topic(target.bootstrap, name, 2)
     load(source.bootstrap, name, 1_000, 100)
-    return start(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, keeps_partition=[name])
+    return start(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, keeps_partition=[name])
 
 
 def test_too_few_partitions_at_the_target_end_the_mirror_before_a_record_is_sent(
-    source: Any, target: Any, name: str, start_copying: Start, engine: str, monkeypatch: pytest.MonkeyPatch
+    source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (target_topics, partition_counts):
-        monkeypatch.setattr(module, "GROWTH_TIMEOUT", 0.5)
-    copying = start_with_too_few(source, target, name, start_copying, engine)
+    monkeypatch.setattr(target_topics, "GROWTH_TIMEOUT", 0.5)
+    copying = start_with_too_few(source, target, name, start_copying)
     wait_until(copying.over, PATIENCE, "the end")
     assert type(copying.error) is StreamFailure
     assert f"{name} has 2 partitions at the target and 4 at the source" in str(copying.error)
@@ -119,11 +102,10 @@ def test_too_few_partitions_at_the_target_end_the_mirror_before_a_record_is_sent
 
 
 def test_a_target_topic_that_grows_in_time_is_noticed(
-    source: Any, target: Any, name: str, start_copying: Start, engine: str, monkeypatch: pytest.MonkeyPatch
+    source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (target_topics, partition_counts):
-        monkeypatch.setattr(module, "GROWTH_TIMEOUT", PATIENCE)
-    copying = start_with_too_few(source, target, name, start_copying, engine)
+    monkeypatch.setattr(target_topics, "GROWTH_TIMEOUT", PATIENCE)
+    copying = start_with_too_few(source, target, name, start_copying)
     wait_until(lambda: any(frame.blocked for frame in copying.of(Progress)), PATIENCE, "it to wait")
     assert not any(end_offsets(target.bootstrap, name).values())
     grow_topic(target.bootstrap, name, SOURCE_PARTITIONS)
@@ -134,14 +116,12 @@ def test_a_target_topic_that_grows_in_time_is_noticed(
 
 
 def test_a_topic_that_the_target_s_brokers_create_is_waited_for(
-    source: Any, target: Any, name: str, start_copying: Start, engine: str
+    source: Any, target: Any, name: str, start_copying: Start
 ) -> None:
     """Those of the testbed give a new topic four partitions."""
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     load(source.bootstrap, name, 1_000, 100)
-    copying = start_copying(
-        source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, keeps_partition=[name]
-    )
+    copying = start_copying(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, keeps_partition=[name])
     copying.wait_safe(1_000)
     assert copying.stop() == {}
     there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
@@ -149,7 +129,7 @@ def test_a_topic_that_the_target_s_brokers_create_is_waited_for(
 
 
 def test_a_topic_that_a_duty_makes_is_not_made_by_the_brokers(
-    source: Any, target: Any, name: str, start_copying: Start, engine: str
+    source: Any, target: Any, name: str, start_copying: Start
 ) -> None:
     """Where the target was away when the duty looked."""
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
@@ -159,7 +139,6 @@ def test_a_topic_that_a_duty_makes_is_not_made_by_the_brokers(
         target.bootstrap,
         name,
         SOURCE_PARTITIONS,
-        engine=engine,
         keeps_partition=[name],
         topics_made=True,
     )
@@ -177,7 +156,6 @@ def test_a_topic_that_the_duty_cannot_make_is_left_to_the_brokers(
     target: Any,
     name: str,
     start_copying: Start,
-    engine: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -190,7 +168,6 @@ def test_a_topic_that_the_duty_cannot_make_is_left_to_the_brokers(
         target.bootstrap,
         name,
         SOURCE_PARTITIONS,
-        engine=engine,
         keeps_partition=[name],
         topics_made=True,
     )
@@ -200,7 +177,7 @@ def test_a_topic_that_the_duty_cannot_make_is_left_to_the_brokers(
 
 
 def test_topics_beside_it_go_by_their_keys(
-    source: Any, target: Any, topic: Callable[[], str], start_copying: Start, engine: str
+    source: Any, target: Any, topic: Callable[[], str], start_copying: Start
 ) -> None:
     """As where `feature.topics` names only some."""
     kept, keyed = topic(), topic()
@@ -214,7 +191,6 @@ def test_topics_beside_it_go_by_their_keys(
         "",
         SOURCE_PARTITIONS,
         names={kept: kept, keyed: keyed},
-        engine=engine,
         keeps_partition=[kept],
     )
     copying.wait_safe(2_000)

@@ -1,4 +1,4 @@
-"""Receipts of both engines tell the same of what was copied, whatever stands in between."""
+"""Receipts tell the same of what was copied, whatever stands in between."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ WAYS: dict[str, tuple[str, ...]] = {
     "plain": (),
     "kept partitions": ("--preserve.partitions", "true"),
     "handler": ("--message.handler", f"{SAMPLES / 'handlers.py'}:Rename", "--message.handler.args", "copy."),
-    "records": ("--engine", "records"),
 }
 
 

@@ -14,7 +14,7 @@ from compat.laboratory.releases import CURRENT, OLD
 from legacy_mm.jvm.java_home import find_java
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
-from legacy_mm.protocol.record_batch import Producer, RecordBatch
+from legacy_mm.protocol.record_batch import ProducerStamp, RecordBatch
 from legacy_mm.protocol.records import Placement, recompress, regroup
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, records_of
 
@@ -79,7 +79,9 @@ def test_kafka_reads_what_we_wrote(release: str, tmp_path: Path) -> None:
         regrouped = regroup(plain.header, plain.payload, Placement.by_key_spreading(4, first=1), codec=codec)
         holes = build([one for one in made if dice.random() < 0.7], codec=codec, attributes=0x08)
         (dense,) = regroup(holes.header, records_of(holes), Placement.all_to(0))
-        stamped = changed(build(made, codec=codec, attributes=0x50), producer_id=8).restamp(Producer(1 << 40, 2, 77))
+        stamped = changed(build(made, codec=codec, attributes=0x50), producer_id=8).restamp(
+            ProducerStamp(1 << 40, 2, 77)
+        )
         batches += [*recompressed, *(one.batch for one in regrouped), dense.batch, stamped]
     answers = in_java(release, batches, tmp_path)
     assert len(answers) == len(batches)

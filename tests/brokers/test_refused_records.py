@@ -1,4 +1,4 @@
-"""Records that the target refuses for their own sake are set aside, by both engines, and nothing else is."""
+"""Records that the target refuses for their own sake are set aside, and nothing else is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from tests.fixtures.copying import Copying, Start
 from tests.fixtures.tools import Run
 
 pytestmark = pytest.mark.brokers
-BOTH_ENGINES = pytest.mark.parametrize("engine", ["batches", "records"])
 NOW = epoch_ms()
 OLD = NOW - 7_200_000
 REFUSED = range(7, 300, 50)
@@ -60,10 +59,10 @@ def without_a_key(number: int) -> dict[str, Any]:
     return {"key": None}
 
 
-def quarantined(start: Start, source: Any, target: Any, name: str, engine: str, **where: Any) -> Copying:
+def quarantined(start: Start, source: Any, target: Any, name: str, **where: Any) -> Copying:
     """A mirror with the flag, after it has come to the end."""
     settings = QuarantineSettings(refused=True, **where)
-    copying = start(source.bootstrap, target.bootstrap, name, 1, engine=engine, quarantine=settings)
+    copying = start(source.bootstrap, target.bootstrap, name, 1, quarantine=settings)
     copying.wait_safe(RECORDS)
     assert copying.stop() == {}
     assert copying.of(Progress)[-1].quarantined == len(REFUSED)
@@ -83,7 +82,6 @@ def topic_of_quarantine(bootstrap: str, topic: str) -> list[Record]:
     ]
 
 
-@BOTH_ENGINES
 @pytest.mark.parametrize(
     ("odd", "config"),
     [
@@ -98,7 +96,6 @@ def test_what_is_refused_is_in_the_quarantine_and_the_rest_in_order(
     target: Any,
     name: str,
     start_copying: Start,
-    engine: str,
     odd: Any,
     config: dict[str, str],
     caplog: pytest.LogCaptureFixture,
@@ -108,8 +105,8 @@ def test_what_is_refused_is_in_the_quarantine_and_the_rest_in_order(
     rest = write(source.bootstrap, name, odd)
     create_topic(target.bootstrap, name, partitions=1, config=config)
     create_topic(target.bootstrap, f"{name}-aside", partitions=3)
-    quarantined(start_copying, source, target, name, engine, topic=f"{name}-aside")
-    assert bool(halved) == (engine == "batches" and odd is too_large)
+    quarantined(start_copying, source, target, name, topic=f"{name}-aside")
+    assert bool(halved) == (odd is too_large)
     assert [record.value for record in read_all(target.bootstrap, name)] == rest
     aside = sorted(topic_of_quarantine(target.bootstrap, f"{name}-aside"), key=lambda record: record.offset)
     assert offsets(aside) == list(REFUSED)
@@ -125,16 +122,15 @@ def test_what_is_refused_is_in_the_quarantine_and_the_rest_in_order(
     ]
 
 
-@BOTH_ENGINES
 @pytest.mark.parametrize("odd", [too_large, far_too_large], ids=["by the broker", "by max.request.size"])
 def test_what_the_topic_does_not_take_is_in_the_file(
-    source: Any, target: Any, name: str, start_copying: Start, engine: str, odd: Any, tmp_path: Path
+    source: Any, target: Any, name: str, start_copying: Start, odd: Any, tmp_path: Path
 ) -> None:
     rest = write(source.bootstrap, name, odd)
     for topic in (name, f"{name}-aside"):
         create_topic(target.bootstrap, topic, partitions=1, config={"max.message.bytes": "100000"})
     file = tmp_path / "aside.jsonl"
-    quarantined(start_copying, source, target, name, engine, topic=f"{name}-aside", file=str(file))
+    quarantined(start_copying, source, target, name, topic=f"{name}-aside", file=str(file))
     assert [record.value for record in read_all(target.bootstrap, name)] == rest
     assert read_all(target.bootstrap, f"{name}-aside") == []
     found = read_file(file).records
@@ -142,25 +138,23 @@ def test_what_the_topic_does_not_take_is_in_the_file(
     assert [record.value for record in found] == [odd(number)["value"] for number in REFUSED]
 
 
-@BOTH_ENGINES
 def test_a_topic_that_cannot_be_gives_way_to_the_file(
-    source: Any, target: Any, name: str, start_copying: Start, engine: str, tmp_path: Path
+    source: Any, target: Any, name: str, start_copying: Start, tmp_path: Path
 ) -> None:
     write(source.bootstrap, name, too_old)
     create_topic(target.bootstrap, name, partitions=1, config={"message.timestamp.before.max.ms": "3600000"})
     file = tmp_path / "aside.jsonl"
-    quarantined(start_copying, source, target, name, engine, topic="no topic's name", file=str(file))
+    quarantined(start_copying, source, target, name, topic="no topic's name", file=str(file))
     assert offsets(read_file(file).records) == list(REFUSED)
 
 
-@BOTH_ENGINES
 def test_without_a_topic_the_file_takes_them(
-    source: Any, target: Any, name: str, start_copying: Start, engine: str, tmp_path: Path
+    source: Any, target: Any, name: str, start_copying: Start, tmp_path: Path
 ) -> None:
     rest = write(source.bootstrap, name, too_old)
     create_topic(target.bootstrap, name, partitions=1, config={"message.timestamp.before.max.ms": "3600000"})
     file = tmp_path / "aside.jsonl"
-    quarantined(start_copying, source, target, name, engine, file=str(file))
+    quarantined(start_copying, source, target, name, file=str(file))
     assert [record.value for record in read_all(target.bootstrap, name)] == rest
     assert [(record.offset, record.timestamp) for record in read_file(file).records] == [(n, OLD + n) for n in REFUSED]
 

@@ -352,9 +352,7 @@ def tokens_of_a_class(word: str) -> Properties:
     }
 
 
-@pytest.mark.parametrize("engine", ["batches", "records"])
 def test_a_class_in_a_jar_gives_tokens(
-    engine: str,
     secured: Secured,
     handler_jars: dict[str, Path],
     topic: Callable[..., str],
@@ -363,8 +361,7 @@ def test_a_class_in_a_jar_gives_tokens(
 ) -> None:
     """It runs in the driver's JVM, for the membership and for both clients of the copy task."""
     start = partial(our_tool, classpath=[handler_jars["Tokens"]])
-    start_engine = lambda *words, **more: start(*words, "--engine", engine, **more)  # noqa: E731
-    printed = copies(secured, start_engine, ("LOGIN", lambda _: tokens_of_a_class("right")), topic(), group)
+    printed = copies(secured, start, ("LOGIN", lambda _: tokens_of_a_class("right")), topic(), group)
     assert "right" not in printed
 
 

@@ -29,7 +29,6 @@ from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.jvm.java_home import compiler_jars, find_java
-from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
 
 ORACLE = Path(__file__).parents[1] / "fixtures" / "TransformsOracle.java"
@@ -127,7 +126,7 @@ def outcome(made: TopicSteps | None, each: Record) -> Any:
     except HandlerFailure as error:
         return str(error)
     with mock.patch.object(batches, "epoch_ms", return_value=NO_TIME):  # a record without a time would get that of now
-        handled = handle_records(handler, Columns(*zip(*[each], strict=True)))
+        handled = handle_records(handler, [each])
     if handled.error:
         return handled.error
     named = [target[:4] + (each.partition, target[5]) for target in handled.targets]

@@ -132,7 +132,7 @@ def unused_port() -> Iterator[int]:
         yield bound.getsockname()[1]
 
 
-@pytest.mark.slow  # test_batches_engine has it with records under way
+@pytest.mark.slow  # test_copy_engine has it with records under way
 def test_a_leader_that_is_killed(own_clusters: Callable[..., testbed.Cluster], topic: Callable[..., str]) -> None:
     kafka = own_clusters(brokers=3)
     name = topic()

@@ -19,12 +19,10 @@ from tests.faults import report
 
 PATIENCE = 90.0
 PYTHON, JAR = "python", "jar"
-ENGINES = ["batches", *(pytest.param(name, marks=pytest.mark.slow) for name in ("records", PYTHON, JAR))]
-BY_ENGINE = pytest.mark.parametrize("which", ENGINES)
-BY_TOOL = pytest.mark.parametrize("which", [*ENGINES, pytest.param("old", marks=pytest.mark.slow)])
-"""Ours with each of its engines, and with a handler that passes all records on; and the real tool."""
-SENDS_AGAIN = ("records", "old")
-"""What the log of the target is not asked by: a batch whose answer is lost is sent again."""
+WITH_HANDLERS = [report.OURS, *(pytest.param(name, marks=pytest.mark.slow) for name in (PYTHON, JAR))]
+BY_HANDLER = pytest.mark.parametrize("which", WITH_HANDLERS)
+BY_TOOL = pytest.mark.parametrize("which", [*WITH_HANDLERS, pytest.param("old", marks=pytest.mark.slow)])
+"""Ours without a handler, and with one that passes all records on; and the legacy tool."""
 PASSES_ON = """
 def handle(record):
     return [record.to(record.topic)]
@@ -92,8 +90,8 @@ class Scene:
 
 @pytest.fixture
 def which() -> str:
-    """`old`, the real tool; else the engine of ours. A parameter of this name overrides it."""
-    return report.AUTO
+    """`old`, the legacy tool; else ours, or ours with a handler. A parameter of this name overrides it."""
+    return report.OURS
 
 
 @pytest.fixture
@@ -104,8 +102,8 @@ def start_which(request: pytest.FixtureRequest, which: str) -> Callable[..., Too
 
 
 @pytest.fixture
-def engine_options(request: pytest.FixtureRequest, which: str, tmp_path: Path) -> tuple[str, ...]:
-    """The options that choose the engine or the handler; the legacy tool has no engines."""
+def handler_options(request: pytest.FixtureRequest, which: str, tmp_path: Path) -> tuple[str, ...]:
+    """The options that choose the handler."""
     if which == PYTHON:
         script = tmp_path / "passes_on.py"
         script.write_text(PASSES_ON)
@@ -113,7 +111,7 @@ def engine_options(request: pytest.FixtureRequest, which: str, tmp_path: Path) -
     if which == JAR:
         jar = request.getfixturevalue("handler_jars")["DropTombstones"]
         return ("--message.handler", "handlers.DropTombstones", "--handler.classpath", str(jar))
-    return () if which in ("old", report.AUTO) else ("--engine", which)
+    return ()
 
 
 @pytest.fixture
@@ -122,7 +120,7 @@ def make_scene(
     topic: Callable[[str], str],
     group: str,
     start_which: Callable[..., ToolProcess],
-    engine_options: tuple[str, ...],
+    handler_options: tuple[str, ...],
 ) -> Callable[..., Scene]:
     """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source."""
 
@@ -137,7 +135,7 @@ def make_scene(
     ) -> Scene:
         name = topic("f")
         stash = request.node.stash
-        scene = Scene(source, target, name, group, partitions, start_which, Ledger(name), engine_options, stash)
+        scene = Scene(source, target, name, group, partitions, start_which, Ledger(name), handler_options, stash)
         counts = (partitions, target_partitions or partitions)
         for cluster, count, copies in zip((source, target), counts, replication, strict=True):
             settings = {"max.message.bytes": "3000000"}

@@ -22,8 +22,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "compat" / "reports"
 RESULTS, TABLE = FOLDER / "faults.json", FOLDER / "faults.md"
 BOUNDS = FOLDER / "bounds.json"
 _ASKED = "LEGACY_MM_RECORD_FAULTS"
-AUTO = "auto"
-"""The tool of a test that names none: ours, which takes the engine `batches` wherever it can."""
+OURS = "ours"
+"""The tool of a test that names none."""
 _HEAD = """\
 # Fault scenarios
 
@@ -32,23 +32,23 @@ those of `tests/faults/scenarios.py`; 5 is about exactly-once, which is not ship
 
 A tool's cell: tests that passed; records lost; records doubled, by the ledger, from the least to the most of these
 tests. Passed means that the tool did what is expected, losses included. A dash: the tests assert something else, or
-there is none. `auto`, which takes batches, counts as batches. The date is that of the oldest result.
+there is none. The date is that of the oldest result.
 
 """
 _SUMMARY = (
     "| # | fault | expected as the legacy tool | expected with a flag "
-    "| the legacy tool | ours, batches | ours, records | ours, a handler | date |"
+    "| the legacy tool | ours | ours, a handler | date |"
 )
 _TESTS = "| # | tool | test | result | records | lost | doubled | date |"
-_SUMMED = (("old",), (AUTO, "batches"), ("records",), ("python", "jar"))
+_SUMMED = (("old",), (OURS,), ("python", "jar"))
 
 Row = dict[str, Any]
 
 
 def tool_of(item: Any) -> str:
-    """`old` for a test that runs on the legacy tool, else the engine of ours."""
+    """`old` for a test that runs on the legacy tool, else ours, or ours with a handler."""
     parameters = getattr(item, "callspec", None)
-    return AUTO if parameters is None else str(parameters.params.get("which", AUTO))
+    return OURS if parameters is None else str(parameters.params.get("which", OURS))
 
 
 def record(item: pytest.Item, outcome: str, verdict: Verdict | None) -> None:

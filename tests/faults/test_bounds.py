@@ -43,11 +43,6 @@ def cost(tool: ToolProcess, seconds: float) -> Cost:
     return Cost(round(100 * (tool.tree.cpu_seconds() - before) / (monotonic() - begin), 1), most >> 20)
 
 
-def name_of(which: str) -> str:
-    """What the report of bounds calls a tool."""
-    return which if which == "old" else f"ours {which}"
-
-
 def coordinator(bootstrap: str, group: str) -> int:
     """Port of the group's coordinator."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
@@ -77,7 +72,7 @@ def test_a_thousand_idle_partitions(
     others = [found[broker.port] for broker in three.brokers if broker.port != leading]
     counts = {"coordinator": found[leading], "other": max(others), "target": found[target.brokers[0].port]}
     name = f"{PARTITIONS} idle partitions"
-    report.note_bound(name, name_of(which), {**idle._asdict(), "connections": counts})
+    report.note_bound(name, which, {**idle._asdict(), "connections": counts})
     stop(tool)
     assert scene.differences(allow_duplicates=False) == []
     if which != "old":
@@ -104,7 +99,7 @@ def test_the_target_is_down_for_minutes(
     waiting = cost(tool, DOWN_SECONDS - IDLE_SECONDS)
     grown = {"grown_mb": filled.memory_mb - before, "grown_later_mb": waiting.memory_mb - filled.memory_mb}
     name = f"target down for {DOWN_SECONDS:g} s, {LARGE_RECORDS * LARGE // 1_000_000} MB waiting"
-    report.note_bound(name, name_of(which), {**waiting._asdict(), **grown})
+    report.note_bound(name, which, {**waiting._asdict(), **grown})
     assert scene.committed() == RECORDS
     target.brokers[0].restart()
     scene.wait_committed(RECORDS + LARGE_RECORDS)

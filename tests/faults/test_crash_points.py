@@ -19,7 +19,7 @@ from legacy_mm.audit.cluster_access import create_topic, grow_topic
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BY_HANDLER, BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
@@ -44,12 +44,12 @@ def handle(record):
     return [record.to(record.topic)]
 """
 WORKER_OUT_OF_MEMORY = """
-from legacy_mm.dataplane.records_engine import RecordsEngine
+from legacy_mm.dataplane.copy_engine import CopyEngine
 
-def run_out(engine):
+def run_out(engine, *, blocked):
     raise MemoryError("no more")
 
-RecordsEngine._barrier = run_out
+CopyEngine._tend = run_out
 
 def handle(record):
     return [record.to(record.topic)]
@@ -77,7 +77,7 @@ def kill(tool: ToolProcess) -> None:
     wait_until(lambda: tool.tree.pids() == [], PATIENCE, "the end of every process")
 
 
-@pytest.mark.parametrize("which", ["records", "old"])
+@pytest.mark.parametrize("which", ["ours", "old"])
 @pytest.mark.scenario(2)
 def test_killed_after_the_poll_and_before_the_send(
     source: Any,
@@ -157,7 +157,7 @@ def test_killed_before_the_first_commit(source: Any, target: Any, make_scene: Ca
     assert skipped(tool) == 0
 
 
-@BY_ENGINE
+@BY_HANDLER
 @pytest.mark.parametrize("protocol", list(PROTOCOLS))
 @pytest.mark.scenario(6)
 def test_only_what_the_first_start_says_is_skipped(
@@ -191,7 +191,7 @@ def test_only_what_the_first_start_says_is_skipped(
     assert (verdict.count("lost"), verdict.count("reordered"), verdict.count("altered")) == (RECORDS, 0, 0)
 
 
-@BY_ENGINE
+@BY_HANDLER
 @pytest.mark.parametrize("protocol", list(PROTOCOLS))
 @pytest.mark.scenario(6)
 @pytest.mark.scenario(25)

@@ -27,7 +27,7 @@ from legacy_mm.audit.cluster_access import (
 )
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BY_HANDLER, BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
@@ -71,7 +71,7 @@ def test_records_are_deleted_before_they_were_read(
         assert sum(row["records"] for row in rows[:-1]) == 4_000 - 4 * TRIMMED
 
 
-@BY_ENGINE
+@BY_HANDLER
 @pytest.mark.scenario(24)
 def test_a_gap_can_be_the_end(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(source, target, 4_000)
@@ -148,7 +148,7 @@ def test_a_target_topic_is_deleted_and_recreated(
     stop(tool)
     verdict = scene.verdict()
     assert (verdict.count("lost"), verdict.count("reordered")) == (4_000, 0)
-    if which == "batches":
+    if which == "ours":
         assert emptied(tool) == 4_000
         delete_topic(target.bootstrap, scene.topic)
         create_topic(target.bootstrap, scene.topic, partitions=4)
@@ -159,7 +159,7 @@ def test_a_target_topic_is_deleted_and_recreated(
         assert emptied(tool) == 5_000
 
 
-@pytest.mark.parametrize("which", ["batches"])
+@pytest.mark.parametrize("which", ["ours"])
 def test_a_target_topic_is_recreated_by_the_brokers(
     source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene]
 ) -> None:

@@ -29,8 +29,8 @@ SLOW = dict.fromkeys(("roundrobin", "cooperative-sticky", "consumer protocol"), 
 @pytest.mark.parametrize(
     ("kind", "which"),
     [
-        *(pytest.param(kind, "batches", marks=SLOW.get(kind, ())) for kind in GROUPS),
-        *(pytest.param("range", which, marks=pytest.mark.slow) for which in ("records", "old")),
+        *(pytest.param(kind, "ours", marks=SLOW.get(kind, ())) for kind in GROUPS),
+        pytest.param("range", "old", marks=pytest.mark.slow),
     ],
 )
 def test_a_process_joins_and_leaves_under_load(

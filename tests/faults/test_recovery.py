@@ -13,7 +13,7 @@ import pytest
 from legacy_mm.audit.cluster_access import members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BY_HANDLER, BY_TOOL, PATIENCE, Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
@@ -37,7 +37,7 @@ def stop(tool: ToolProcess) -> None:
     assert tool.wait(40) == 143, tool.output()
 
 
-@BY_ENGINE
+@BY_HANDLER
 @pytest.mark.scenario(3)
 def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(source, target, 400_000)
@@ -51,7 +51,7 @@ def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Calla
     assert scene.differences(allow_duplicates=True) == []
 
 
-@BY_ENGINE
+@BY_HANDLER
 @pytest.mark.scenario(7)
 def test_a_frozen_worker_is_killed_and_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """Invariant D: the frozen one is dead before another one writes."""
@@ -81,7 +81,7 @@ def test_a_dead_spark_jvm_ends_the_mirror(source: Any, target: Any, make_scene: 
 @pytest.mark.scenario(3)
 @pytest.mark.scenario(4)
 @pytest.mark.parametrize("round_", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 11))])
-@BY_ENGINE
+@BY_HANDLER
 def test_two_processes_in_one_group_and_one_is_killed(
     source: Any, target: Any, make_scene: Callable[..., Scene], round_: int
 ) -> None:
@@ -121,7 +121,7 @@ def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_s
 
 
 @pytest.mark.slow
-@BY_ENGINE
+@BY_HANDLER
 @pytest.mark.scenario(13)
 def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
     """The mirror waits, keeps its membership beyond max.poll.interval.ms, and goes on."""

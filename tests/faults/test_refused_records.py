@@ -22,8 +22,8 @@ FLAG = ("--send.on.error", "quarantine")
 LARGE = {"max.request.size": "5000000", "buffer.memory": "67108864"}
 WAYS = pytest.mark.parametrize(
     "way",
-    [(), ("--engine", "records"), ("--handler.step", "keep.partition")],
-    ids=["batches", "records", "handler"],
+    [(), ("--handler.step", "keep.partition")],
+    ids=["no handler", "handler"],
 )
 
 

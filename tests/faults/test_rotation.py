@@ -87,10 +87,10 @@ def files(tmp_path: Path) -> Files:
 
 
 @pytest.mark.parametrize(
-    ("kind", "engine", "member"),
+    ("kind", "member"),
     [
-        ("PKCS12", "batches", {}),
-        ("PEM", "records", {"group.instance.id": "host-a", "partition.assignment.strategy": COOPERATIVE}),
+        ("PKCS12", {}),
+        ("PEM", {"group.instance.id": "host-a", "partition.assignment.strategy": COOPERATIVE}),
     ],
     ids=["batches, Java's stores", "records, PEM, a static member"],
 )
@@ -99,7 +99,6 @@ def test_stores_are_exchanged(
     own_clusters: Callable[..., Cluster],
     make_scene: Callable[..., Scene],
     kind: str,
-    engine: str,
     member: Mapping[str, str],
 ) -> None:
     """Another authority's key and trust: first the client has them, then the brokers accept nothing else."""
@@ -107,7 +106,7 @@ def test_stores_are_exchanged(
     scene = make_scene(source, target, RECORDS)
     secure = files.client(kind)
     tool = scene.mirror(
-        *(*COMMIT_OFTEN, "--source.cluster.alias", "a", *HEARTBEATS, "--engine", engine),
+        *(*COMMIT_OFTEN, "--source.cluster.alias", "a", *HEARTBEATS),
         consumer={"bootstrap.servers": source.bootstrap_of("TLS"), **secure, **member},
         producer={"bootstrap.servers": target.bootstrap_of("TLS"), **secure},
         log_level="INFO",

@@ -11,7 +11,7 @@ import pytest
 from legacy_mm.audit.cluster_access import create_topic, delete_records, delete_topic, end_offsets, grow_topic
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_ENGINE, PATIENCE, Scene
+from tests.faults.conftest import BY_HANDLER, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
@@ -27,7 +27,7 @@ def kill(tool: ToolProcess) -> None:
     wait_until(lambda: tool.tree.pids() == [], PATIENCE, "the end of every process")
 
 
-@BY_ENGINE
+@BY_HANDLER
 def test_what_comes_behind_a_chosen_place_survives_a_kill(
     source: Any, target: Any, make_scene: Callable[..., Scene]
 ) -> None:
@@ -59,7 +59,7 @@ def test_what_comes_behind_a_chosen_place_survives_a_kill(
     assert scene.verdict().count("lost") == 8_000
 
 
-@BY_ENGINE
+@BY_HANDLER
 def test_a_topic_that_was_recreated_is_new(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """With `--new.topics.from earliest` it is begun at its first record, though the group had begun at the end."""
     scene = make_scene(source, target, 4_000)
@@ -75,7 +75,7 @@ def test_a_topic_that_was_recreated_is_new(source: Any, target: Any, make_scene:
     assert scene.arrived() == 1_500
 
 
-@BY_ENGINE
+@BY_HANDLER
 @pytest.mark.parametrize("way", ["gap", "none"])
 def test_an_end_that_needs_a_person_commits_what_was_copied(
     source: Any, target: Any, make_scene: Callable[..., Scene], way: str

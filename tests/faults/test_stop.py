@@ -61,13 +61,13 @@ def scene(
     backlog: Ledger,
     group: str,
     start_which: Callable[..., ToolProcess],
-    engine_options: tuple[str, ...],
+    handler_options: tuple[str, ...],
 ) -> Scene:
     """That topic, a group that has copied nothing of it, and an empty target."""
     if backlog.topic in list_topics(target.bootstrap):
         delete_topic(target.bootstrap, backlog.topic)
     create_topic(target.bootstrap, backlog.topic, PARTITIONS)
-    return Scene(source, target, backlog.topic, group, PARTITIONS, start_which, backlog, engine_options)
+    return Scene(source, target, backlog.topic, group, PARTITIONS, start_which, backlog, handler_options)
 
 
 @pytest.mark.scenario(1)
@@ -75,8 +75,8 @@ def scene(
 @pytest.mark.parametrize(
     ("send", "which"),
     [
-        *(pytest.param(send, "batches", id=f"{send.__name__}-batches") for send in SENDING),
-        *(pytest.param(to_main, which, id=f"to_main-{which}", marks=pytest.mark.slow) for which in ("records", "old")),
+        *(pytest.param(send, "ours", id=f"{send.__name__}-ours") for send in SENDING),
+        pytest.param(to_main, "old", id="to_main-old", marks=pytest.mark.slow),
     ],
 )
 def test_a_signal_under_load(scene: Scene, send: Callable[..., None], number: signal.Signals) -> None:

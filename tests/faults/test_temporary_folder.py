@@ -48,7 +48,7 @@ def copies_on(source: Any, target: Any, first: str, prefix: str, folder: Path) -
         assert empty(folder) or name != first, "nothing was there, so nothing is shown"
 
 
-@pytest.mark.parametrize("kind", ["batches", "records", "jar", "own jar", "own script"])
+@pytest.mark.parametrize("kind", ["no handler", "jar", "own jar", "own script"])
 def test_nothing_happens(
     kind: str,
     source: Any,
@@ -66,9 +66,7 @@ def test_nothing_happens(
     words: tuple[str, ...] = ("--num.streams", "2")
     more: dict[str, Any] = {}
     prefix = ""
-    if kind == "records":
-        words += ("--engine", "records")
-    elif kind.endswith("jar"):
+    if kind.endswith("jar"):
         prefix = "copy."
         words += ("--message.handler", HANDLER, "--message.handler.args", prefix)
         jar = handler_jars["Rename"]

@@ -37,13 +37,6 @@ class Renames(MessageHandler):
 """
 
 
-@pytest.fixture(params=["batches", "records"])
-def engine(request: pytest.FixtureRequest) -> str:
-    """Either."""
-    found: str = request.param
-    return found
-
-
 @pytest.fixture(scope="module")
 def strict(module_clusters: Callable[..., Cluster]) -> Cluster:
     """Makes no topic by itself."""
@@ -73,7 +66,6 @@ def test_a_topic_whose_name_collides_waits_alone(
     source: NamedKafka,
     target: NamedKafka,
     topic: Callable[[str], str],
-    engine: str,
     start_copying: Start,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -89,7 +81,6 @@ def test_a_topic_whose_name_collides_waits_alone(
         2,
         names={name: name for name in wanted},
         producer=SMALL,
-        engine=engine,
     )
     for name in wanted[1:]:
         wait_until(lambda: arrived(target, name) == RECORDS, PATIENCE, f"all of {name}")  # noqa: B023
@@ -109,7 +100,6 @@ def test_what_waits_is_named_at_the_stop(
     source: NamedKafka,
     strict: Cluster,
     topic: Callable[[str], str],
-    engine: str,
     start_copying: Start,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -119,7 +109,7 @@ def test_what_waits_is_named_at_the_stop(
     filled(source, [there, missing], 1_000)
     create_topic(target.bootstrap, there, partitions=2)
     names = {there: there, missing: missing}
-    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, engine=engine)
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names)
     copying.wait_safe(1_000)
     wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
     assert copying.stop() == {}
@@ -132,14 +122,10 @@ def test_a_partition_that_nobody_leads_keeps_its_own_records_only(
     source: NamedKafka,
     own_clusters: Callable[..., Cluster],
     topic: Callable[[str], str],
-    engine: str,
     start_copying: Start,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A broker dies that alone has a partition; the buffer would be full of its records many times over.
-
-    Record by record, what was under way for that topic is sent again from the last barrier.
-    """
+    """A broker dies that alone has a partition; the buffer would be full of its records many times over."""
     target = own_clusters(brokers=3, properties={"offsets.topic.replication.factor": "3"})
     half, whole = topic("half"), topic("whole")
     filled(source, [half, whole])
@@ -147,7 +133,7 @@ def test_a_partition_that_nobody_leads_keeps_its_own_records_only(
     create_topic(target.bootstrap, half, partitions=3, replication=1)
     lost = leader(target.bootstrap, half, 0)
     names = {half: half, whole: whole}
-    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, producer=SMALL, engine=engine)
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, producer=SMALL)
     wait_until(lambda: arrived_of(copying, half) > 0, PATIENCE, "the first records")
     target.brokers[lost - 1].kill()
     load(source.bootstrap, whole, RECORDS, 500, seed=9, partitions=2)
@@ -159,14 +145,13 @@ def test_a_partition_that_nobody_leads_keeps_its_own_records_only(
     copying.wait_safe(4 * RECORDS)
     assert copying.stop() == {}
     there, here = read_all(source.bootstrap, half), read_all(target.bootstrap, half)
-    assert same_records(there, here, target_partitions=3, allow_duplicates=engine == "records") == []
+    assert same_records(there, here, target_partitions=3) == []
 
 
 def test_a_topic_that_is_deleted_waits_and_the_other_goes_on(
     source: NamedKafka,
     strict: Cluster,
     topic: Callable[[str], str],
-    engine: str,
     start_copying: Start,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -176,7 +161,7 @@ def test_a_topic_that_is_deleted_waits_and_the_other_goes_on(
     for name in (gone, stays):
         create_topic(strict.bootstrap, name, partitions=2)
     names = {gone: gone, stays: stays}
-    copying = start_copying(source.bootstrap, strict.bootstrap, "", 2, names=names, producer=SMALL, engine=engine)
+    copying = start_copying(source.bootstrap, strict.bootstrap, "", 2, names=names, producer=SMALL)
     copying.wait_safe(2_000)
     delete_topic(strict.bootstrap, gone)
     load(source.bootstrap, gone, RECORDS, 500, seed=9, partitions=2)
@@ -191,13 +176,13 @@ def test_a_topic_that_is_deleted_waits_and_the_other_goes_on(
 
 
 def test_a_name_that_renaming_has_made_too_long_waits_alone(
-    source: NamedKafka, target: NamedKafka, topic: Callable[[str], str], engine: str, start_copying: Start
+    source: NamedKafka, target: NamedKafka, topic: Callable[[str], str], start_copying: Start
 ) -> None:
     """The legacy tool renames nothing; with a name of its own it ends with 255, as ours does."""
     long, short = topic("long"), topic("short")
     filled(source, [long, short], 1_000)
     names = {long: "a" * 250, short: short}
-    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, engine=engine)
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names)
     copying.wait_safe(1_000)
     wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
     assert copying.of(Progress)[-1].unwritable == {"a" * 250: "INVALID_TOPIC_EXCEPTION"}
@@ -239,26 +224,3 @@ def test_a_missing_topic_that_a_handler_names_waits_alone(
     assert arrived(strict, missing) == RECORDS
     handled = sys.modules[f"legacy_mm_script_{missing}"].HANDLED
     assert len(handled) == 2 * RECORDS, "each record was handled once"
-
-
-def test_a_missing_topic_that_a_handler_names_is_told_record_by_record(
-    source: NamedKafka,
-    strict: Cluster,
-    topic: Callable[[str], str],
-    start_copying: Start,
-    caplog: pytest.LogCaptureFixture,
-    tmp_path: Path,
-) -> None:
-    """There its records wait in the buffer: nobody may call the handler for them again."""
-    name, missing = topic("t"), topic("missing")
-    filled(source, [name], 100)
-    script = tmp_path / "handler.py"
-    script.write_text(HANDLER.format(topics={name: missing}))
-    handler = HandlerSettings(str(script))
-    copying = start_copying(source.bootstrap, strict.bootstrap, name, 2, engine="records", handler=handler)
-    wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
-    wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
-    assert copying.of(Progress)[-1].unwritable == {missing: "UNKNOWN_TOPIC_OR_PARTITION"}
-    create_topic(strict.bootstrap, missing, partitions=2)
-    copying.wait_safe(100)
-    assert copying.stop() == {}

@@ -14,7 +14,7 @@ from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BY_HANDLER, BY_TOOL, PATIENCE, Scene
 from tests.faults.test_hot_swap import under_load
 from tests.faults.test_recovery import COMMIT_OFTEN, spark_jvm, stop, workers
 
@@ -85,7 +85,7 @@ def freeze_and_wake(scene: Scene, target: Cluster, sleeper: ToolProcess, kind: s
 
 
 @pytest.mark.scenario(7)
-@BY_ENGINE
+@BY_HANDLER
 def test_twenty_zombies(source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene]) -> None:
     """Nothing lost, order kept; only a whole tree that was frozen doubles anything after it wakes."""
     target = own_clusters()

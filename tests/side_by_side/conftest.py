@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -51,27 +51,6 @@ def old(source: Cluster, target_39: Cluster, old_tool: Callable[..., ToolProcess
 def ours(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess]) -> Side:
     """Our command."""
     return Side("ours", our_tool, source, target)
-
-
-@pytest.fixture
-def by_batch(ours: Side) -> Side:
-    """Our command with its default engine, which may not give way to the other one."""
-    return with_engine(ours, "batches")
-
-
-@pytest.fixture
-def by_record(ours: Side) -> Side:
-    """Our command with its other engine."""
-    return with_engine(ours, "records")
-
-
-def with_engine(ours: Side, engine: str) -> Side:
-    """Our side, whatever engine it would choose."""
-
-    def start(consumer: Any, producer: Any, *options: str) -> ToolProcess:
-        return ours.start(consumer, producer, *options, "--engine", engine)
-
-    return replace(ours, name=engine, start=start)
 
 
 @pytest.fixture(params=["old", "ours"])

@@ -150,7 +150,7 @@ def java_connector(scene: Scene, folder: Path, rest_port: int, *, renames: bool)
     return checkpoint_connector(folder, source, target, rest_port=rest_port, properties=properties)
 
 
-@pytest.mark.parametrize(("engine", "renames"), [("batches", True), ("records", False)])
+@pytest.mark.parametrize("renames", [True, False])
 def test_java_translates_by_our_offset_syncs(
     source: Cluster,
     target: Cluster,
@@ -159,7 +159,6 @@ def test_java_translates_by_our_offset_syncs(
     tmp_path: Path,
     topic: str,
     group: str,
-    engine: str,
     renames: bool,
 ) -> None:
     scene = scene_of(source, target, topic, renames=renames)
@@ -172,7 +171,7 @@ def test_java_translates_by_our_offset_syncs(
         "offset.lag.max": "10",
     }
     reading = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
-    options = ("--whitelist", name, "--engine", engine, "--offset.commit.interval.ms", "1000")
+    options = ("--whitelist", name, "--offset.commit.interval.ms", "1000")
     readers = [f"reader-{name}-{number:02}" for number in range(READERS)]
 
     def mirror() -> ToolProcess:

@@ -16,7 +16,6 @@ from tests.side_by_side.conftest import Side
 pytestmark = pytest.mark.side_by_side
 COPIED = 120.0
 RECORDS, PARTITIONS = 6_000, 4
-BOTH = pytest.mark.parametrize("side", ["old", "by_batch"], indirect=True)
 
 
 def copy(side: Side, topic: str, group: str, producer: dict[str, str], *options: str) -> None:
@@ -32,7 +31,6 @@ def copy(side: Side, topic: str, group: str, producer: dict[str, str], *options:
     assert sum(committed(side.source.bootstrap, group, [topic]).values()) == RECORDS
 
 
-@BOTH
 @pytest.mark.parametrize("producer", [{"acks": "0"}, {"producer.type": "sync"}], ids=["acks=0", "sync"])
 def test_records_and_their_places_are_the_same(side: Side, topic: str, group: str, producer: dict[str, str]) -> None:
     copy(side, topic, group, producer)
@@ -40,7 +38,6 @@ def test_records_and_their_places_are_the_same(side: Side, topic: str, group: st
     assert same_records(sent, copied, target_partitions=PARTITIONS) == []
 
 
-@BOTH
 @pytest.mark.parametrize("partitioner", ["RoundRobinPartitioner", "UniformStickyPartitioner"])
 def test_a_partitioner_that_does_not_look_at_keys(side: Side, topic: str, group: str, partitioner: str) -> None:
     """Difference: partitioner-without-keys. Both spread all records; which one goes where is left to chance.
@@ -57,7 +54,6 @@ def test_a_partitioner_that_does_not_look_at_keys(side: Side, topic: str, group:
     assert moved > RECORDS / 4, "keys do not decide"
 
 
-@BOTH
 def test_a_synchronous_producer_ends_at_the_first_refusal(side: Side, topic: str, group: str) -> None:
     """Whatever `abort.on.send.failure` says; what follows is not committed."""
     for cluster, most in ((side.source, "2000000"), (side.target, "1000")):

@@ -6,7 +6,6 @@ order per source partition and key; null keys spread.
 
 from __future__ import annotations
 
-import itertools
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -78,15 +77,7 @@ def assert_equal(side: Side, topic: str, records: list[ObservedRecord], partitio
     assert same_records(records, copied, target_partitions=partitions) == [], topic
 
 
-@pytest.mark.parametrize(
-    ("side", "isolation"),
-    [
-        *itertools.product(("old", "by_batch"), ("read_uncommitted", "read_committed")),
-        ("by_record", "read_uncommitted"),
-        pytest.param("by_record", "read_committed", marks=pytest.mark.slow),
-    ],
-    indirect=["side"],
-)
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
 def test_every_kind_of_record(side: Side, kinds: list[Loaded], group: str, isolation: str) -> None:
     """Aborted records are copied under read_uncommitted, the default, and left out under read_committed."""
     existing = list_topics(side.target.bootstrap)
@@ -180,9 +171,7 @@ public class Zero {
 
 
 def test_timestamp_zero(side: Side, topic: str, group: str, tmp_path: Path) -> None:
-    """Difference: timestamp-zero. The legacy tool keeps it; librdkafka cannot send it: the records engine
-    says so and sends the present.
-    """
+    """librdkafka could not send it."""
     java = find_java()
     if not java.with_name("javac").exists():
         pytest.skip("needs a JDK: no other client here can write a timestamp of 0")
@@ -192,16 +181,10 @@ def test_timestamp_zero(side: Side, topic: str, group: str, tmp_path: Path) -> N
     program.write_text(ZERO)
     command = [str(java), "-cp", f"{kafka_jars(OLD)}/*", str(program), side.source.bootstrap, topic]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
-    by_record = ("--engine", "records") if side.name == "ours" else ()
-    tool = side.mirror(group, "--whitelist", topic, *by_record)
+    tool = side.mirror(group, "--whitelist", topic)
     wait_for(side.target, topic, 10)
     stop(tool)
-    copied = {record.timestamp for record in read_all(side.target.bootstrap, topic)}
-    if side.name == "old":
-        assert copied == {0}
-    else:
-        assert min(copied) > 1_600_000_000_000
-        assert "carry the timestamp 0" in tool.output()
+    assert {record.timestamp for record in read_all(side.target.bootstrap, topic)} == {0}
 
 
 PATTERNS = [

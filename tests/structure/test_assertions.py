@@ -11,7 +11,6 @@ from tests.structure.source_tree import CHECKOUT
 PROOFS = {"raises", "wait_until", "fail", "warns"}
 MUST_NOT_RAISE = {
     "test_without_a_console_a_line_that_cannot_be_written_is_lost": "the line has no place to be looked for",
-    "test_a_producer_can_be_made_with_any_time_out": "librdkafka refuses a contradiction when the client is made",
     "test_rubbish_is_corrupt_or_read_but_never_more_than_it_is": "any other exception fails it",
     "test_a_c_library_that_cannot_be_told_is_left_alone": "there is nothing that could have changed",
     "test_masters": "the check raises for what is wrong; the test beside it shows that",

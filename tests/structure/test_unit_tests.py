@@ -37,16 +37,17 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     """,
     "real brokers show it: tests/brokers and tests/faults": """
         audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest
-        cli/connect_mirror_maker client/mirror_client client/remote_cluster clients/librdkafka/backlog
-        clients/native/internal_topic clients/librdkafka/scan clients/native/partition_log
+        cli/connect_mirror_maker client/mirror_client client/remote_cluster
+        clients/native/backlog clients/native/internal_topic clients/native/partition_log clients/native/single_producer
         clients/native/topic_reader clients/native/access_rules clients/native/group_session
         clients/native/gssapi_login clients/native/membership clients/native/offset_requests
-        clients/native/producer_id dataplane/batch_source dataplane/records_engine features/cutover/adoption
+        clients/native/producer_id dataplane/batch_source features/cutover/adoption
         flow/cluster_identity flow/connect_offset_topic handlers/java_exit jvm/login_classes jvm/mbeans
         spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
-        audit/spawn audit/tool_process audit/waiting dedicated/connector_properties flow/mirror jvm/jars
+        audit/spawn audit/tool_process audit/waiting clients/bootstrap clients/error_lines
+        dedicated/connector_properties flow/mirror jvm/jars
         jvm/topic_rename logs/log_settings metrics/legacy_mbeans spark/worker_daemon
     """,
 }

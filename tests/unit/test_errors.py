@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.clients.native.producer_id import ProducerIdRefused
-from legacy_mm.dataplane.send_failure import BatchRefused, IdempotenceRefused, ProducerBroken
+from legacy_mm.dataplane.send_failure import ProducerBroken
 from legacy_mm.errors import (
     CorruptRecords,
-    EngineUnfit,
     FailureKind,
     HandlerFailure,
     LegacyMMError,
@@ -20,10 +19,7 @@ from legacy_mm.errors import (
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (IdempotenceRefused, FailureKind.IDEMPOTENCE_REFUSED),
         (ProducerIdRefused, FailureKind.IDEMPOTENCE_REFUSED),
-        (BatchRefused, FailureKind.BATCH_REFUSED),
-        (EngineUnfit, FailureKind.ENGINE_UNFIT),
         (CorruptRecords, FailureKind.CORRUPT_RECORDS),
         (SendFailure, FailureKind.SEND_FAILURE),
         (ProducerBroken, FailureKind.OTHER),

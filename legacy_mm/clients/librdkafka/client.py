@@ -1,34 +1,23 @@
-"""Shared parts of librdkafka's clients: quiet logging through events, rate-limited error lines, name checks, questions
-about topics.
-"""
+"""The settings of a librdkafka client, with quiet logging through events and rate-limited error lines."""
 
 from __future__ import annotations
 
 import logging
-import socket
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, libversion
+from confluent_kafka import KafkaError, libversion
 
 from legacy_mm.clients import tokens
-from legacy_mm.clients.librdkafka.error_meanings import java_name, refusal, refuses_login, refuses_token
+from legacy_mm.clients.error_lines import ErrorLines
+from legacy_mm.clients.librdkafka.error_meanings import refusal, refuses_login, refuses_token
 from legacy_mm.clients.librdkafka.property_texts import property_texts
-from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import AnyClient, ConnectionSettings
-from legacy_mm.errors import ConfigurationError, StreamFailure, one_line
+from legacy_mm.errors import StreamFailure, one_line
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 
-_SAME_LINE_INTERVAL = 30.0
-_LEAST_TIMEOUT = 0.1
-QUESTION_TIMEOUT = 4.0
-"""One question of a copy task; well below the time after which a silent task counts as stalled."""
-_ROUND_TRIPS = 3
-_NO_LEADER = -1
-_UNNAMED = "client"
 _native = logging.getLogger("legacy_mm.librdkafka")
 
 
@@ -76,16 +65,6 @@ def _with_addresses(
     return notified
 
 
-def outside_groups(client: str) -> dict[str, object]:
-    """Return properties of a consumer with this id that belongs to no group, and reports the end of a partition."""
-    return {
-        "client.id": client,
-        "group.id": client,  # librdkafka demands one; it is never joined
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-    }
-
-
 class _NativeLog:
     """librdkafka's own lines, at debug level whatever it calls them: what matters comes to `error_cb` too."""
 
@@ -95,14 +74,13 @@ class _NativeLog:
             _native.debug(text, *arguments)
 
 
-class ErrorLines:
-    """One WARN line per text and half minute. Never raises: an exception in a callback would lose records in hand."""
+class MemberErrors(ErrorLines):
+    """The lines about a membership, and what ends it."""
 
-    def __init__(self, client: str, *, without_token: bool = False) -> None:
-        self._client = client or _UNNAMED
-        self.without_token = without_token
-        """True until this login succeeds once: a service that gives no token then refuses it."""
-        self._said: dict[str, float] = {}
+    def __init__(self, client: str) -> None:
+        super().__init__(client)
+        self.without_token = True
+        """Until this login succeeds once: a service that gives no token then refuses it."""
         self._refusal: str | None = None
 
     def raise_refusal(self) -> None:
@@ -116,116 +94,12 @@ class ErrorLines:
         else:
             self.tell(error.str(), error.name())
 
-    def tell(self, text: str, kind: str = "") -> None:
-        """Say it, unless something of that kind was said just now."""
-        now = monotonic()
-        if now - self._said.get(kind, -_SAME_LINE_INTERVAL) >= _SAME_LINE_INTERVAL:
-            self._said[kind] = now
-            with suppress(Exception):  # a channel or a log that is broken is found out elsewhere
-                events.emit(events.CLIENT_ERROR, client=self._client, text=text)
-
-
-def require_resolvable(client: str, bootstrap_servers: Sequence[str]) -> None:
-    """Raise ConfigurationError, in the Java client's words, when no bootstrap name resolves."""
-    for server in bootstrap_servers:
-        host, _, port = server.rpartition(":")
-        try:
-            socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
-            return
-        except (OSError, ValueError):
-            continue
-    raise ConfigurationError(
-        f"org.apache.kafka.common.KafkaException: Failed to construct kafka {client}\n"
-        "Caused by: org.apache.kafka.common.config.ConfigException: "
-        f"No resolvable bootstrap urls given in bootstrap.servers ({','.join(bootstrap_servers)})"
-    )
-
 
 def client_version() -> str:
     """Return the name and version of the Kafka client library."""
     return f"librdkafka {libversion()[0]}"
 
 
-def count_partitions(client: Any, topic: str) -> int | None:
-    """Count a topic's partitions: 0 if it does not exist, None if the cluster does not answer in time."""
-    try:
-        return len(client.list_topics(topic, timeout=QUESTION_TIMEOUT).topics[topic].partitions)
-    except KafkaException:
-        return None
-
-
-class TopicAnswer(NamedTuple):
-    """A cluster's answer about a topic."""
-
-    problem: str
-    """Why it cannot be written now, as Java calls it; empty where it can."""
-    cluster_id: str
-
-
-def ask_topic(client: Any, topic: str) -> TopicAnswer | None:
-    """Ask whether a topic can be written; None if the cluster does not answer in time."""
-    try:
-        answer = client.list_topics(topic, timeout=QUESTION_TIMEOUT)
-    except KafkaException:
-        return None
-    found = answer.topics[topic]
-    if found.error is not None:
-        return TopicAnswer(java_name(found.error), answer.cluster_id or "")
-    leaderless = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
-    return TopicAnswer(f"{topic}-{min(leaderless)}: it has no leader" if leaderless else "", answer.cluster_id or "")
-
-
-def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:
-    """Return the topics that do not exist, without creating them; None if the cluster does not answer in time."""
-    try:
-        return set(topics).difference(client.list_topics(timeout=QUESTION_TIMEOUT).topics)
-    except KafkaException:
-        return None
-
-
-def leaders(client: Any, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-    """Return the leader of each partition that has one; empty if the cluster does not answer in time."""
-    try:
-        topics = client.list_topics(timeout=QUESTION_TIMEOUT).topics
-    except KafkaException:
-        return {}
-    found = {each: topics[each.topic].partitions.get(each.partition) for each in partitions if each.topic in topics}
-    return {each: row.leader for each, row in found.items() if row is not None and row.leader != _NO_LEADER}
-
-
-class NetworkLine(NamedTuple):
-    """The distance to the leaders of a topic's partitions, and their number."""
-
-    round_trip: float
-    """Seconds; the shortest of some."""
-    leaders: int
-
-
-def measure_line(client: Any, topic: str, *, short: float) -> NetworkLine | None:
-    """Measure the line to the leaders of a topic; None if it has none, or the cluster does not answer in time.
-
-    A round trip below `short` seconds is believed at once, a longer one only when others are as long.
-    """
-    round_trip = inf
-    deadline = Deadline.after(QUESTION_TIMEOUT)
-    for _ in range(_ROUND_TRIPS):
-        begin = monotonic()
-        try:
-            partitions = client.list_topics(topic, timeout=seconds(deadline)).topics[topic].partitions
-        except KafkaException:
-            return None
-        round_trip = min(round_trip, monotonic() - begin)
-        if round_trip < short:
-            break
-    leaders = {partition.leader for partition in partitions.values()} - {_NO_LEADER}
-    return NetworkLine(round_trip, len(leaders)) if leaders else None
-
-
 def to_topic_partition(partition: Any) -> TopicPartition:
     """Convert librdkafka's topic-partition object to our value."""
     return TopicPartition(partition.topic, partition.partition)
-
-
-def seconds(deadline: Deadline) -> float:
-    """Return the time left for one request, with a minimum that allows an answer."""
-    return max(_LEAST_TIMEOUT, deadline.remaining())

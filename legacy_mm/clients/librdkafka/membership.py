@@ -13,7 +13,7 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clients.api import CommitProblem, MembershipListener
-from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, to_topic_partition
+from legacy_mm.clients.librdkafka.client import MemberErrors, client_properties, to_topic_partition
 from legacy_mm.clients.librdkafka.error_meanings import commit_problem, ends_membership, is_membership_lost
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
 from legacy_mm.config.kafka_clients import ConsumerSettings
@@ -39,8 +39,8 @@ class LibrdkafkaMember:
         cooperative = membership.assignors == ("cooperative-sticky",) or membership.protocol == "consumer"
         self._take = self._take_incrementally if cooperative else self._take_all
         own = {"client.id": client_id, "auto.offset.reset": "error", "on_commit": self._on_commit}
-        own |= statistics_properties("member", on_statistics, committed_only=settings.fetch.committed_only)
-        self._errors = ErrorLines(client_id, without_token=True)
+        own |= statistics_properties(on_statistics)
+        self._errors = MemberErrors(client_id)
         self._consumer = Consumer(client_properties(settings, self._errors, **own))
 
     def subscribe(self, topics: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""Record batches to the target, in order for each partition: the sending half of the `batches` engine.
+"""Record batches to the target, in order for each partition: the sending half of the engine.
 
 `partition_queue.py` has the rules of order, `broker_sender.py` the sockets; here are the memory and the retries.
 Retriable errors are tried again until `delivery.timeout.ms`; what is refused for good is handed to the caller, and its

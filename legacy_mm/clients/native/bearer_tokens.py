@@ -1,7 +1,8 @@
 """Tokens for SASL/OAUTHBEARER: unsecured ones, those of an OIDC service, signed ones for Amazon MSK.
 
-What librdkafka does with the settings by itself is done here. A token is asked for again when four
-fifths of its life are over. That no token came is no refusal, unless the service says so: it is tried again.
+What librdkafka does with the settings of a membership by itself is done here for all other connections. A token is
+asked for again when four fifths of its life are over. That no token came is no refusal, unless the service says so: it
+is tried again.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ def unsupported(oauth: OAuthSettings) -> str | None:
     if oauth.method != _OIDC:
         return "sasl.mechanism=OAUTHBEARER without a way to get a token"
     if oauth.grant_type != _CLIENT_CREDENTIALS:
-        return f"{name_of(OAuthSettings, 'grant_type')}={oauth.grant_type} is known to librdkafka only"
+        return (
+            f"librdkafka.{name_of(OAuthSettings, 'grant_type')}={oauth.grant_type} is not supported; leave it out for "
+            f"{_CLIENT_CREDENTIALS}, or name a login class of a jar in sasl.login.callback.handler.class"
+        )
     if not (oauth.token_url or "").startswith(_HTTP):
         return f"{name_of(OAuthSettings, 'token_url')} is no address that starts with http:// or https://"
     return None

@@ -1,6 +1,8 @@
-"""The text of Kafka's error codes: the name and what kafka-python says about it."""
+"""The text of Kafka's error codes: the name, and Java's sentence about it or what kafka-python says."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from kafka import errors
 
@@ -8,10 +10,35 @@ from legacy_mm.protocol.error_codes import ErrorCode, name
 
 _FORBIDDEN = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED)
 
+_JAVA: Mapping[int, str] = {
+    ErrorCode.MESSAGE_TOO_LARGE: "The request included a message larger than the max message size the server will "
+    "accept.",
+    ErrorCode.INVALID_RECORD: "This record has failed the validation on broker and hence will be rejected.",
+    ErrorCode.INVALID_TIMESTAMP: "The timestamp of the message is out of acceptable range.",
+    ErrorCode.NOT_ENOUGH_REPLICAS: "Messages are rejected since there are fewer in-sync replicas than required.",
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: "Messages are written to the log, but to fewer in-sync replicas than "
+    "required.",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
+    ErrorCode.INVALID_TOPIC_EXCEPTION: "The request attempted to perform an operation on an invalid topic.",
+    ErrorCode.CORRUPT_MESSAGE: "This message has failed its CRC checksum, exceeds the valid size, has a null key for "
+    "a compacted topic, or is otherwise corrupt.",
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: "For requests intended only for the leader, this error indicates that the "
+    "broker is not the current leader.",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
+    ErrorCode.REQUEST_TIMED_OUT: "The request timed out.",
+}
+"""Java's sentences about errors that sending meets: people search for them."""
+
 
 def text(code: int) -> str:
     """Return the name and the meaning of the error."""
-    return f"{name(code)}: {errors.for_code(code).description}"
+    return f"{name(code)}: {meaning(code)}"
+
+
+def meaning(code: int) -> str:
+    """Return the meaning of the error in a sentence."""
+    return _JAVA.get(code) or str(errors.for_code(code).description)
 
 
 def forbids(told: str) -> bool:

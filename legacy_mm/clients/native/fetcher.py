@@ -23,7 +23,7 @@ from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import Gap, Started
-from legacy_mm.errors import EngineUnfit, LegacyMMError, StreamFailure
+from legacy_mm.errors import LegacyMMError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import fetch_messages as messages
@@ -224,7 +224,7 @@ class Fetcher:
         for answer in partitions:
             try:
                 found.append(self._sort_out(answer, positions[answer.partition]))
-            except (StreamFailure, EngineUnfit) as error:
+            except StreamFailure as error:
                 troubles.append(error)
         arrived: list[CompletedFetch] = []
         with self._changed:

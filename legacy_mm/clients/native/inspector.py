@@ -6,7 +6,7 @@ Every question has a deadline, so a cluster that does not answer costs seconds.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from typing import Any
 
 from kafka.protocol.metadata import MetadataRequest
@@ -150,13 +150,6 @@ def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:
     """Return the topics of these that do not exist, without creating them. Raise as `informed` does."""
     listed = _listing(cluster, topics).topics
     return {topic.name for topic in listed if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
-
-
-def count_partitions(cluster: Cluster, topic: str) -> int | None:
-    """Count a topic's partitions now: 0 if it does not exist, None if the cluster does not answer in time."""
-    with suppress(ConnectionLost, ClusterUnreachable):
-        return partition_counts(_listing(cluster, [topic])).get(topic, 0)
-    return None
 
 
 def _listing(cluster: Cluster, topics: Collection[str]) -> Any:

@@ -25,7 +25,7 @@ from legacy_mm.clients.native.connection_errors import (
     UnsupportedVersion,
 )
 from legacy_mm.clients.native.partition_queue import ProducerBatch, Question
-from legacy_mm.errors import CorruptRecords, EngineUnfit
+from legacy_mm.errors import CorruptRecords
 from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol import error_codes
@@ -155,7 +155,7 @@ class LogInquiry(threading.Thread):
             return LogAnswer(_NOWHERE, reader.find(question, entry))
         except (ConnectionLost, ClusterUnreachable, _NotNow):
             return None
-        except (UnsupportedVersion, RequestRefused, CorruptRecords, EngineUnfit, _Unknowable) as error:
+        except (UnsupportedVersion, RequestRefused, CorruptRecords, _Unknowable) as error:
             self._say(question.partition, error)
             return LogAnswer(_NOWHERE, None)
 

@@ -67,8 +67,8 @@ class PartitionLog:
         """Return the next records from this offset on; none if there are none yet. An offset below the log is its
         first.
 
-        Raise ConnectionLost or ClusterUnreachable where a later try may succeed; RequestRefused, CorruptRecords,
-        EngineUnfit where none does.
+        Raise ConnectionLost or ClusterUnreachable where a later try may succeed; RequestRefused, CorruptRecords
+        where none does.
         """
         try:
             answer, begin = self._ask(offset)

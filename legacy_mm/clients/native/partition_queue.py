@@ -25,7 +25,7 @@ from legacy_mm.clients.native.connection_errors import ProducerForgotten
 from legacy_mm.clock import monotonic
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
-from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, Producer, RecordBatch
+from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, ProducerStamp, RecordBatch
 
 _SEQUENCES = 1 << 31
 REMEMBERED_TIME = 1800.0
@@ -163,7 +163,7 @@ class PartitionQueue:
         producer = NO_PRODUCER
         if self._producer is not None:
             entry.sequence = self._sequence
-            producer = Producer(*self._producer, self._sequence)
+            producer = ProducerStamp(*self._producer, self._sequence)
             self._sequence = (self._sequence + entry.batch.header.records) % _SEQUENCES
         entry.batch = entry.batch.restamp(producer)
         self.under_way.append(entry)

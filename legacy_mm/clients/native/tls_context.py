@@ -62,7 +62,10 @@ def unsupported(tls: TlsSettings) -> str | None:
     """Return one sentence if Python's ssl cannot follow these settings; else None."""
     foreign = next((field for field in _NOT_HERE if getattr(tls, field)), None)
     if foreign is not None:
-        return f"{name_of(TlsSettings, foreign)} is known to librdkafka only"
+        return (
+            f"librdkafka.{name_of(TlsSettings, foreign)} is not known to Python's ssl, which copies; leave it out. "
+            "Java's ssl.keystore.location is read, and what OpenSSL can do is set in the file that OPENSSL_CONF names"
+        )
     try:
         _ciphers(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), tls)
     except ssl.SSLError:

@@ -21,6 +21,8 @@ from legacy_mm.protocol.error_codes import ErrorCode
 _QUESTION_TIMEOUT = 4.0
 _RETRY_BACKOFF = 0.1
 _SILENCE_TIMEOUT = 60.0
+_PAUSE_TIMEOUT = 1.0
+"""The time after the last record in which another one may come."""
 _WHOLE, _RANGE, _CLIENT = "legacy_mm-whole-topic", "legacy_mm-verify", "legacy_mm-mirror-client"
 
 
@@ -63,6 +65,33 @@ def has_records(
     """Return True if a range holds records: its offsets may all be those of markers. Raise HostError."""
     with closing(read_range(settings, topic, partition, begin, end, committed=committed)) as batches:
         return next(batches, None) is not None
+
+
+def read_on(
+    settings: ConnectionSettings, place: TopicPartition, begin: int, first_timeout: float, *, committed: bool
+) -> Generator[LogRecord, None, None]:
+    """Read the records from `begin` on, also those that come meanwhile; end when none comes for a moment.
+
+    `first_timeout` is in seconds, for the first record. Raise HostError when the cluster does not answer.
+    """
+    with (
+        asking(f"reading {place}"),
+        closing(_cluster(settings, settings.client_id, committed_only=committed)) as cluster,
+    ):
+        _count(cluster, place.topic, Deadline.after(first_timeout))
+        with closing(PartitionLog(cluster, place, committed_only=committed)) as log:
+            at, deadline = begin, Deadline.after(first_timeout)
+            while not deadline.expired():
+                try:
+                    part = log.read(at)
+                except (ConnectionLost, ClusterUnreachable):
+                    if deadline.expired():
+                        raise
+                    threading.Event().wait(_RETRY_BACKOFF)
+                    continue
+                yield from part.records
+                if part.next_offset > at:
+                    at, deadline = part.next_offset, Deadline.after(_PAUSE_TIMEOUT)
 
 
 def read_to_end(settings: ConnectionSettings, topic: str, deadline: Deadline) -> Iterator[LogRecord]:

@@ -66,7 +66,7 @@ OURS = {
     _IN_FLIGHT: Ours(str(_ORDERED_IN_FLIGHT), _IN_FLIGHT_REASON),
     "queue.buffering.max.messages": Ours("0", "only buffer.memory bounds the queue, as in Java"),
     "topic.metadata.propagation.max.ms": Ours(str(MOST_PROPAGATION_MS), _PROPAGATION_REASON),
-    "linger.ms": Ours(str(_LINGER), "librdkafka sends a request for each batch; 0 would cost a third of the speed"),
+    "linger.ms": Ours(str(_LINGER), "without effect: the batches of the source are sent as they come"),
     "sticky.partitioning.linger.ms": Ours("0", "null keys are spread per record: no partition stays empty"),
 }
 
@@ -208,7 +208,7 @@ RULES: Rules = (
         "batch.size",
         Number(0),
         Computed(_batch_size),
-        reason="a lower bound of ours: Java packs many batches into a request, librdkafka sends one",
+        reason="a lower bound of ours: larger batches cost both clusters less",
     ),
     Rule(
         "buffer.memory",

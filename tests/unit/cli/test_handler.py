@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typing_extensions import override
 
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import handler as command
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.config.kafka_clients import ConsumerSettings
+from legacy_mm.clients.native.partition_log import LogRecord
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.control_channel.frames import Started
-from legacy_mm.handlers.api import Record, TargetRecord
+from legacy_mm.handlers.api import TargetRecord
 from legacy_mm.jvm import keystore
-from legacy_mm.model import Columns, Offsets
-from tests.fakes.reader import FakeReader
+from legacy_mm.model import TopicPartition
+from tests.fakes.inspector import FakeInspector
 
 
-class Reader(FakeReader):
-    """Notes the settings that it is given."""
+class Source(FakeInspector):
+    """Its topics have one partition each, with the offsets 5 and 6; nobody reads it."""
 
-    settings: ConsumerSettings
-    count: int | None = 1
-    led = True
+    def __init__(self) -> None:
+        super().__init__({"t": 1, "orders": 1}, [(5, 7)])
+        self.connection: ConnectionSettings | None = None
 
-    def __init__(self, settings: ConsumerSettings, *_: Any) -> None:
-        super().__init__(settings)
-        Reader.settings = settings
-
-    @override
-    def partitions(self, topic: str) -> int | None:
-        return self.count
-
-    @override
-    def start(self, offsets: Offsets) -> Started:
-        return Started(offsets if self.led else {})
+    def made(self, settings: ConnectionSettings) -> FakeInspector:
+        self.connection = settings
+        return self
 
 
 @pytest.fixture
-def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def source(monkeypatch: pytest.MonkeyPatch) -> Source:
+    made = Source()
+    monkeypatch.setattr(command, "NativeInspector", made.made)
+    monkeypatch.setattr(command, "read_on", lambda *words, **more: iter(()))
+    return made
+
+
+@pytest.fixture
+def line(tmp_path: Path, source: Source) -> list[str]:
     """A mirror's command line; nobody reads the source."""
-    monkeypatch.setattr(command, "PartitionReader", Reader)
     words = ["kafka-mirror-maker.sh", "--whitelist", "t"]
     for side in ("consumer", "producer"):
         properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
@@ -52,24 +51,33 @@ def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("attributes", "said"),
+    ("asked", "said"),
     [
-        ({"count": None}, "the source (127.0.0.1:1): it does not answer"),
-        ({"count": 0}, "the source has no orders-0"),
-        ({"led": False}, "orders-0 has no leader, or its leader does not answer"),
+        (["--topic", "other"], "the source has no other-0"),
+        (["--topic", "orders", "--partition", "1"], "the source has no orders-1"),
+        (["--topic", "orders", "--from", "8"], "orders-0 holds offsets 5 to 6, not 8"),
+        (["--topic", "orders", "--from", "4"], "orders-0 holds offsets 5 to 6, not 4"),
     ],
 )
 def test_why_nothing_can_be_read_is_one_line(
-    line: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    attributes: dict[str, Any],
-    said: str,
+    line: list[str], capsys: pytest.CaptureFixture[str], asked: list[str], said: str
 ) -> None:
-    for name, value in attributes.items():
-        monkeypatch.setattr(Reader, name, value)
-    assert main(["handler", "test", "--topic", "orders", "--", *line, "--handler.step", "keep.partition"]) == 1
+    assert main(["handler", "test", *asked, "--", *line, "--handler.step", "keep.partition"]) == 1
     assert capsys.readouterr().err == f"legacy-mm: {said}\n"
+
+
+@pytest.mark.parametrize(("asked", "begin"), [([], 5), (["--from", "-1"], 7), (["--from", "6"], 6)])
+def test_where_reading_begins(line: list[str], monkeypatch: pytest.MonkeyPatch, asked: list[str], begin: int) -> None:
+    begun: list[Any] = []
+
+    def read_on(*words: Any, **more: Any) -> Iterator[LogRecord]:
+        begun.append((words[1], words[2]))
+        return iter(())
+
+    monkeypatch.setattr(command, "read_on", read_on)
+    words = ["handler", "test", "--topic", "orders", *asked, "--", *line, "--handler.step", "keep.partition"]
+    assert main(words) == 0
+    assert begun == [(TopicPartition("orders", 0), begin)]
 
 
 @pytest.mark.parametrize(
@@ -96,8 +104,7 @@ def test_the_handler_that_is_named_takes_the_place_of_the_lines(
     assert used == [("/new.py", [])]
 
 
-def test_key_stores_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "PartitionReader", Reader)
+def test_key_stores_are_read(tmp_path: Path, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keystore, "read", lambda stores, java: keystore.StoreContents(str(stores.trusted)))
     plain = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
     secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
@@ -106,7 +113,8 @@ def test_key_stores_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for side, properties in files.items():
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
     assert main(["handler", "test", "--topic", "t", "--", *words]) == 0
-    assert "/trust.jks" in (Reader.settings.connection.tls.ca_pem or "")
+    assert source.connection is not None
+    assert "/trust.jks" in (source.connection.tls.ca_pem or "")
 
 
 FILE = {
@@ -122,12 +130,11 @@ FILE = {
 
 
 def test_transforms_of_a_driver_s_file_on_records(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, source: Source, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They see the name that the replication policy gives."""
-    batches = [[], [Record("t", 0, 7, 1, 0, b"k", b"v", (("trace", b"1"), ("kept", b"2")))]]
-    monkeypatch.setattr(command, "PartitionReader", Reader)
-    monkeypatch.setattr(Reader, "read", lambda self, timeout: Columns.from_rows(batches.pop()))
+    found = LogRecord(7, 0, False, b"k", b"v", ((b"trace", b"1"), (b"kept", b"2")))
+    monkeypatch.setattr(command, "read_on", lambda *words, **more: iter([found]))
     file = write_properties(tmp_path / "mm2.properties", FILE)
     assert main(["handler", "test", "--topic", "t", "--", "connect-mirror-maker.sh", str(file)]) == 0
     target = TargetRecord("A.t-19700101", b"k", b"v", (("kept", b"2"),), None, 0)

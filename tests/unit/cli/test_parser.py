@@ -94,7 +94,7 @@ def test_precedence(options_file: Path) -> None:
     read = read_own_options([f"--features.config={options_file}", "--producer.tuning=meaning"], environment)
     assert (read.producer_tuning, read.shutdown_timeout_ms, read.log_level) == ("meaning", 2, "INFO")
     assert read.spark_conf == {"a": "é", "c": "é"}
-    assert read.engine == "auto"
+    assert read.on_gap == "log"
     assert read_own_options([], {"LEGACY_MM_FEATURES_CONFIG": str(options_file)}).shutdown_timeout_ms == 1
 
 
@@ -105,7 +105,7 @@ def test_every_value_has_its_origin(options_file: Path) -> None:
     assert {
         OwnValue("spark.master", "local[2]", "command line"),
         OwnValue("spark.conf", "a=é c=é", str(options_file)),
-        OwnValue("engine", "auto", "default"),
+        OwnValue("on.gap", "log", "default"),
         OwnValue("shutdown.timeout.ms", "2", "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"),
         OwnValue("log.level", "INFO", str(options_file)),
         OwnValue("features.config", str(options_file), "LEGACY_MM_FEATURES_CONFIG"),

@@ -2,92 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typing_extensions import override
 
-from legacy_mm import clock
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import redrive as command
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.clients.librdkafka.sender import FailedSend
+from legacy_mm.clients.api import RefusedRecord
+from legacy_mm.clients.native.producer_id import ProducerIdRefused
 from legacy_mm.config.kafka_clients import ProducerSettings
+from legacy_mm.errors import HostError, SendFailure
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
 from legacy_mm.jvm import keystore
 from legacy_mm.model import Outgoing
-from tests.fakes.sender import FakeSender
-
-TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
-
-NO_PRODUCER_ID = replace(TOO_LARGE, reason="no right", fatal=True, refuses_idempotence=True)
+from tests.fakes.producer import FakeProducer
 
 
-class Target(FakeSender):
+class Target(FakeProducer):
     """Takes what it is sent, but for the value that it `refuses`; `meanwhile` something else happens.
 
-    It acknowledges `at_once` so many records, and 20 s go by; `idempotent` False: it has no producer ids.
+    `idempotent` False: it has no producer ids.
     """
 
-    sent: list[Outgoing]
-    refuses: bytes | None
-    meanwhile: Callable[[], None]
-    at_once = 1_000
-    most_waiting = 0
-    seconds = 0.0
-    idempotent = True
-    settings: ProducerSettings
+    def __init__(self) -> None:
+        super().__init__()
+        self.refuses: bytes | None = b"bad"
+        self.idempotent = True
+        self.meanwhile: Callable[[], None] = lambda: None
+        self.asked: list[ProducerSettings] = []
 
-    def __init__(
-        self, settings: ProducerSettings, names: Mapping[str, str], on_failure: Callable[[FailedSend], None], *_: Any
-    ) -> None:
-        super().__init__(settings, names, on_failure)
-        Target.settings = settings
-        self._on_failure = on_failure
-        self._waiting: list[Outgoing] = []
-        self._stuck = settings.produce.idempotent and not Target.idempotent
+    def made(self, settings: ProducerSettings, batch_of: object, silence_timeout: float) -> FakeProducer:
+        self.asked.append(settings)
+        return self
 
     @override
-    def send_outgoing(
-        self, records: Sequence[Outgoing], begin: int = 0, origins: Any = None, *, are_rows: bool = False
-    ) -> int:
-        Target.meanwhile()
-        for record in records[begin:]:
-            if record[2] == Target.refuses:
-                self._on_failure(TOO_LARGE)
-            else:
-                self._waiting.append(record)
-        return len(records)
+    def send(self, records: Sequence[Outgoing]) -> list[RefusedRecord]:
+        if self.asked[-1].produce.idempotent and not self.idempotent:
+            raise ProducerIdRefused("no right")
+        self.meanwhile()
+        super().send([record for record in records if record[2] != self.refuses])
+        return [RefusedRecord("t", "too large") for record in records if record[2] == self.refuses]
 
-    @override
-    def poll(self, seconds: float) -> None:
-        Target.seconds += 20
-        Target.most_waiting = max(Target.most_waiting, len(self._waiting))
-        if not self._stuck:
-            Target.sent += self._waiting[: Target.at_once]
-            del self._waiting[: Target.at_once]
-
-    @override
-    def unacknowledged(self) -> int:
-        return len(self._waiting)
-
-    @override
-    def fatal(self) -> FailedSend | None:
-        return NO_PRODUCER_ID if self._stuck else None
+    def values(self) -> list[bytes | None]:
+        """What was sent."""
+        return [record[2] for record in self.sent]
 
 
 @pytest.fixture(autouse=True)
-def target(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "RecordSender", Target)
-    monkeypatch.setattr(clock, "monotonic", lambda: Target.seconds)
-    monkeypatch.setattr(Target, "sent", [], raising=False)
-    monkeypatch.setattr(Target, "most_waiting", 0)
-    monkeypatch.setattr(Target, "refuses", b"bad", raising=False)
-    monkeypatch.setattr(Target, "meanwhile", staticmethod(lambda: None), raising=False)
+def target(monkeypatch: pytest.MonkeyPatch) -> Target:
+    made = Target()
+    monkeypatch.setattr(command, "NativeProducer", made.made)
+    return made
 
 
 class Aside:
@@ -117,24 +86,19 @@ def aside(tmp_path: Path) -> Aside:
     return Aside(tmp_path)
 
 
-def values() -> list[bytes | None]:
-    """What was sent."""
-    return [record[2] for record in Target.sent]
-
-
-def test_what_is_set_aside_meanwhile_stays_in_the_quarantine(aside: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_set_aside_meanwhile_stays_in_the_quarantine(aside: Aside, target: Target) -> None:
     """Invariant A: its source offset is committed."""
     aside.add(b"1", b"2")
-    monkeypatch.setattr(Target, "meanwhile", staticmethod(lambda: aside.add(b"3")))
+    target.meanwhile = lambda: aside.add(b"3")
     assert aside.redrive() == 0
-    assert (values(), aside.holds(), aside.holds(".redriven")) == ([b"1", b"2"], [b"3"], [b"1", b"2"])
-    monkeypatch.setattr(Target, "meanwhile", staticmethod(lambda: None))
+    assert (target.values(), aside.holds(), aside.holds(".redriven")) == ([b"1", b"2"], [b"3"], [b"1", b"2"])
+    target.meanwhile = lambda: None
     assert aside.redrive() == 0
-    assert (values(), aside.holds(".redriven.2")) == ([b"1", b"2", b"3"], [b"3"])
+    assert (target.values(), aside.holds(".redriven.2")) == ([b"1", b"2", b"3"], [b"3"])
 
 
 def test_what_was_not_sent_is_sent_the_next_time_and_what_came_since(
-    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    aside: Aside, target: Target, capsys: pytest.CaptureFixture[str]
 ) -> None:
     aside.add(b"1", b"bad")
     assert aside.redrive() == 255
@@ -142,23 +106,23 @@ def test_what_was_not_sent_is_sent_the_next_time_and_what_came_since(
     said = f"sending to t failed: too large; the records are in {left}, which the next redrive takes first"
     assert said in capsys.readouterr().err
     aside.add(b"3")
-    monkeypatch.setattr(Target, "refuses", None)
+    target.refuses = None
     assert aside.redrive() == 0
-    assert values() == [b"1", b"1", b"bad", b"3"]
+    assert target.values() == [b"1", b"1", b"bad", b"3"]
     assert not aside.file.exists()
     assert not Path(left).exists()
 
 
 def test_what_is_no_record_stays_in_the_quarantine(
-    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    aside: Aside, target: Target, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse() -> None:
-        raise ValueError("the name of a header holds a NUL: 'a\\x00'")
+        raise SendFailure("a record cannot be sent: int too large to convert")
 
     aside.add(b"1")
-    monkeypatch.setattr(Target, "meanwhile", staticmethod(refuse))
+    target.meanwhile = refuse
     assert aside.redrive() == 255
-    said = f"a record cannot be sent: the name of a header holds a NUL: 'a\\x00'; the records are in {aside.file}"
+    said = f"a record cannot be sent: int too large to convert; the records are in {aside.file}"
     assert said in capsys.readouterr().err
 
 
@@ -178,69 +142,65 @@ def test_without_a_way_to_go_nothing_is_taken(aside: Aside) -> None:
 
 @pytest.mark.parametrize(("flags", "partition"), [((), None), (("--preserve.partitions", "true"), 5)])
 def test_what_a_handler_leaves_open_goes_where_the_mirror_sends_it(
-    aside: Aside, flags: tuple[str, ...], partition: int | None
+    aside: Aside, target: Target, flags: tuple[str, ...], partition: int | None
 ) -> None:
     aside.add(b"1")
     assert aside.redrive(*flags, "--handler.step", "rename.prefix=copy.") == 0
-    assert [(record[0], record[4]) for record in Target.sent] == [("copy.t", partition)]
+    assert [(record[0], record[4]) for record in target.sent] == [("copy.t", partition)]
 
 
 def test_what_is_behind_a_torn_line_is_sent_and_the_line_is_named(
-    aside: Aside, capsys: pytest.CaptureFixture[str]
+    aside: Aside, target: Target, capsys: pytest.CaptureFixture[str]
 ) -> None:
     aside.add(b"1")
     aside.file.write_bytes(aside.file.read_bytes() + aside.file.read_bytes()[:50])
     aside.add(b"3")
     assert aside.redrive() == 1
-    assert values() == [b"1", b"3"]
+    assert target.values() == [b"1", b"3"]
     said = f"{aside.file}.redriven has torn lines, which were not sent: 2\n"
     assert said in capsys.readouterr().err
     assert not aside.file.exists()
 
 
-def test_as_long_as_the_target_acknowledges_records_it_is_waited_for(
-    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_target_that_goes_silent_leaves_the_records_where_they_are(
+    aside: Aside, target: Target, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    def go_silent() -> None:
+        raise HostError("the target has acknowledged nothing for 30 s")
+
     aside.add(*(b"%d" % number for number in range(5)))
-    monkeypatch.setattr(Target, "at_once", 0)
+    target.meanwhile = go_silent
     assert aside.redrive() == 1
     assert "the target has acknowledged nothing for 30 s; the records are in" in capsys.readouterr().err
-    monkeypatch.setattr(Target, "at_once", 1)
+    target.meanwhile = lambda: None
     assert aside.redrive() == 0
-    assert len(Target.sent) == 5
-
-
-def test_few_records_wait_for_the_target_at_a_time(aside: Aside) -> None:
-    """Those that wait longer than `delivery.timeout.ms` fail."""
-    aside.add(*(b"%d" % number for number in range(250)))
-    assert aside.redrive() == 0
-    assert (len(Target.sent), Target.most_waiting) == (250, 100)
+    assert (len(target.sent), target.closed) == (5, True)
 
 
 def test_a_target_without_producer_ids_gets_the_records_as_from_the_mirror(
-    aside: Aside, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    aside: Aside, target: Target, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(Target, "idempotent", False)
+    target.idempotent = False
     aside.add(b"1")
     assert aside.redrive() == 0
-    assert values() == [b"1"]
+    assert target.values() == [b"1"]
     assert "The target refuses an idempotent producer (no right)" in caplog.text
 
 
 def test_where_producer_ids_are_wanted_the_target_s_reason_is_told(
-    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    aside: Aside, target: Target, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(Target, "idempotent", False)
+    target.idempotent = False
     aside.add(b"1")
     write_properties(aside.producer, {"bootstrap.servers": "127.0.0.1:1", "enable.idempotence": "true"})
     assert aside.redrive() == 255
     assert "the target refuses an idempotent producer: no right; the records are in" in capsys.readouterr().err
 
 
-def test_key_stores_are_read(aside: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_stores_are_read(aside: Aside, target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keystore, "read", lambda stores, java: keystore.StoreContents(str(stores.trusted)))
     aside.add(b"1")
     secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
     write_properties(aside.producer, {"bootstrap.servers": "127.0.0.1:1"} | secured)
     assert aside.redrive() == 0
-    assert "/trust.jks" in (Target.settings.connection.tls.ca_pem or "")
+    assert "/trust.jks" in (target.asked[-1].connection.tls.ca_pem or "")

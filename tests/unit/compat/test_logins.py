@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties
+from legacy_mm.clients.librdkafka.client import MemberErrors, client_properties
 from legacy_mm.clients.tokens import MSK_SIGNER
 from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.client_properties.kerberos import with_realms
@@ -253,7 +253,7 @@ def test_logins_by_aws_iam(options: str, token: str) -> None:
     servers = "b-1.mirror.abc.c2.kafka.eu-west-1.amazonaws.com:9098"
     handler = {"sasl_client_callback_handler_class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"}
     read = producer(_sasl("AWS_MSK_IAM", f"{IAM} {options};"), bootstrap_servers=servers, **handler)
-    made = client_properties(property_names.read_producer(read.properties), ErrorLines("c"))
+    made = client_properties(property_names.read_producer(read.properties), MemberErrors("c"))
     assert made["sasl.mechanism"] == "OAUTHBEARER"
     assert made["oauth_cb"]("") == (token, 2.5)
     assert not [name for name in made if "legacy_mm" in name]

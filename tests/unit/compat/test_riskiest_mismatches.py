@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
-from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties
+from legacy_mm.clients.librdkafka.client import MemberErrors, client_properties
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.client_properties.rule import Side
@@ -124,7 +124,7 @@ def test_risk_2_a_callback_never_raises_into_librdkafka(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(events, "emit", broken)
     monkeypatch.setattr("logging.Logger.debug", broken)
-    made = client_properties(property_names.read_connection(BASE), ErrorLines("c"))
+    made = client_properties(property_names.read_connection(BASE), MemberErrors("c"))
     made["error_cb"](KafkaError(KafkaError._ALL_BROKERS_DOWN))
     made["logger"].log(3, "text %s", "x")
 

@@ -38,7 +38,7 @@ def receipts(path: Path) -> Receipts:
 
 def test_a_commit_joins_what_it_covers_and_keeps_the_rest(receipts: Receipts, path: Path) -> None:
     stream = receipts.of_stream("a->b", 2)
-    stream.copied(Copied([portion(5, 10), portion(0, 7, partition=1)], {"MSG_SIZE_TOO_LARGE": 2}))
+    stream.copied(Copied([portion(5, 10), portion(0, 7, partition=1)], {"MESSAGE_TOO_LARGE": 2}))
     stream.copied(Copied([portion(10, 14)], {}))
     stream.copied(Copied([portion(14, 15)], {}))
     assert lines(path) == []
@@ -56,12 +56,12 @@ def test_a_commit_joins_what_it_covers_and_keeps_the_rest(receipts: Receipts, pa
         "bytes": 900,
         "absent": ["target", "crc32c"],
     }
-    assert dropped["reasons"] == {"MSG_SIZE_TOO_LARGE": 2}
+    assert dropped["reasons"] == {"MESSAGE_TOO_LARGE": 2}
     stream.committed({HERE: 15, TopicPartition("orders", 1): 7})
     assert [(row["partition"], row["source"]) for row in lines(path)[2:]] == [(0, [14, 15]), (1, [0, 7])]
     receipts.close()
     summary = lines(path)[-1]
-    assert (summary["receipt"], summary["records"], summary["dropped"]) == ("summary", 17, {"MSG_SIZE_TOO_LARGE": 2})
+    assert (summary["receipt"], summary["records"], summary["dropped"]) == ("summary", 17, {"MESSAGE_TOO_LARGE": 2})
 
 
 def only_line(receipts: Receipts, path: Path) -> tuple[list[int], int]:

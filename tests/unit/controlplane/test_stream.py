@@ -32,7 +32,6 @@ class Job:
     """A copy job that reports what the test puts into it, and ends when it is told to."""
 
     worker = "here:1"
-    outlives_topics = True
     hello_seconds = 30.0
 
     def __init__(self, offsets: Offsets) -> None:
@@ -311,25 +310,6 @@ def test_each_new_try_comes_after_a_longer_pause(bench: Bench, monkeypatch: pyte
     )
     (failure,) = bench.failures
     assert str(failure) == "the copy job failed 4 times within 5 minutes: its worker is gone"
-
-
-@pytest.mark.parametrize("outlives", [True, False], ids=["records", "batches"])
-def test_a_topic_that_was_recreated_is_begun_anew_by_another_job(bench: Bench, outlives: bool) -> None:
-    """What the first topic's offsets were is nothing to commit in the second; `batches` sees for itself."""
-    other = TopicPartition("payments", 0)
-
-    def reach() -> None:
-        bench.stream.assigned(frozenset({other}))
-
-    def go_on() -> None:
-        bench.job.outlives_topics = outlives
-        bench.job.safe |= {P: 8, other: 8}
-
-    bench.run(reach, lambda: None, go_on, partial(bench.stream.recreated, "orders"), lambda: None, lambda: None)
-    assert bench.failures == []
-    assert len(bench.jobs) == (3 if outlives else 2)
-    assert bench.begun[-1] == ({P: COMMITTED, other: 8} if outlives else {P: COMMITTED, other: COMMITTED})
-    assert bench.commits == [{other: 8} if outlives else {P: 8, other: 8}]
 
 
 def test_workers_that_nobody_has_end_the_mirror(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

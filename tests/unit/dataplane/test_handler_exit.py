@@ -13,7 +13,7 @@ def test_a_script_that_exits_is_told_once() -> None:
     ending = HandlerExit(lambda: None, frames.append)
     assert not ending.asked
     ending.ask(3)
-    assert (ending.asked, ending.asked_by_script, frames) == (True, True, [])
+    assert (ending.asked, frames) == (True, [])
     for _ in range(2):
         ending.report()
     assert frames == [Exit(3)]
@@ -28,7 +28,6 @@ def test_java_waits_for_the_engine_where_another_thread_has_called_exit() -> Non
     while not ending.asked:
         assert hook.is_alive()
     assert hook.is_alive()
-    assert not ending.asked_by_script
     waiting = threading.Thread(target=ending.wait_for_code, daemon=True)
     waiting.start()
     hook.join(30)

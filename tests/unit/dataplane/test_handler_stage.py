@@ -34,10 +34,11 @@ from legacy_mm.handlers.api import MessageHandler
 class Obey(MessageHandler):
     '''The value says which topics get the record: `a`, `a=2` (partition 2), nothing, `!` (an error), `exit`.'''
 
-    seen = []
+    def __init__(self, argument=None):
+        self.seen = []
 
     def handle(self, record):
-        Obey.seen.append(record.offset)
+        self.seen.append(record.offset)
         made = []
         for word in record.value.decode().split():
             if word == "exit":
@@ -223,12 +224,19 @@ def test_records_that_fail_are_set_aside_in_a_topic(scene: Callable[..., Scene])
     assert [name for each in headers for name, _ in each][:1] == ["legacy_mm.quarantine.error"]
 
 
+def test_each_stage_makes_its_own_handler(scene: Callable[..., Scene]) -> None:
+    """Difference: handler-for-each-job."""
+    first, second = scene(), scene()
+    first.give("a")
+    assert (first.seen, second.seen) == ([100], [])
+
+
 def test_a_handler_that_ends_the_program_is_not_asked_again(scene: Callable[..., Scene]) -> None:
     made = scene()
     found = made.give("a", "exit", "a")
     assert [offset for *_, offset in sent(found)] == [100]
     assert found is not None
-    assert (found.next_offset, made.exit.asked_by_script) == (101, True)
+    assert (found.next_offset, made.exit.asked) == (101, True)
     assert made.seen == [100, 101]
 
 

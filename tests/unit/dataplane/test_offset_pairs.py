@@ -13,7 +13,7 @@ from legacy_mm.dataplane import offset_pairs
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.model import TopicPartition
 
-SOURCE = TopicPartition("t", 3)
+SOURCE, OTHER = TopicPartition("t", 3), TopicPartition("t", 4)
 batches = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=8), max_size=6)
 
 
@@ -42,8 +42,8 @@ def test_batches_that_continue_each_other_are_one_run() -> None:
     log = OffsetPairs()
     log.batch(SOURCE, range(10, 20), 7)
     log.batch(SOURCE, range(20, 25), 17)
-    log.record("t", 3, 25, 22)
-    log.record("t", 4, 0, 0)
+    log.batch(SOURCE, range(25, 26), 22)
+    log.batch(OTHER, range(1), 0)
     assert log.take() == [CopiedRun("t", 3, 10, 7, 16), CopiedRun("t", 4, 0, 0, 1)]
 
 
@@ -66,8 +66,8 @@ def test_of_very_many_runs_the_newest_are_told(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(offset_pairs, "_MOST", 10)
     log = OffsetPairs()
     for number in range(8):
-        log.record("t", 3, 2 * number, number)
-    log.record("t", 4, 0, 0)
+        log.batch(SOURCE, range(2 * number, 2 * number + 1), number)
+    log.batch(OTHER, range(1), 0)
     assert log.take() == [
         CopiedRun("t", 3, 0, UNKNOWN, 6),
         *(CopiedRun("t", 3, 2 * number, number, 1) for number in range(3, 8)),

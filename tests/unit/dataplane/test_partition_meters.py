@@ -51,12 +51,6 @@ def test_what_a_header_tells(attributes: int, first: int, newest: int, begin: in
     assert Times.of_batch(header, begin) == times
 
 
-def test_records_without_a_time_are_left_out() -> None:
-    assert Times.of_records([5, 2, 9]) == Times(3, 16, 2, 9)
-    assert Times.of_records([5, 0, -1, 9]) == Times(2, 14, 5, 9)
-    assert Times.of_records([0]) is Times.of_records([]) is None
-
-
 def test_reading_and_arriving(meters: PartitionMeters) -> None:
     meters.read(A, 4, Sized(Times(4, 10_000, 1_000, 4_000), 70))
     meters.read(B, 4, Sized(Times(4, 10_000, 1_000, 4_000), 70))

@@ -7,7 +7,7 @@ import pytest
 from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.dataplane import retry_backoff
-from legacy_mm.dataplane.retry_backoff import RetryBackoff, is_error_name
+from legacy_mm.dataplane.retry_backoff import RetryBackoff
 
 
 class Clock:
@@ -60,10 +60,3 @@ def test_each_answer_is_a_numbered_line(caplog: pytest.LogCaptureFixture) -> Non
     fields = [vars(line)["fields"] for line in caplog.records]
     problems = "a=LEADER_NOT_AVAILABLE, b=UNKNOWN_TOPIC_OR_PARTITION"
     assert fields == [{"client": "mirror", "number": number, "problems": problems} for number in (1, 2)]
-
-
-@pytest.mark.parametrize(
-    ("reason", "is_name"), [("LEADER_NOT_AVAILABLE", True), ("topic.creation has not made it yet", False), ("", False)]
-)
-def test_names_of_errors(reason: str, is_name: bool) -> None:
-    assert is_error_name(reason) is is_name

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from legacy_mm.audit.record_comparison import partition_of
 from legacy_mm.clock import epoch_ms
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
-from legacy_mm.errors import CorruptRecords, EngineUnfit
+from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode
@@ -173,11 +173,11 @@ def test_an_explicit_codec_wins(codec: Codec, partition: int) -> None:
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec is not Codec.NONE])
-def test_a_sound_batch_that_is_too_much_to_open_is_for_the_other_engine(codec: Codec) -> None:
+def test_a_sound_batch_that_is_too_much_to_open_ends_the_mirror(codec: Codec) -> None:
     router = Router(OPTIONS)
     router.decompress = Decompressor(limit=5_000)
     batch = build([Row(0, NOW, b"k", bytes(10_000))], codec=codec)
-    with pytest.raises(EngineUnfit, match=f"do not decompress as {codec.name.lower()} into 5000"):
+    with pytest.raises(CorruptRecords, match=f"do not decompress as {codec.name.lower()} into 5000"):
         router.route("t", 0, batch, 0, 4, 4)
     damaged = RecordBatch(batch.header._replace(crc=1), batch.buffer)
     with pytest.raises(CorruptRecords, match="checksum"):

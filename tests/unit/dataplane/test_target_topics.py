@@ -1,4 +1,4 @@
-"""What the `batches` engine does about a target topic that is not there: it waits for none."""
+"""What the engine does about a target topic that is not there: it waits for none."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ SECONDS = 20.0
 MOMENT = 0.5
 TASK = """
 import os, socket, sys
+from types import SimpleNamespace
 from legacy_mm.control_channel.frames import Lease
 from legacy_mm.dataplane import task
 
@@ -53,8 +54,8 @@ class Engine:
     def purge(self):
         os.write(1, b"purged ")
 
-task._engine = lambda config, report: Engine()
-task.CopyTask(Peer(), None, task.TaskProcess()).run()
+task.CopyEngine = lambda config, report: Engine()
+task.CopyTask(Peer(), SimpleNamespace(handler=None), task.TaskProcess()).run()
 """
 
 
@@ -92,6 +93,7 @@ def test_a_lease_that_was_waiting_renews_nothing() -> None:
 NO_TICKET = Ticket("", 0, b"", "", "", 0, 0, 0)
 LAST_WORDS = """
 import socket, sys
+from types import SimpleNamespace
 from legacy_mm.control_channel.frames import Ticket
 from legacy_mm.dataplane import task
 from legacy_mm.errors import SendFailure
@@ -107,8 +109,8 @@ class Engine:
         pass
 
 line = socket.socket(fileno=int(sys.argv[1]))
-task._engine = lambda config, report: Engine()
-task.CopyTask(Peer(line, Ticket("", 0, b"", "", "", 0, 0, 0)), None, task.TaskProcess()).run()
+task.CopyEngine = lambda config, report: Engine()
+task.CopyTask(Peer(line, Ticket("", 0, b"", "", "", 0, 0, 0)), SimpleNamespace(handler=None), task.TaskProcess()).run()
 """
 
 

@@ -33,14 +33,13 @@ from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
-from legacy_mm.model import Columns
 from legacy_mm.jvm.java_home import compiler_jars, find_java
 
 def java(of):
     return JavaBatches(of, find_java(), compiler_jars())
 
 handler = load_handler(HandlerSettings(**json.loads(sys.argv[1])), java)
-handled = handle_records(handler, Columns(["t"], [0], [0], [1], [1], [b"k"], [b"v"], [()]))
+handled = handle_records(handler, [("t", 0, 0, 1, 1, b"k", b"v", ())])
 print(json.dumps([handled.error, *(target[0] for target in handled.targets)]))
 """
 

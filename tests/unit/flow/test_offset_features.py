@@ -8,24 +8,14 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.internal_topic import OnResult
-from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.flow import offset_features
 from legacy_mm.flow.offset_features import FlowOffsets
 from legacy_mm.metrics.registry import MirrorNames, Registry
-from legacy_mm.model import TopicPartition
 
 MAP, SYNCS = "map", "syncs"
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
-
-
-def test_no_ends_where_only_librdkafka_can_log_in() -> None:
-    target = {**SERVERS, "security.protocol": "ssl", "ssl.engine.location": "pkcs11.so"}
-    assert (
-        offset_features._ends_of(property_names.read_connection(target))([TopicPartition("t", 0)], Deadline.after(1.0))
-        == {}
-    )
 
 
 def test_a_topic_that_takes_nothing_is_told_once_until_it_takes_a_record(

@@ -15,7 +15,6 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
 
 pytestmark = pytest.mark.spark
@@ -34,8 +33,8 @@ def no_java(*_: object) -> Any:
 def in_a_task(steps: list[str], topic: str) -> list[str]:
     """The topics of what a task makes of a record, by steps that know no expression any more."""
     made = load_handler(HandlerSettings(steps=steps), no_java)
-    batch: Any = Columns(*zip(*[Record(topic, 0, 0, 1, 7, b"k", b"v", ())], strict=True))
-    return [target[0] for target in handle_records(made, batch).targets]
+    records = [Record(topic, 0, 0, 1, 7, b"k", b"v", ())]
+    return [target[0] for target in handle_records(made, records).targets]
 
 
 @pytest.mark.parametrize(

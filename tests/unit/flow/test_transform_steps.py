@@ -15,7 +15,6 @@ from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.handlers.transforms import Predicate, Transform, written
 from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.model import Columns
 from legacy_mm.spark.session import java_when_asked
 
 pytestmark = pytest.mark.spark
@@ -50,8 +49,8 @@ def steps(*transforms: Transform, java: Any = no_java) -> TopicSteps:
 def in_a_task(made: TopicSteps, names: dict[str, str], topic: str) -> list[str]:
     """The topics of what a task makes of a record of this source topic."""
     settings = HandlerSettings(steps=made.behind(names))
-    batch: Any = Columns(*zip(*[Record(topic, 0, 0, 1, 7, b"k", b"v", ())], strict=True))
-    return [target[0] for target in handle_records(load_handler(settings, no_java), batch).targets]
+    records = [Record(topic, 0, 0, 1, 7, b"k", b"v", ())]
+    return [target[0] for target in handle_records(load_handler(settings, no_java), records).targets]
 
 
 def test_transforms_without_expressions_need_no_java() -> None:

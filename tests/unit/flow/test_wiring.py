@@ -13,11 +13,11 @@ from legacy_mm.config.property_names import TOKEN_AUTH
 from legacy_mm.config.settings import HandlerSettings, SparkSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature_settings import FeatureSettings
-from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.flow.wiring import check_addresses, check_logins, member_settings
+from legacy_mm.policies.logins import beyond_librdkafka
 from tests.unit.flow_settings import flow_settings, source_settings, source_with, target_with
 
 
@@ -62,40 +62,40 @@ COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "more", "said"),
+    ("source", "said"),
     [
-        ({}, {"security.protocol": "ssl", "ssl.engine.location": "x"}, {}, "not here: ssl.engine.location"),
-        ({}, {}, {"engine": "records"}, "--engine records cannot be used"),
-        (COOPERATIVE, {}, {}, "cooperative-sticky; use range or roundrobin"),
-        ({"group.protocol": "consumer"}, {}, {}, "group.protocol=consumer"),
+        (COOPERATIVE, "cooperative-sticky; use range or roundrobin"),
+        ({"group.protocol": "consumer"}, "group.protocol=consumer"),
     ],
 )
-def test_a_login_that_librdkafka_does_not_have(
-    settings: Settings, source: dict[str, str], target: dict[str, str], more: dict[str, Any], said: str
-) -> None:
-    """Difference: logins-of-the-batches. It is refused with what only librdkafka can do, and never done half."""
-    asked = replace(
-        settings,
-        source=source_with(settings.source, source),
-        target=target_with(settings.target, target),
-        **more,
-    )
+def test_a_login_that_librdkafka_does_not_have(settings: Settings, source: dict[str, str], said: str) -> None:
+    """Difference: logins-of-the-batches. It is refused with a membership that only librdkafka has."""
+    asked = replace(settings, source=source_with(settings.source, source))
     check_logins(asked)
-    for side in ("source", "target") if not source else ("source",):
-        with_token: dict[str, Any] = {
-            "source": source_with(asked.source, TOKEN),
-            "target": target_with(asked.target, TOKEN),
-        }
-        with pytest.raises(ConfigurationError, match=said):
-            check_logins(replace(asked, **{side: with_token[side]}))
+    with pytest.raises(ConfigurationError, match=said):
+        check_logins(replace(asked, source=source_with(asked.source, TOKEN)))
 
 
-def test_a_first_start_is_kept_over_our_own_sockets(settings: Settings) -> None:
-    foreign = {"security.protocol": "ssl", "ssl.engine.location": "x"}
-    source = source_with(settings.source, foreign)
-    check_logins(replace(settings, source=source))
-    with pytest.raises(ConfigurationError, match=r"new\.topics\.from earliest is not possible: ssl\.engine\.location"):
-        check_logins(replace(settings, source=replace(source, new_from_earliest=True)))
+@pytest.mark.parametrize("side", ["source", "target"])
+@pytest.mark.parametrize(
+    ("only_librdkafka", "said"),
+    [
+        ({"ssl.engine.location": "x"}, r"librdkafka\.ssl\.engine\.location is not known to Python's ssl"),
+        ({"ssl.curves.list": "P-256"}, r"what OpenSSL can do is set in the file that OPENSSL_CONF names"),
+        ({"ssl.keystore.location": "x"}, r"Java's ssl\.keystore\.location is read"),
+    ],
+)
+def test_what_only_librdkafka_s_tls_knows_is_refused(
+    settings: Settings, side: str, only_librdkafka: dict[str, str], said: str
+) -> None:
+    """Difference: tls-of-librdkafka."""
+    asked = {"security.protocol": "ssl", **only_librdkafka}
+    ends: dict[str, Any] = {
+        "source": source_with(settings.source, asked),
+        "target": target_with(settings.target, asked),
+    }
+    with pytest.raises(ConfigurationError, match=f"{side}: .*{said}"):
+        check_logins(replace(settings, **{side: ends[side]}))
 
 
 def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings) -> None:
@@ -106,13 +106,13 @@ def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings
     assert (type(clusters.source), type(clusters.target)) == (NativeAdmin, NativeAdmin)
 
 
-def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:
+def test_a_login_of_our_own_runs_wherever_spark_does(settings: Settings) -> None:
     token = replace(settings, target=target_with(settings.target, TOKEN))
     elsewhere = replace(token, spark=SparkSettings(master="spark://a:1"))
     handled = replace(token, handler=HandlerSettings("x"))
     for asked in (token, elsewhere, handled):
         check_logins(asked)
-        assert choose_engine(asked).engine == "batches"
+        assert beyond_librdkafka(asked.target.connection) == "a delegation token"
 
 
 def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> None:

@@ -10,22 +10,21 @@ import pytest
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, NO_TIMESTAMP, Record, TargetRecord
 from legacy_mm.handlers.batches import PythonBatches, kind_of_times
 from legacy_mm.handlers.single_records import Answers, handle_records
-from legacy_mm.model import NO_RECORDS, Columns
 from legacy_mm.protocol.record_batch import Header
 from tests.unit.protocol.batches import NOW
-from tests.unit.source_records import row
+from tests.unit.source_records import Row, row
 
 Handle = Callable[[Record], Sequence[Any]]
 
 
-def batch(*values: bytes) -> Columns:
+def batch(*values: bytes) -> list[Row]:
     """Of partitions 0 and 1 in turn."""
-    return Columns.from_rows([row(value, number, number % 2) for number, value in enumerate(values)])
+    return [row(value, number, number % 2) for number, value in enumerate(values)]
 
 
 def handled(handle: Handle, *values: bytes, legal_topics: bool = False) -> Answers:
     """What became of records of one partition."""
-    records = Columns.from_rows([row(value, number) for number, value in enumerate(values)])
+    records = [row(value, number) for number, value in enumerate(values)]
     return handle_records(PythonBatches(handle, legal_topics=legal_topics), records)
 
 
@@ -54,7 +53,7 @@ def test_the_kind_of_times(times: tuple[int, int], epoch: int, kind: int) -> Non
 
 
 def test_no_records() -> None:
-    assert handle_records(PythonBatches(twice_or_never), NO_RECORDS) == Answers([], [])
+    assert handle_records(PythonBatches(twice_or_never), []) == Answers([], [])
 
 
 def failing(record: Record) -> list[TargetRecord]:

@@ -13,7 +13,6 @@ from legacy_mm.handlers.batches import BatchHandler, PythonBatches
 from legacy_mm.handlers.built_in import step
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
-from legacy_mm.model import Columns
 
 RECORD = Record("orders.eu", 3, 2, 1, 7, b"key-1", b"v", (("kind", b"new"), ("kind", None)))
 KEPT = ("orders.eu", b"key-1", b"v", RECORD.headers, None, 7)
@@ -25,7 +24,7 @@ def no_java(settings: HandlerSettings) -> BatchHandler:
 
 def after(*steps: str, record: Record = RECORD) -> list[tuple[object, ...]]:
     made = load_handler(HandlerSettings(steps=steps), no_java)
-    batch: Any = Columns(*zip(*[record], strict=True))
+    batch: Any = [record]
     return [tuple(target) for target in handle_records(made, batch).targets]
 
 
@@ -113,16 +112,16 @@ def test_a_record_for_a_topic_that_cannot_be_is_one_that_failed() -> None:
     """What the handler made of the records before it is sent; a name that follows does not count."""
     names: dict[int, list[Any]] = {0: ["a"], 1: ["b", "c d"], 2: ["x/y"], 3: ["e"]}
     made = PythonBatches(lambda record: [record.to(name) for name in names[record.offset]], legal_topics=True)
-    found = handle_records(made, Columns.from_rows([RECORD._replace(offset=offset) for offset in names]))
+    found = handle_records(made, [RECORD._replace(offset=offset) for offset in names])
     assert ([target[0] for target in found.targets], found.ends) == (["a"], [1])
     assert found.error == "topic 'c d': names have letters, digits, dots, dashes and underscores only"
     for name, why in (("", "empty"), (None, "a text"), ("..", "can be called"), ("n" * 250, "249 letters")):
         names[0] = [name]
-        assert why in (handle_records(made, Columns.from_rows([RECORD._replace(offset=0)])).error or "")
+        assert why in (handle_records(made, [RECORD._replace(offset=0)]).error or "")
 
 
 def test_a_record_that_cannot_be_written() -> None:
     for change in ({"key": 5}, {"value": 1.5}, {"headers": (("name", 7),)}, {"headers": 3}, {"timestamp": "soon"}):
         made = PythonBatches(lambda record, change=change: [TargetRecord("t", b"k", b"v")._replace(**change)])  # type: ignore[misc]
         with pytest.raises(HandlerFailure, match="made a record that cannot be sent"):
-            handle_records(made, Columns.from_rows([RECORD]))
+            handle_records(made, [RECORD])

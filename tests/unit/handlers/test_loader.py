@@ -12,7 +12,6 @@ from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.batches import BatchHandler
 from legacy_mm.handlers.loader import check_handler, is_python, load_handler, load_listener
 from legacy_mm.handlers.single_records import Answers, handle_records
-from legacy_mm.model import Columns
 
 RECORD = Record("t", 1, 2, 1, 3, b"k", b"v", (("h", None),))
 SCRIPT = """
@@ -47,17 +46,13 @@ class Told(RebalanceListener):
 """
 
 
-def columns(*records: Record) -> Columns:
-    return Columns(*zip(*records, strict=True))
-
-
 def no_java(settings: HandlerSettings) -> BatchHandler:
     raise AssertionError(f"{settings.name} is no Java class")
 
 
 def handled(name: str, argument: str | None = None, **settings: object) -> Answers:
     made = load_handler(HandlerSettings(name, argument, **settings), no_java)  # type: ignore[arg-type]
-    return handle_records(made, columns(RECORD))
+    return handle_records(made, [RECORD])
 
 
 @pytest.fixture
@@ -157,7 +152,7 @@ def test_bad_answers_end_the_batch_before_their_record(tmp_path: Path, answer: s
     path = tmp_path / "bad.py"
     path.write_text(f"def handle(record):\n    return {answer} if record.offset == 7 else [record.to('a')]\n")
     made = load_handler(HandlerSettings(str(path)), no_java)
-    outcome = handle_records(made, columns(*(RECORD._replace(offset=number) for number in (5, 6, 7, 8))))
+    outcome = handle_records(made, [RECORD._replace(offset=number) for number in (5, 6, 7, 8)])
     assert (len(outcome.targets), outcome.ends) == (2, [1, 2])
     assert outcome.error is not None
     assert told in outcome.error
@@ -170,5 +165,5 @@ def test_a_script_that_exits_ends_the_batch_before_its_record(tmp_path: Path, wo
         f"import sys\ndef handle(record):\n    return [record.to('a')] if record.offset < 7 else sys.exit({words})\n"
     )
     made = load_handler(HandlerSettings(str(path)), no_java)
-    outcome = handle_records(made, columns(*(RECORD._replace(offset=number) for number in (5, 6, 7, 8))))
+    outcome = handle_records(made, [RECORD._replace(offset=number) for number in (5, 6, 7, 8)])
     assert (len(outcome.targets), outcome.ends, outcome.error, outcome.exit_code) == (2, [1, 2], None, code)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Record, TargetRecord
 from legacy_mm.handlers.batches import PythonBatches
 from legacy_mm.handlers.single_records import Answers, handle_records
-from legacy_mm.model import Columns
 
 
 def record(topic: str, partition: int, offset: int, kind: int = CREATE_TIME, time: int = 5) -> Record:
@@ -27,7 +26,7 @@ def test_a_handler_sees_what_was_given_whatever_its_order() -> None:
         seen.append(each)
         return [each.to("one"), each.to("two")]
 
-    found = handle_records(PythonBatches(handle), Columns.from_rows(given))
+    found = handle_records(PythonBatches(handle), given)
     assert seen == given
     assert [target[0] for target in found.targets] == ["one", "two"] * 5
     assert found.ends == [2, 4, 6, 8, 10]
@@ -41,18 +40,18 @@ def test_nothing_is_handled_behind_a_failure() -> None:
         seen.append(each.offset)
         return [each.to("one")] if each.partition == 0 else [each.to("one"), 1 // 0]  # type: ignore[list-item]
 
-    given = Columns.from_rows([record("a", 0, 1), record("a", 1, 2), record("a", 0, 3)])
+    given = [record("a", 0, 1), record("a", 1, 2), record("a", 0, 3)]
     found = handle_records(PythonBatches(handle), given)
     assert (len(found.targets), found.ends, seen) == (1, [1], [1, 2])
     assert found.error == "ZeroDivisionError: integer division or modulo by zero"
 
 
 def test_a_wish_is_for_the_partition_of_the_source() -> None:
-    given = Columns.from_rows([record("a", 4, 1), record("b", 5, 1)])
+    given = [record("a", 4, 1), record("b", 5, 1)]
     made = PythonBatches(lambda each: [each.to("t")])
     found = handle_records(made, given, lambda place: place.partition if place.topic == "a" else -1)
     assert [target[4] for target in found.targets] == [4, None]
 
 
 def test_no_record_has_no_answer() -> None:
-    assert handle_records(PythonBatches(lambda each: [each.to("t")]), Columns.from_rows([])) == Answers()
+    assert handle_records(PythonBatches(lambda each: [each.to("t")]), []) == Answers()

@@ -347,7 +347,7 @@ def test_a_password_that_is_a_word_of_a_fixed_line_changes_only_fields(
     root_logger.configure(at("INFO"), WORDING, [password])
     events.emit(events.SHUTDOWN_FINISHED)
     events.emit(
-        events.SEND_FAILED, topic=f"my {password}", key_size=2, value_size=3, reason="?", code="MSG_SIZE_TOO_LARGE"
+        events.SEND_FAILED, topic=f"my {password}", key_size=2, value_size=3, reason="?", code="MESSAGE_TOO_LARGE"
     )
     events.emit(events.REVOKED, stream=0, generation=1, partitions=password)
     lines = capsys.readouterr().err.splitlines()

@@ -1,12 +1,10 @@
-"""One table of broker errors: kafka-python and librdkafka number and judge them alike."""
+"""One table of broker errors: kafka-python numbers and judges them alike."""
 
 from __future__ import annotations
 
 import pytest
-from confluent_kafka import KafkaError
 from kafka.errors import for_code
 
-from legacy_mm.clients.librdkafka import error_meanings
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import RETRIABLE, ErrorCode
 
@@ -26,12 +24,6 @@ def test_a_code_that_is_not_in_the_table_has_no_name() -> None:
 
 
 @pytest.mark.parametrize("code", [ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE])
-def test_a_batch_larger_than_a_segment_is_too_large_for_both_clients(code: ErrorCode) -> None:
+def test_a_batch_larger_than_a_segment_is_too_large(code: ErrorCode) -> None:
     """A broker answers so for `segment.bytes`; the batch's records may be taken in smaller ones."""
     assert error_codes.is_too_large(code)
-    assert error_meanings.is_too_large(KafkaError(code))
-
-
-@pytest.mark.parametrize("code", [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION])
-def test_librdkafka_s_errors_have_java_s_names(code: ErrorCode) -> None:
-    assert error_meanings.java_name(KafkaError(code)) == code.name

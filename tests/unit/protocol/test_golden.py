@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.protocol.compression import Codec, Decompressor
-from legacy_mm.protocol.record_batch import HEADER_SIZE, Producer, RecordBatch
+from legacy_mm.protocol.record_batch import HEADER_SIZE, ProducerStamp, RecordBatch
 from legacy_mm.protocol.record_set import CommittedOnly, read_batches
 from legacy_mm.protocol.records import Placement, partition_of, regroup, survey
 from tests.unit.protocol.batches import Row, decode, decompress, records_of
@@ -94,7 +94,7 @@ def test_stamped_anew_the_records_and_their_size_are_the_same(name: str) -> None
         if batch.header.is_control or batch.header.must_be_re_encoded:
             continue
         before = [row[1:] for row in decode(batch)]
-        stamped = batch.restamp(Producer(77, 3, 12))
+        stamped = batch.restamp(ProducerStamp(77, 3, 12))
         stamped.check_crc()
         assert RecordBatch.read(stamped.buffer) == stamped
         assert stamped.buffer is batch.buffer

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from compat.laboratory.checkout import CHECKOUT
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
+from legacy_mm.errors import CorruptRecords, StreamFailure
 from legacy_mm.protocol import message_set as messages
 from legacy_mm.protocol import record_fields, records
 from legacy_mm.protocol.compression import Codec
@@ -168,7 +168,7 @@ def changed_messages(log: bytes, made: list[Change], check: bool, keeps_append_t
                 sets = messages.MessageSets(check_crcs=check, keeps_append_time=keeps_append_time)
                 for batch, codec in sets.batches(data[: kernels.skip_messages(data)[0]], most_bytes):
                     told.append((bytes(batch.buffer), codec))
-            except (CorruptRecords, EngineUnfit) as error:
+            except CorruptRecords as error:
                 told.append(str(error))
         found.append(told)
     assert found[0] == found[1]

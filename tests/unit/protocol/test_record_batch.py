@@ -9,7 +9,7 @@ from kafka.record.default_records import DefaultRecordBatch
 
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
-from legacy_mm.protocol.record_batch import HEADER_SIZE, NO_PRODUCER, Producer, RecordBatch
+from legacy_mm.protocol.record_batch import HEADER_SIZE, NO_PRODUCER, ProducerStamp, RecordBatch
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode
 
 ROWS = [Row(number, NOW + number, b"key", b"value") for number in range(3)]
@@ -117,10 +117,10 @@ def test_stamping_without_a_change_under_the_checksum_keeps_it() -> None:
     stamped.check_crc()
 
 
-@pytest.mark.parametrize("producer", [NO_PRODUCER, Producer(1 << 40, 7, 99)])
+@pytest.mark.parametrize("producer", [NO_PRODUCER, ProducerStamp(1 << 40, 7, 99)])
 @pytest.mark.parametrize("attributes", [0, TRANSACTIONAL, DELETE_HORIZON, TRANSACTIONAL | DELETE_HORIZON])
 @pytest.mark.parametrize("codec", Codec)
-def test_stamping_takes_the_source_s_marks_away(codec: Codec, attributes: int, producer: Producer) -> None:
+def test_stamping_takes_the_source_s_marks_away(codec: Codec, attributes: int, producer: ProducerStamp) -> None:
     written = build(ROWS, base_offset=500, codec=codec, attributes=attributes)
     batch = changed(written, producer_id=5, producer_epoch=1, base_sequence=9)
     stamped = batch.restamp(producer)

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import KafkaError, Producer
 
 from legacy_mm.clients.api import CommitProblem
-from legacy_mm.clients.librdkafka.client import ErrorLines
+from legacy_mm.clients.librdkafka.client import MemberErrors
 from legacy_mm.clients.librdkafka.error_meanings import (
     commit_problem,
     ends_membership,
@@ -54,7 +54,8 @@ def test_refused_tokens(word: str, refused: bool) -> None:
     error = KafkaError(KafkaError._AUTHENTICATION, f'{NO_TOKEN}: {{"error": "{word}"}}')
     assert refuses_token(error) is refused
     for without_token in (True, False):
-        lines = ErrorLines("c", without_token=without_token)
+        lines = MemberErrors("c")
+        lines.without_token = without_token
         lines(error)
         with pytest.raises(StreamFailure, match=word) if refused and without_token else nullcontext():
             lines.raise_refusal()

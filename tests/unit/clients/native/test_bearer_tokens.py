@@ -138,7 +138,7 @@ def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float])
     ("changed", "said"),
     [
         ({}, None),
-        ({"sasl.oauthbearer.grant.type": "urn:jwt-bearer"}, "grant.type=urn:jwt-bearer is known to librdkafka only"),
+        ({"sasl.oauthbearer.grant.type": "urn:jwt-bearer"}, "grant.type=urn:jwt-bearer is not supported"),
         ({"sasl.oauthbearer.token.endpoint.url": "file:///etc/passwd"}, "no address that starts with http"),
     ],
 )

@@ -23,7 +23,7 @@ SASL = {"security.protocol": "sasl_ssl"}
         ({**SASL, "sasl.mechanism": "OAUTHBEARER"}, "sasl.mechanism=OAUTHBEARER without a way to get a token"),
         (
             {"security.protocol": "ssl", "ssl.keystore.location": "a.p12"},
-            "ssl.keystore.location is known to librdkafka",
+            "librdkafka.ssl.keystore.location is not known to Python's ssl",
         ),
         ({"ssl.keystore.location": "a.p12"}, None),
         ({"security.protocol": "ssl", "ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA:no-such"}, None),

@@ -17,11 +17,11 @@ from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.config import property_names
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, Wanted
-from legacy_mm.protocol.record_batch import Producer
+from legacy_mm.protocol.record_batch import ProducerStamp
 from tests.unit.protocol.batches import NOW, Row, build
 
 PLACE = TopicPartition("t", 0)
-OURS, OTHERS = Producer(7, 0, 40), Producer(8, 0, 40)
+OURS, OTHERS = ProducerStamp(7, 0, 40), ProducerStamp(8, 0, 40)
 FORBIDDEN, NOT_LEADER, OUT_OF_RANGE = 29, 6, 1
 RECORDS = 3
 
@@ -29,7 +29,7 @@ RECORDS = 3
 class Log:
     """A partition: batches of some producers from offset `start` on, of which all before `readable` can be read."""
 
-    def __init__(self, *producers: Producer, start: int = 10, readable: int = 1_000, error: int = 0) -> None:
+    def __init__(self, *producers: ProducerStamp, start: int = 10, readable: int = 1_000, error: int = 0) -> None:
         self.start, self.readable, self.error = start, readable, error
         self.end = start + RECORDS * len(producers)
         self.batches: dict[int, bytes] = {}

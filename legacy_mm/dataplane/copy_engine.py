@@ -1,4 +1,4 @@
-"""The `batches` engine: whole record batches, from socket to socket, with the legacy tool's meaning.
+"""Copying: whole record batches, from socket to socket, with the legacy tool's meaning.
 
 The loop of `run` is: take a record set, find each batch its way (`routes.py`), hand it to the appender. The sockets
 have threads of their own (`clients/native`), which wait without Python's lock; hashing, checksums and codecs run
@@ -11,8 +11,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from legacy_mm.clients.librdkafka.error_meanings import broker_error
-from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
@@ -35,9 +33,9 @@ from legacy_mm.dataplane.partition_meters import Times
 from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage, StageServices
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
-from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
+from legacy_mm.dataplane.send_failure import FailedSend, ProducerBroken, SendFailures, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
-from legacy_mm.errors import CorruptRecords, EngineUnfit, HandlerFailure
+from legacy_mm.errors import CorruptRecords, HandlerFailure
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -48,7 +46,7 @@ _POLL_TIMEOUT = 0.1
 _LAST_TIMEOUT = 20.0
 
 
-class BatchesEngine:
+class CopyEngine:
     """Copies the partitions of one task config until `stop`."""
 
     def __init__(self, config: TaskConfig, report: Callable[[Frame], None]) -> None:
@@ -80,7 +78,7 @@ class BatchesEngine:
         self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._appending = False
         self._records = 0
-        self._report_interval = min(BEAT_INTERVAL, config.barrier_interval)
+        self._report_interval = min(BEAT_INTERVAL, config.report_interval)
         self._next_report = monotonic()
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps: list[Gap] = []
@@ -101,20 +99,17 @@ class BatchesEngine:
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
 
-        Raises SendFailure, StreamFailure, EngineUnfit.
+        Raises SendFailure, StreamFailure.
         """
         try:
             unacknowledged = self._run()
             if self._exit is not None:
                 self._exit.wait_for_code()
             return unacknowledged
-        except UnsupportedVersion as error:
-            self._send_progress(blocked=False)
-            raise EngineUnfit(str(error)) from error
-        except (EngineUnfit, CorruptRecords, HandlerFailure):
+        except (CorruptRecords, HandlerFailure):
             self._leave_nothing_behind()
             raise
-        except (ProducerBroken, ProducerForgotten):
+        except (ProducerBroken, ProducerForgotten, UnsupportedVersion):
             self._send_progress(blocked=False)
             raise
         finally:
@@ -186,14 +181,14 @@ class BatchesEngine:
             for arrived in self._batches.data(fetched, self._join_limits.most_bytes(topic), opens=not unopened):
                 if not self._send(partition, arrived, begin) or self._stopping.is_set():
                     return
-        except (EngineUnfit, CorruptRecords) as error:
-            raise type(error)(f"{partition}: {error}") from error
+        except CorruptRecords as error:
+            raise CorruptRecords(f"{partition}: {error}") from error
         self._read.passed(partition, record_set.next_offset)
 
     def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> bool:
         """Send the batches; return False if the rest, from this batch on, must be sent later."""
         found = self._stage.outbound(source, arrived, begin)
-        self._failures.raise_if_ending(None)
+        self._failures.raise_if_ending()
         if found is None:
             return False
         targets = {TopicPartition(topic, each.partition) for topic, route in found.routes for each in route.batches}
@@ -221,7 +216,7 @@ class BatchesEngine:
             if self._refused is None:
                 self._fail(topic, large, ErrorCode.MESSAGE_TOO_LARGE)
             else:
-                self._refused.add(Part(piece, offsets, None), large, broker_error(ErrorCode.MESSAGE_TOO_LARGE)[0])
+                self._refused.add(Part(piece, offsets, None), large, error_text.meaning(ErrorCode.MESSAGE_TOO_LARGE))
 
     def _append(self, topic: str, route: Route, piece: Piece, times: Sequence[Times | None]) -> bool:
         """Give the batches of a route to the appender; return False if a stop came before there was room for them."""
@@ -277,7 +272,7 @@ class BatchesEngine:
         self._halving = bool(refused)
         for each in refused:
             self._deal_with(each)
-        self._failures.raise_if_ending(None)
+        self._failures.raise_if_ending()
         self._report_when_due(blocked=blocked)
         for traffic in (self._read, self._written):
             if statistics := traffic.statistics_when_due():
@@ -307,7 +302,7 @@ class BatchesEngine:
                 self._refused.add(Part(piece, each.offsets, None), each.batch, why or _why(refused))
             else:
                 self._fail(topic, each.batch, refused.refusal, why or refused.reason)
-                self._failures.raise_if_ending(None)
+                self._failures.raise_if_ending()
             self._report_when_due(blocked=True)  # there may be thousands of them
         if instead:
             if error_codes.is_too_large(refused.refusal):
@@ -341,7 +336,7 @@ class BatchesEngine:
                 if count := self._partitions(topic, 1):
                     return count
             except Unsendable as error:
-                self._without_topic = broker_error(error.code)[0]
+                self._without_topic = error_text.meaning(error.code)
             self._held.tend()
             self._wait()
         return self._without_topic or "the mirror stops"
@@ -353,9 +348,9 @@ class BatchesEngine:
         return True
 
     def _fail(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
-        text, name = broker_error(code)
+        why, name = reason or error_text.meaning(code), error_codes.name(code)
         for sizes in self._router.sizes(batch):
-            self._failures(FailedSend(topic, *sizes, reason or text, name, fatal=False, refuses_idempotence=False))
+            self._failures(FailedSend(topic, *sizes, why, name))
 
     def _mind_gaps(self) -> None:
         self._gaps += self._fetcher.take_gaps()
@@ -427,4 +422,4 @@ class BatchesEngine:
 
 
 def _why(refused: ProducerBatch) -> str:
-    return refused.reason or broker_error(refused.refusal)[0]
+    return refused.reason or error_text.meaning(refused.refusal)

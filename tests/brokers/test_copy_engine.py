@@ -1,4 +1,4 @@
-"""The `batches` engine between real brokers, without Spark: what it does when the network and the brokers misbehave."""
+"""The engine between real brokers, without Spark: what it does when the network and the brokers misbehave."""
 
 from __future__ import annotations
 

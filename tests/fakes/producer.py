@@ -1,0 +1,27 @@
+"""A target that is not there, as single records are sent to it. mypy holds it to the protocol `Producer`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import override
+
+from legacy_mm.clients.api import Producer, RefusedRecord
+from legacy_mm.model import Outgoing
+
+
+class FakeProducer(Producer):
+    """Takes everything; `sent` has it."""
+
+    def __init__(self) -> None:
+        self.sent: list[Outgoing] = []
+        self.closed = False
+
+    @override
+    def send(self, records: Sequence[Outgoing]) -> list[RefusedRecord]:
+        self.sent += records
+        return []
+
+    @override
+    def close(self) -> None:
+        self.closed = True

@@ -42,6 +42,7 @@ from tests.fixtures.kerberos import LISTENER, MODULE, SECURED, SERVICE, TLS, TOK
 pytestmark = pytest.mark.brokers
 SECONDS = 120.0
 RECORDS = 400
+PARTITIONS_OF_NAME = 4
 COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
 Start = Callable[..., ToolProcess]
 
@@ -130,6 +131,47 @@ def test_offsets_of_groups_heartbeats_and_verify_with_a_keytab(
     variables = {**os.environ, **environment(kerberized)}
     checked = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=variables)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+PICKY = """
+def handle(record):
+    if record.offset == 0:
+        raise ValueError("bad")
+    return [record.to(record.topic)]
+"""
+
+
+@pytest.mark.spark
+def test_records_are_set_aside_sent_on_and_shown_with_a_keytab(
+    kerberized: Kerberized, name: str, group: str, our_tool: Start, topic: Callable[..., str], tmp_path: Path
+) -> None:
+    """A handler, its quarantine in a topic, `redrive` and `handler test`."""
+    aside, script = topic("aside"), tmp_path / "picky.py"
+    create_topic(kerberized.target.bootstrap, aside)
+    script.write_text(PICKY)
+    words = ["--whitelist", name, "--message.handler", f"{script}:handle", "--handler.on.error", "quarantine"]
+    words += ["--quarantine.topic", aside, *COMMIT_OFTEN]
+    consumer, producer = kerberized.consumer(group), kerberized.producer()
+    with our_tool(consumer, producer, *words, environment=environment(kerberized)) as tool:
+        arrive(kerberized, name, RECORDS - PARTITIONS_OF_NAME)
+        arrive(kerberized, aside, PARTITIONS_OF_NAME)
+        assert tool.stop(SECONDS) == 143, tool.output()
+    line = tool.command[1:]
+    variables = {**os.environ, **environment(kerberized)}
+
+    def legacy_mm(*asked: str) -> subprocess.CompletedProcess[str]:
+        command = [str(CHECKOUT / "bin" / "legacy-mm"), *asked, "--", *line]
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=variables)
+
+    shown = legacy_mm("handler", "test", "--topic", name, "--from", "1", "--records", "2")
+    assert shown.returncode == 0, shown.stderr
+    assert (shown.stdout.count(f"{name}-0 at "), shown.stdout.count("  -> ")) == (2, 2)
+    script.write_text(PICKY.replace("== 0", "< 0"))
+    for sent in (PARTITIONS_OF_NAME, 0):
+        done = legacy_mm("redrive")
+        assert done.returncode == 0, done.stderr
+        assert f"{sent} records redriven, {sent} sent" in done.stdout
+    arrive(kerberized, name, RECORDS)
 
 
 def explain(

@@ -1,5 +1,5 @@
 /*
- * The Java side of a handler jar. Janino compiles it at run time, for the record class of the jar's release:
+ * The Java side of a handler jar. Janino compiles it, ahead or at run time, for the record class of the jar's release:
  * java_source.py fills in what stands between the signs of a comment. It also says how a batch crosses the border.
  *
  * Style: Java 1.4, which Janino takes for sure: no generics, no for-each.

@@ -1,8 +1,8 @@
 """Handler jars: a JVM inside the copy task, and whole batches across its border. The door to JPype.
 
-Order of a start: (1) the JVM, deaf to signals and with a small heap; (2) the bridge, compiled for the release whose
-record class is on the class path; (3) the user's object, made by the bridge: JPype never sees it, for it would look at
-all its methods, also at those whose types are missing (0.9's `MessageAndMetadata`).
+Order of a start: (1) the JVM, deaf to signals and with a small heap; (2) the bridge for the release whose record class
+is on the class path, compiled ahead (`jvm/compile_ahead.py`) or now; (3) the user's object, made by the bridge: JPype
+never sees it, for it would look at all its methods, also at those whose types are missing (0.9's `MessageAndMetadata`).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from legacy_mm.handlers import java_exit
 from legacy_mm.handlers.batches import BY_KEY, Handled, MadeRecords, SourceRecords
 from legacy_mm.handlers.java_exit import ProgramExit
 from legacy_mm.handlers.java_source import CLASS, THROWN, source
+from legacy_mm.policies.compiled_java import path_for
 from legacy_mm.policies.topic_letters import why_no_topic
 
 _SMALL = ("-XX:+UseSerialGC", "-Xms16m", "-XX:MaxNewSize=16m", "-Xmx256m")
@@ -39,7 +40,7 @@ _starting = threading.Lock()
 
 
 def start(settings: HandlerSettings, java: Path, compiler_jars: Sequence[str]) -> Any:
-    """Start the JVM of this process and compile the bridge, unless that is done; raise HandlerFailure, HostError."""
+    """Start the JVM of this process and load the bridge, unless that is done; raise HandlerFailure, HostError."""
     try:
         import jpype
     except ImportError:
@@ -128,9 +129,13 @@ def _bridge_class(jpype: Any) -> Any:
     loader = java.ClassLoader.getSystemClassLoader()
     record = java.Class.forName(_RECORD, True, loader)
     arguments = max(constructor.getParameterCount() for constructor in record.getConstructors())
+    text = source(arguments)
+    if (ahead := path_for(text)).exists():
+        urls = [jpype.JPackage("java").net.URI(ahead.as_uri()).toURL()]
+        return jpype.JClass(jpype.JPackage("java").net.URLClassLoader(urls, loader).loadClass(CLASS))
     compiler = jpype.JClass("org.codehaus.janino.SimpleCompiler")()
     compiler.setParentClassLoader(loader)
-    compiler.cook(source(arguments))
+    compiler.cook(text)
     return jpype.JClass(compiler.getClassLoader().loadClass(CLASS))
 
 

@@ -52,8 +52,7 @@ _TIMED = "target.timestamp() == null ? now : ((Long) target.timestamp()).longVal
 _PLACE = "topic, partition, baseOffset + offset, "
 _TIME = "timestamp, KINDS[kind], "
 
-# By the number of arguments of BaseConsumerRecord's constructor: what the release has.
-_BY_ARGUMENTS = {
+BY_ARGUMENTS = {
     8: {
         "imports": "import org.apache.kafka.common.header.*;\n"
         "import org.apache.kafka.common.header.internals.RecordHeaders;\n" + _TIMESTAMP_TYPE,
@@ -77,11 +76,12 @@ _BY_ARGUMENTS = {
         "timestamp": "now",
     },
 }
+"""The code for a release, by the number of arguments of BaseConsumerRecord's constructor."""
 
 
 def source(arguments: int) -> str:
     """Return the bridge for 0.11 to 3.9 (8 arguments), 0.10 (7) or 0.9 (5)."""
     text = (files("legacy_mm.handlers") / "HandlerBridge.java").read_text(encoding="utf-8")
-    for name, code in _BY_ARGUMENTS[arguments].items():
+    for name, code in BY_ARGUMENTS[arguments].items():
         text = text.replace(f"/*{name}*/", code)
     return text

@@ -1,7 +1,7 @@
 """MBeans in the driver's JVM: one call hands over all values, and Java alone answers its clients.
 
-Spark's own Janino compiles the Java class, `Beans.java`, at run time, so no jar is built. Each bean keeps its values
-in a map that the next call replaces; no thread of a JMX client ever reaches Python.
+The Java class is `Beans.java`, compiled ahead (`compile_ahead.py`) or now by Spark's own Janino. Each bean keeps its
+values in a map that the next call replaces; no thread of a JMX client ever reaches Python.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.policies.compiled_java import path_for
 
 AttributeRow = tuple[str, str, str, float | int | str]
 """Attribute, declared type, class of the value, value."""
@@ -26,20 +27,31 @@ class MBeans:
     def publish(self, beans: Mapping[str, Iterable[AttributeRow]]) -> None:
         """Publish exactly these beans from now on. Raise any error of py4j and Java."""
         if self._beans is None:
-            self._beans = self._compile()
+            self._beans = self._make()
         lines = []
         for name, rows in beans.items():
             lines.append(f"={name}")
             lines += [f"{name}\t{declared}\t{java}\t{_text(value)}" for name, declared, java, value in rows]
         self._beans.publish("\n".join(lines))
 
-    def _compile(self) -> Any:
-        gateway = self._jvm.connect()
-        compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.cook((files("legacy_mm.jvm") / "Beans.java").read_text(encoding="utf-8"))
-        java = gateway.jvm.java.lang
-        made = compiler.getClassLoader().loadClass("legacy_mm.Beans")
+    def _make(self) -> Any:
+        gateway, text = self._jvm.connect(), source()
+        java, net = gateway.jvm.java.lang, gateway.jvm.java.net
+        if (ahead := path_for(text)).exists():
+            urls = gateway.new_array(net.URL, 1)
+            urls[0] = net.URI(ahead.as_uri()).toURL()
+            loader = net.URLClassLoader(urls)
+        else:
+            compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+            compiler.cook(text)
+            loader = compiler.getClassLoader()
+        made = loader.loadClass("legacy_mm.Beans")
         return made.getConstructor(gateway.new_array(java.Class, 0)).newInstance(gateway.new_array(java.Object, 0))
+
+
+def source() -> str:
+    """Return the Java class."""
+    return (files("legacy_mm.jvm") / "Beans.java").read_text(encoding="utf-8")
 
 
 def _text(value: float | int | str) -> str:

@@ -21,7 +21,15 @@ try:
 except ImportError:
     from legacy_mm.protocol import uncompiled as cython
 if not cython.compiled:
-    from legacy_mm.protocol.uncompiled import bytes_at, copy_bytes, start_of, writable_start_of
+    from legacy_mm.protocol.uncompiled import (
+        bytes_at,
+        copy_bytes,
+        field_of,
+        fields_in,
+        new_tuple,
+        start_of,
+        writable_start_of,
+    )
 
 Bytes = Any
 """Bytes, by their address in C; uncompiled a view of them."""
@@ -70,6 +78,7 @@ _MOST_OFFSETS = 1 << 30
 _MURMUR_FACTOR = 0x5BD1E995
 _FIRST_ROOM = 1 << 16
 _MOST_VARINT = 5
+_RECORD_FIELDS, _TARGET_FIELDS = 8, 6
 _ANY_BYTES = "surrogateescape"
 
 
@@ -814,8 +823,9 @@ def read_rows(
     topic: Any,
     partition: Any,
     kind: Any,
+    made: Any,
 ) -> tuple[Any, int]:
-    """Return up to `most` records from `start` on as tuples, and the begin of the next record.
+    """Return up to `most` records from `start` on as tuples of the type `made`, and the begin of the next record.
 
     The records must be sound. A tuple has the fields of `handlers.api.Record`; in a header's name, bytes that are not
     UTF-8 are surrogates. Records whose offset delta is below `skip_below` are left out.
@@ -837,8 +847,30 @@ def read_rows(
         key_bytes = bytes_at(data, key, key_end) if key_end >= 0 else None
         value_bytes = bytes_at(data, value, value_end) if value_end >= 0 else None
         timestamp = _timestamp(records, delta)
-        rows.append((topic, partition, base_offset + offset, kind, timestamp, key_bytes, value_bytes, headers))
+        row = (topic, partition, base_offset + offset, kind, timestamp, key_bytes, value_bytes, headers)
+        rows.append(new_tuple(made, row))
     return rows, at
+
+
+def handle_rows(handle: Any, rows: Any, targets: Any, ends: Any) -> None:
+    """Call `handle` with each row. Add what it answers to `targets`, and their number by then to `ends`.
+
+    What it raises ends this; `targets` may then hold more than `ends` says.
+    """
+    for row in rows:
+        targets.extend(handle(row))
+        ends.append(len(targets))
+
+
+def target_of(record: Any, topic: Any, made: Any) -> Any:
+    """Return the record of a source as one for this topic, a tuple of the type `made` with `model.Outgoing`'s fields.
+
+    Raise TypeError unless it has the fields of a record.
+    """
+    if fields_in(record) != _RECORD_FIELDS:
+        raise TypeError("it has not the fields of a record")
+    key, value, headers, time = field_of(record, 5), field_of(record, 6), field_of(record, 7), field_of(record, 4)
+    return new_tuple(made, (topic, key, value, headers, None, time))
 
 
 def _read_headers(data: Bytes, at: int, end: int, count: int) -> Any:
@@ -862,10 +894,19 @@ def write_targets(
     """
     begin = 0
     for number in range(len(ends)):
-        delta = rows[number][2] - base_offset
+        delta = field_of(rows[number], 2) - base_offset
         end = ends[number]
         for place in range(begin, end):
-            topic, key, value, headers, partition, timestamp = targets[place]
+            target = targets[place]
+            if fields_in(target) != _TARGET_FIELDS:
+                raise TypeError("a target has not the fields of a record")
+            topic, key, value, headers = (
+                field_of(target, 0),
+                field_of(target, 1),
+                field_of(target, 2),
+                field_of(target, 3),
+            )
+            partition, timestamp = field_of(target, 4), field_of(target, 5)
             writer = writers.get(topic)
             if writer is None:
                 writer = writers[topic] = RecordWriter(base_timestamp)
@@ -873,8 +914,8 @@ def write_targets(
             if headers:
                 pairs = [(_name(name), _content(text)) for name, text in _pairs(headers)]
             time = now if timestamp is None else timestamp
-            target = wish if partition is None else partition
-            writer.wishes.append(target)
+            wished = wish if partition is None else partition
+            writer.wishes.append(wished)
             _write_target(writer, delta, now if time < 0 else time, _content(key), _content(value), pairs)
         begin = end
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any
 
 compiled = False
 nogil = nullcontext()
@@ -19,6 +20,21 @@ writable_start_of = start_of
 def copy_bytes(out: memoryview, at: int, data: memoryview, begin: int, end: int) -> None:
     """Copy `data[begin:end]` to `out`, from `at` on."""
     out[at : at + end - begin] = data[begin:end]
+
+
+def new_tuple(made: Any, fields: tuple[Any, ...]) -> Any:
+    """Return a tuple of this type."""
+    return tuple.__new__(made, fields)
+
+
+def fields_in(found: object) -> int:
+    """Return the number of a tuple's fields; -1 for what is no tuple."""
+    return len(found) if isinstance(found, tuple) else -1
+
+
+def field_of(found: Any, number: int) -> Any:
+    """Return a field of a tuple, which has it."""
+    return found[number]
 
 
 def bytes_at(data: memoryview, begin: int, end: int) -> bytes:

@@ -1,21 +1,46 @@
-"""Write the archive of Spark's classes for the Java in use: `python -m legacy_mm.spark.archive_classes`."""
+"""Make later starts quick: the archive of Spark's classes for the Java in use, and our Java sources compiled.
+
+`python -m legacy_mm.spark.archive_classes` writes both.
+"""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
+from legacy_mm.handlers.bridge_signatures import SIGNATURES
+from legacy_mm.handlers.java_source import BY_ARGUMENTS, source
+from legacy_mm.jvm import compile_ahead, mbeans
 from legacy_mm.jvm.class_archive import path_for
+from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.java_home import find_java
+from legacy_mm.jvm.mbeans import MBeans
+from legacy_mm.policies.compiled_java import path_for as compiled_path
 from legacy_mm.spark.runner import one_element
-from legacy_mm.spark.session import SparkHost
+from legacy_mm.spark.session import SparkHost, java_when_asked
 
 _WRITING_TIMEOUT = 120.0
 
 
 def write() -> Path:
+    """Write what is missing, and return the archive's path. Raise HostError, OSError."""
+    with java_when_asked(None) as java:
+        _compile(java)
+    return _archive()
+
+
+def _compile(java: Callable[[], Jvm]) -> None:
+    """Compile our Java sources; Java is not started where all jars are there."""
+    sources = [(mbeans.source(), ()), *((source(count), SIGNATURES[count]) for count in BY_ARGUMENTS)]
+    for text, signatures in sources:
+        if not compiled_path(text).exists():
+            compile_ahead.write(java(), text, signatures)
+
+
+def _archive() -> Path:
     """Run Spark once, unless the archive is there, and keep the classes it used (ten seconds). HostError, OSError."""
     path = path_for(find_java())
     if path.exists():
@@ -28,6 +53,7 @@ def write() -> Path:
         try:
             one_element(host.context(), 0).count()
             host.jvm.topic_matcher(".*").matching(["any"])
+            MBeans(host.jvm).publish({"legacy_mm:type=any": [("count", "double", "Double", 1.0)]})
         finally:
             host.stop(Deadline.after(_WRITING_TIMEOUT))
         new.replace(path)

@@ -46,7 +46,8 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
-        audit/spawn audit/tool_process audit/waiting clients/bootstrap clients/error_lines
+        audit/spawn audit/tool_process handlers/bridge_signatures policies/compiled_java
+        audit/waiting clients/bootstrap clients/error_lines
         dedicated/connector_properties flow/mirror jvm/jars
         jvm/topic_rename logs/log_settings metrics/legacy_mbeans spark/worker_daemon
     """,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
@@ -84,7 +84,9 @@ def read_and_written(header: Header, data: memoryview) -> list[object]:
     base, at = header.base_offset, 0
     rows: list[tuple[Any, ...]] = []
     while at < len(data):
-        found, at = kernels.read_rows(records.batch_records(header, data, repeats=True), at, 3, 1, base, "t", 4, 1)
+        found, at = kernels.read_rows(
+            records.batch_records(header, data, repeats=True), at, 3, 1, base, "t", 4, 1, tuple
+        )
         rows += found
     targets: list[Any] = []
     for number, (_, _, _, _, time, key, value, headers) in enumerate(rows):
@@ -103,6 +105,51 @@ def read_and_written(header: Header, data: memoryview) -> list[object]:
         written.append((topic, counted, bytes(memory), writer.wishes))
         written += [(one.partition, bytes(one.batch.buffer), list(one.source_offsets)) for one in placed]
     return written
+
+
+class Named(NamedTuple):
+    """A tuple that is no plain one."""
+
+    topic: str
+    key: bytes
+    value: bytes
+    headers: tuple[()]
+    partition: int | None
+    timestamp: int
+
+
+@pytest.mark.parametrize("kernels", [SOURCE, pytest.param(record_kernels, marks=compiled)])
+def test_rows_are_handled_until_one_fails(kernels: Any) -> None:
+    def handle(row: int) -> list[str]:
+        if row == 3:
+            raise ValueError("bad")
+        return ["x"] * row
+
+    targets: list[str] = []
+    ends: list[int] = []
+    with pytest.raises(ValueError, match="bad"):
+        kernels.handle_rows(handle, [2, 0, 1, 3, 4], targets, ends)
+    assert (targets, ends) == (["x"] * 3, [2, 2, 3])
+
+
+@pytest.mark.parametrize("kernels", [SOURCE, pytest.param(record_kernels, marks=compiled)])
+def test_a_target_is_of_the_type_that_is_asked_for(kernels: Any) -> None:
+    record = ("t", 1, 7, 1, NOW, b"k", b"v", ())
+    made = kernels.target_of(record, "u", Named)
+    assert (type(made), made) == (Named, ("u", b"k", b"v", (), None, NOW))
+
+
+@pytest.mark.parametrize("kernels", [SOURCE, pytest.param(record_kernels, marks=compiled)])
+def test_what_is_no_record_is_not_read(kernels: Any) -> None:
+    wrong: Any
+    for wrong in ((), ("t",) * 7, ["t"] * 8, None):
+        with pytest.raises(TypeError, match="has not the fields of a record"):
+            kernels.target_of(wrong, "u", Named)
+    for wrong in ((), ("t", b"k", b"v", (), None), None, tuple.__new__(Named, ("t",))):
+        with pytest.raises(TypeError, match="has not the fields of a record"):
+            kernels.write_targets([wrong], [1], [("t", 1, 7)], 0, NOW, NOW, -1, {})
+    with pytest.raises(TypeError):
+        kernels.target_of(("t",) * 8, "u", list)
 
 
 def same_both_ways(header: Header, data: memoryview) -> None:

@@ -31,9 +31,13 @@ class MapTopic(MessageHandler):
     def __init__(self, rows: str) -> None:
         self._names = dict(rows_of(rows))
 
+    def renamed(self, topic: str) -> str:
+        """Return the other name; the topic's own where there is none."""
+        return self._names.get(topic, topic)
+
     def handle(self, record: Record) -> list[TargetRecord]:
-        """Return the same record for the other topic; for its own where there is none."""
-        return [record.to(self._names.get(record.topic, record.topic))]
+        """Return the same record for the other topic."""
+        return [record.to(self.renamed(record.topic))]
 
 
 def rows_of(text: str) -> list[tuple[str, str]]:
@@ -69,9 +73,13 @@ class FilterTopic(MessageHandler):
     def __init__(self, names: str) -> None:
         self._names = frozenset(names.split(","))
 
+    def admits(self, topic: str) -> bool:
+        """Return True for a topic whose records are copied."""
+        return topic in self._names
+
     def handle(self, record: Record) -> list[TargetRecord]:
         """Return the record, or nothing."""
-        return [record.to(record.topic)] if record.topic in self._names else []
+        return [record.to(record.topic)] if self.admits(record.topic) else []
 
 
 class FilterKey(MessageHandler):
@@ -105,18 +113,24 @@ class FilterHeader(MessageHandler):
 class AddProvenance(MessageHandler):
     """Headers that say where the record comes from: cluster, topic, partition, offset."""
 
+    FIXED_HEADERS = 3
+    OFFSET = "source.offset"
+
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster.encode()
 
+    def fixed(self, topic: str, partition: int) -> tuple[tuple[str, bytes], ...]:
+        """Return the headers that all records of a partition get; OFFSET comes behind them."""
+        return (
+            ("source.cluster", self._cluster),
+            ("source.topic", topic.encode()),
+            ("source.partition", b"%d" % partition),
+        )
+
     def handle(self, record: Record) -> list[TargetRecord]:
         """Return the record with four more headers."""
-        headers = (
-            *record.headers,
-            ("source.cluster", self._cluster),
-            ("source.topic", record.topic.encode()),
-            ("source.partition", b"%d" % record.partition),
-            ("source.offset", b"%d" % record.offset),
-        )
+        offset = (self.OFFSET, b"%d" % record.offset)
+        headers = (*record.headers, *self.fixed(record.topic, record.partition), offset)
         return [record.to(record.topic)._replace(headers=headers)]
 
 
@@ -134,15 +148,20 @@ class GuardLoop(MessageHandler):
         """Return the record with one more cluster in its path; raise HandlerFailure for one that was at the target
         before.
         """
-        passed = next((value or b"" for name, value in reversed(record.headers) if name == self.HEADER), b"").decode()
-        path = [*filter(None, passed.split(",")), self._source]
+        passed = next((value or b"" for name, value in reversed(record.headers) if name == self.HEADER), b"")
+        others = (pair for pair in record.headers if pair[0] != self.HEADER)
+        headers = (*others, (self.HEADER, self.path(passed, record.topic)))
+        return [record.to(record.topic)._replace(headers=headers)]
+
+    def path(self, passed: bytes, topic: str) -> bytes:
+        """Return the path of a record that has passed these clusters; raise HandlerFailure as `handle` does."""
+        path = [*filter(None, passed.decode().split(",")), self._source]
         if self._target in path:
             raise HandlerFailure(
-                f"{record.topic} goes in a circle: this record was at {self._target} before (its path: "
-                f"{', '.join(path)}). Two mirrors copy the topic in both directions; stop one of them, or rename topics"
+                f"{topic} goes in a circle: this record was at {self._target} before (its path: {', '.join(path)}). "
+                "Two mirrors copy the topic in both directions; stop one of them, or rename topics"
             )
-        others = (pair for pair in record.headers if pair[0] != self.HEADER)
-        return [record.to(record.topic)._replace(headers=(*others, (self.HEADER, ",".join(path).encode())))]
+        return ",".join(path).encode()
 
 
 class Steps(MessageHandler):

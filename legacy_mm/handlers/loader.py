@@ -15,6 +15,7 @@ from typing import Any
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import MessageHandler, RebalanceListener
+from legacy_mm.handlers.batch_steps import BatchSteps, are_blind
 from legacy_mm.handlers.batches import BatchHandler, PythonBatches
 from legacy_mm.handlers.built_in import Steps, step
 
@@ -63,7 +64,8 @@ def load_handler(
     if not settings.name:
         steps = [step(text) for text in settings.steps]
         handle = steps[0].handle if len(steps) == 1 else Steps(steps).handle
-        return PythonBatches(handle, legal_topics=legal_topics)
+        by_record = PythonBatches(handle, legal_topics=legal_topics)
+        return BatchSteps(steps, by_record, legal_topics=legal_topics) if are_blind(steps) else by_record
     if not is_python(settings.name, settings.class_path):
         return java(settings)
     return PythonBatches(_python_handle(settings), legal_topics=legal_topics)

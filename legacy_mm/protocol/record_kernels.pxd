@@ -297,6 +297,27 @@ cdef _write_target(
     RecordWriter writer, long long offset_delta, long long timestamp, bytes key, bytes value, object pairs)
 
 @cython.locals(
+    end=cython.longlong, at=cython.longlong, offset=cython.longlong, first=cython.longlong, delta=cython.longlong,
+    body=cython.longlong, _=cython.longlong, after=cython.longlong, place=cython.longlong, count=cython.longlong,
+    headers=cython.longlong, kept_bytes=cython.longlong, left_out=cython.longlong, here=cython.longlong,
+    begin=cython.longlong, found_end=cython.longlong, behind=cython.longlong, value_begin=cython.longlong,
+    value_end=cython.longlong, following=cython.longlong, more=cython.longlong, kept=cython.longlong,
+    total=cython.longlong, time=cython.longlong, timestamp_delta=cython.longlong, rest=cython.longlong,
+    size=cython.longlong, to=cython.longlong, data=Address, out=WritableAddress, name=bytes, path=bytes, digits=bytes,
+    name_start=Address)
+cpdef write_stamped(
+    BatchRecords records, long long start, long long skip_below, long long base_offset, long long now, long long wish,
+    object paths, object path_name, bint path_first, bytes stamp, long long stamp_headers, bytes offset_name,
+    RecordWriter writer)
+
+@cython.locals(at=cython.longlong)
+cdef inline bint _is_same(Address data, long long begin, long long end, Address other, long long size) noexcept
+
+@cython.locals(
+    size=cython.longlong)
+cdef inline long long _write_bytes(WritableAddress out, long long at, bytes content)
+
+@cython.locals(
     size=cython.longlong)
 cdef inline long long _write_content(WritableAddress out, long long at, bytes content)
 

@@ -967,6 +967,126 @@ def _write_target(writer: RecordWriter, offset_delta: int, timestamp: int, key: 
     writer.max_timestamp = max(writer.max_timestamp, timestamp)
 
 
+def write_stamped(
+    records: BatchRecords,
+    start: int,
+    skip_below: int,
+    base_offset: int,
+    now: int,
+    wish: int,
+    paths: Any,
+    path_name: Any,
+    path_first: bool,
+    stamp: Any,
+    stamp_headers: int,
+    offset_name: Any,
+    writer: RecordWriter,
+) -> tuple[int, int]:
+    """Write records with further headers, and their other bytes as they are, until one of them must not be copied.
+
+    Return the begin of that record, or the end, and the offset of the last record that was looked at. The records must
+    be sound; those whose offset delta is below `skip_below` are left out; each is for partition `wish`.
+
+    With `paths`, a mapping, headers called `path_name` are left out, and the header that it gives for the value of the
+    last of these is added; None for the value where there is none; None instead of a header ends it. With `stamp`, its
+    bytes are added, which are `stamp_headers` whole headers, and behind them a header `offset_name` with the record's
+    offset in digits. `path_first` says which of the two comes first.
+    """
+    data, end = start_of(records.data), len(records.data)
+    at = start
+    offset = -1
+    path: Any = b""
+    digits: Any = b""
+    name: Any = b"" if path_name is None else path_name
+    name_start = start_of(name)
+    while at < end:
+        first = at
+        delta, offset, body, _, _, after = _read_record(data, at, end)
+        at = after
+        if offset < skip_below:
+            continue
+        _, _, place = _field(data, body, after)
+        _, _, place = _field(data, place, after)
+        count, headers = _read_varint(data, place, after, 5)
+        kept_bytes = after - headers
+        value: Any = None
+        left_out = 0
+        if paths is not None:
+            here = headers
+            for _ in range(count):
+                begin, found_end, behind = _field(data, here, after)
+                value_begin, value_end, following = _field(data, behind, after)
+                if _is_same(data, begin, found_end, name_start, len(name)):
+                    value = bytes_at(data, value_begin, value_end) if value_end >= 0 else b""
+                    left_out += 1
+                    kept_bytes -= following - here
+                here = following
+            path = paths[value]
+            if path is None:
+                return first, base_offset + offset
+        more = 0
+        if stamp is not None:
+            digits = b"%d" % (base_offset + offset)
+            more = len(stamp) + _content_size(offset_name) + _content_size(digits)
+        kept = count - left_out
+        total = kept + (1 if paths is not None else 0) + (stamp_headers + 1 if stamp is not None else 0)
+        time = _timestamp(records, delta)
+        time = now if time < 0 else time
+        timestamp_delta = _signed(time - writer.base_timestamp)
+        rest = place - body + varint_size(total) + kept_bytes + len(path) + more
+        size = _size_without_length(timestamp_delta, offset, rest)
+        writer.make_room(size + _MOST_VARINT)
+        out = writer._out
+        to = _write_varint(out, writer.size, size)
+        out[to] = 0
+        to = _write_varint(out, to + 1, timestamp_delta)
+        to = _write_varint(out, to, offset)
+        copy_bytes(out, to, data, body, place)
+        to = _write_varint(out, to + place - body, total)
+        if left_out == 0:
+            copy_bytes(out, to, data, headers, after)
+            to += after - headers
+        else:
+            here = headers
+            for _ in range(count):
+                begin, found_end, behind = _field(data, here, after)
+                _, _, following = _field(data, behind, after)
+                if not _is_same(data, begin, found_end, name_start, len(name)):
+                    copy_bytes(out, to, data, here, following)
+                    to += following - here
+                here = following
+        if path_first:
+            to = _write_bytes(out, to, path)
+        if stamp is not None:
+            to = _write_bytes(out, to, stamp)
+            to = _write_content(out, to, offset_name)
+            to = _write_content(out, to, digits)
+        if not path_first:
+            to = _write_bytes(out, to, path)
+        writer.size = to
+        writer.count += 1
+        writer.max_timestamp = max(writer.max_timestamp, time)
+        writer.wishes.append(wish)
+    return end, base_offset + offset
+
+
+def _is_same(data: Bytes, begin: int, end: int, other: Bytes, size: int) -> bool:
+    """Return True if these bytes are the first `size` of the others."""
+    at = 0
+    if end - begin != size:
+        return False
+    while at < size and data[begin + at] == other[at]:
+        at += 1
+    return at == size
+
+
+def _write_bytes(out: Bytes, at: int, content: Any) -> int:
+    """Write bytes as they are; the position behind them."""
+    size = len(content)
+    copy_bytes(out, at, content, 0, size)
+    return at + size
+
+
 def _write_content(out: Bytes, at: int, content: Any) -> int:
     """Write a field with its length; the position behind it."""
     if content is None:

@@ -41,9 +41,14 @@ def _encode(record: SingleRecord, offset_delta: int, timestamp_delta: int) -> by
     parts = [b"\0", _varint(timestamp_delta), _varint(offset_delta)]
     parts += [_field(record.key), _field(record.value), _varint(len(record.headers))]
     for name, value in record.headers:
-        parts += [_field(name.encode()), _field(value)]
+        parts.append(encoded_header(name.encode(), value))
     written = b"".join(parts)
     return _varint(len(written)) + written
+
+
+def encoded_header(name: bytes, value: bytes | None) -> bytes:
+    """Return a header as a record of format 2 has it."""
+    return _field(name) + _field(value)
 
 
 def _field(content: bytes | None) -> bytes:

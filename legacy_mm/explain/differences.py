@@ -350,7 +350,7 @@ DIFFERENCES = (
         "starts with a trust store without a readable certificate, and every connection fails",
         "ends at the start, exit 1, and names the file",
         "librdkafka would trust the authorities of the system instead",
-        "tests/unit/jvm/test_keystore.py::test_trust_without_a_password",
+        "tests/processes/jvm/test_keystore.py::test_trust_without_a_password",
         either_file("ssl.truststore.location"),
     ),
     KnownDifference(
@@ -358,7 +358,7 @@ DIFFERENCES = (
         "trusts a certificate without its issuers",
         "refuses brokers until the trust store holds the issuers up to the root; a line names the missing one",
         "librdkafka's OpenSSL follows every chain to its root",
-        "tests/unit/jvm/test_keystore.py::test_trust_without_a_root_is_said",
+        "tests/processes/jvm/test_keystore.py::test_trust_without_a_root_is_said",
         either_file("ssl.truststore.location"),
     ),
     KnownDifference(
@@ -515,7 +515,7 @@ DIFFERENCES = (
         "an option that Java does not know ends the start with exit 1",
         "leaves it out with a WARN line, and ignores a JAVA_HOME below 17",
         "an environment written for Java 8 must start",
-        "tests/unit/jvm/test_gateway.py::test_default_options_of_every_release",
+        "tests/processes/jvm/test_gateway.py::test_default_options_of_every_release",
     ),
     KnownDifference(
         "java-network-properties",
@@ -537,7 +537,7 @@ DIFFERENCES = (
         "a client tries a broker that is away after 50 ms, then doubles the pause up to reconnect.backoff.max.ms (1 s)",
         "the reading clients always pause for a quarter of that maximum",
         "librdkafka never doubles while it looks for the group's coordinator: 36 attempts a second with 50 ms",
-        "tests/unit/compat/test_reconnects.py::test_a_consumer_does_not_besiege_a_broker_that_is_away",
+        "tests/processes/compat/test_reconnects.py::test_a_consumer_does_not_besiege_a_broker_that_is_away",
     ),
     KnownDifference(
         "no-libs-folder",

@@ -1,4 +1,7 @@
-"""Unit tests mirror the package: `a/b.py` has `tests/unit/a/test_b.py`, or a reason here. The list only shrinks."""
+"""Tests mirror the package: `a/b.py` has `tests/unit/a/test_b.py`, or a reason here. The list only shrinks.
+
+What only a real JVM or process shows has its file in `tests/processes` instead.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from pathlib import Path
 
 from tests.structure.source_tree import CHECKOUT
 
+MIRRORS = ("unit", "processes")
 # Reason -> modules, as paths below legacy_mm.
 WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
@@ -56,12 +60,12 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
 
 def without_a_test(checkout: Path) -> set[str]:
     """Modules that have no file of tests of their name."""
-    package, tests = checkout / "legacy_mm", checkout / "tests" / "unit"
+    package = checkout / "legacy_mm"
     modules = (path.relative_to(package) for path in package.rglob("*.py") if path.name != "__init__.py")
     return {
         str(module.with_suffix(""))
         for module in modules
-        if not (tests / module.parent / f"test_{module.name}").exists()
+        if not any((checkout / "tests" / each / module.parent / f"test_{module.name}").exists() for each in MIRRORS)
     }
 
 
@@ -71,7 +75,8 @@ def test_a_module_has_tests_of_its_name_or_a_reason() -> None:
 
 
 def test_a_module_without_tests_is_found(tmp_path: Path) -> None:
-    for path in ("legacy_mm/a/b.py", "legacy_mm/a/c.py", "legacy_mm/a/__init__.py", "tests/unit/a/test_c.py"):
+    tests = ("tests/unit/a/test_c.py", "tests/processes/a/test_d.py")
+    for path in ("legacy_mm/a/b.py", "legacy_mm/a/c.py", "legacy_mm/a/d.py", "legacy_mm/a/__init__.py", *tests):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     assert without_a_test(tmp_path) == {"a/b"}

@@ -16,6 +16,7 @@ from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.output import folded_table
 from legacy_mm.compat.environment import KAFKA_HOME
+from legacy_mm.explain import source_look
 from legacy_mm.explain.explanation import Explanation
 from legacy_mm.explain.source_look import Topics
 from legacy_mm.options.option_catalogue import OPTIONS
@@ -262,8 +263,9 @@ def test_no_secret_is_shown(
     assert "[hidden]" in text
 
 
-def test_the_source_does_not_answer(run: Explain) -> None:
+def test_the_source_does_not_answer(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
     """Port 1 refuses: one line says so, and the line would run all the same."""
+    monkeypatch.setattr(source_look, "_ASK_TIMEOUT", 0.5)
     code, text = run(*OLD_LINE, "--include", "orders", flags=())
     assert code == 0
     assert (

@@ -17,25 +17,46 @@ from legacy_mm.control_channel.frames import Progress
 from legacy_mm.errors import HostError
 from legacy_mm.metrics import prometheus
 from legacy_mm.metrics.health import Phase, State
-from legacy_mm.metrics.prometheus import Endpoint
+from legacy_mm.metrics.prometheus import Endpoint, Snapshots
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import TopicPartition
 from tests.fixtures.scrape import probe
 
 
-def test_samples_have_flow_and_scope_and_no_value_is_made_up() -> None:
-    registry, ports = Registry("x->y", "producer-1", {}), Ports()
+class Served:
+    """An endpoint that all tests ask: to close one takes half a second."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.snapshots: Snapshots = list
+        self.state = State(Phase.RUNNING, (), {})
+        self.endpoint = Endpoint(LOOPBACK, port, lambda: self.snapshots(), lambda: self.state)
+
+
+@pytest.fixture(scope="module")
+def one() -> Iterator[Served]:
+    ports = Ports()
+    made = Served(ports.reserve())
+    yield made
+    made.endpoint.close()
+    ports.release()
+
+
+@pytest.fixture
+def served(one: Served) -> Served:
+    """It runs, and has no numbers."""
+    one.snapshots, one.state = list, State(Phase.RUNNING, (), {})
+    return one
+
+
+def test_samples_have_flow_and_scope_and_no_value_is_made_up(served: Served) -> None:
+    registry = Registry("x->y", "producer-1", {})
     stream = registry.stream(0, "g-0")
     stream.assigned(frozenset({TopicPartition("a", 0)}))
     stream.progress(Progress({}, 7, {"t": 3}, False))
-    port = ports.reserve()
-    endpoint = Endpoint(LOOPBACK, port, lambda: [registry.snapshot()], lambda: State(Phase.STARTING, (), {}))
-    try:
-        text = probe(port, "metrics")[1]
-        families = {family.name: family for family in text_string_to_metric_families(text)}
-    finally:
-        endpoint.close()
-        ports.release()
+    served.snapshots = lambda: [registry.snapshot()]
+    text = probe(served.port, "metrics")[1]
+    families = {family.name: family for family in text_string_to_metric_families(text)}
     copied = families["legacy_mm_records_copied"]
     assert [(sample.name, sample.labels, sample.value) for sample in copied.samples] == [
         ("legacy_mm_records_copied_total", {"flow": "x->y"}, 7.0)
@@ -56,13 +77,6 @@ def test_an_address_that_cannot_be_used() -> None:
 Answer = tuple[int, str]
 
 
-@pytest.fixture
-def port() -> Iterator[int]:
-    ports = Ports()
-    yield ports.reserve()
-    ports.release()
-
-
 OK, ALONE = (200, "ok\n"), (503, "without an assignment: g-0, g-1\n")
 
 
@@ -78,37 +92,27 @@ OK, ALONE = (200, "ok\n"), (503, "without an assignment: g-0, g-1\n")
     ],
 )
 def test_probes(
-    port: int, phase: Phase, outside: list[str], unwritable: dict[str, str], alive: Answer, ready: Answer
+    served: Served, phase: Phase, outside: list[str], unwritable: dict[str, str], alive: Answer, ready: Answer
 ) -> None:
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(phase, outside, unwritable))
-    try:
-        assert probe(port, "healthz") == alive
-        assert probe(port, "readyz") == ready
-        assert probe(port, "metrics")[0] == 200
-    finally:
-        endpoint.close()
+    served.state = State(phase, outside, unwritable)
+    assert probe(served.port, "healthz") == alive
+    assert probe(served.port, "readyz") == ready
+    assert probe(served.port, "metrics")[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/healthz/", "/health", "/nope"])
-def test_a_probe_that_is_misspelt_does_not_succeed(port: int, path: str) -> None:
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.FAILED, (), {}))
-    try:
-        assert probe(port, path.removeprefix("/")) == (404, "not found\n")
-        assert probe(port, "")[0] == 200
-    finally:
-        endpoint.close()
+def test_a_probe_that_is_misspelt_does_not_succeed(served: Served, path: str) -> None:
+    served.state = State(Phase.FAILED, (), {})
+    assert probe(served.port, path.removeprefix("/")) == (404, "not found\n")
+    assert probe(served.port, "")[0] == 200
 
 
-def test_a_health_check_that_hangs_up_is_no_news(port: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_health_check_that_hangs_up_is_no_news(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
     """HAProxy's ends with a reset."""
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.RUNNING, (), {}))
-    try:
-        with socket.create_connection((LOOPBACK, port)) as caller:
-            caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        assert probe(port, "healthz") == OK
-        wait_until(lambda: not handlers(), 10, "both callers to be dealt with")
-    finally:
-        endpoint.close()
+    with socket.create_connection((LOOPBACK, served.port)) as caller:
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert probe(served.port, "healthz") == OK
+    wait_until(lambda: not handlers(), 10, "both callers to be dealt with")
     assert capsys.readouterr().err == ""
 
 
@@ -122,42 +126,33 @@ def is_hung_up(port: int) -> bool:
         return caller.recv(1) == b""
 
 
-def test_whoever_says_nothing_is_left(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_says_nothing_is_left(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert prometheus._Silent.timeout == 30
     monkeypatch.setattr(prometheus._Silent, "timeout", 0.01)
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.RUNNING, (), {}))
-    try:
-        assert is_hung_up(port)
-    finally:
-        endpoint.close()
+    assert is_hung_up(served.port)
 
 
 def test_a_request_that_breaks_the_handler_is_one_line(
-    port: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(_: object) -> None:
         raise ValueError("x")
 
     monkeypatch.setattr(prometheus._Silent, "handle", fail)
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.RUNNING, (), {}))
-    try:
-        assert is_hung_up(port)
-    finally:
-        endpoint.close()
+    assert is_hung_up(served.port)
+    wait_until(lambda: not handlers(), 10, "the caller to be dealt with")
     assert caplog.messages == ["A request to the port of the metrics failed (ValueError)"]
 
 
 def test_a_scrape_that_fails_is_one_line(
-    port: int, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    served: Served, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def snapshots() -> list[Any]:
         raise ValueError("hush")
 
-    endpoint = Endpoint(LOOPBACK, port, snapshots, lambda: State(Phase.RUNNING, (), {}))
-    try:
-        assert probe(port, "metrics")[0] == 500
-    finally:
-        endpoint.close()
+    served.snapshots = snapshots
+    assert probe(served.port, "metrics")[0] == 500
+    wait_until(lambda: not handlers(), 10, "the caller to be dealt with")
     assert caplog.messages == ["A request to the port of the metrics failed (ValueError)"]
     assert capfd.readouterr().err == ""
 

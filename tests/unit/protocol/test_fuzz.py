@@ -23,16 +23,15 @@ from hypothesis import strategies as st
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import CorruptRecords
-from legacy_mm.protocol.compression import Codec, Decompressor
+from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.message_set import HeadersRefused, MessageSets, message_set, whole_messages
 from legacy_mm.protocol.record_batch import CONTROL_BIT, HEADER_SIZE, Header, RecordBatch, assemble
 from legacy_mm.protocol.record_set import CommittedOnly, RecordSet, Tail, read_batches
 from legacy_mm.protocol.records import Placement, first_key, measure, regroup, survey
-from tests.unit.protocol.batches import NOW, Row, build, records_of
+from tests.unit.protocol.batches import NOW, ROOM, Row, build, decompress_little, records_of
 
 PAGES = 64
-ROOM = 1 << 20
 PROT_NONE = 0
 MOST_RECORDS = (1 << 31) - 1
 
@@ -43,7 +42,6 @@ fuzz = settings(
     derandomize=False,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-decompress = Decompressor(1 << 20)
 GOLDEN = Path(__file__).parent / "golden"
 LOGS = [path.read_bytes() for path in sorted(GOLDEN.glob("*.log"))]
 BATCHES = [batch for log in LOGS for batch in read_batches(memoryview(log)) if isinstance(batch, RecordBatch)]
@@ -110,7 +108,7 @@ def our_error_only() -> Iterator[None]:
 
 
 def use_decompressed(batch: RecordBatch) -> None:
-    use(batch.header, decompress(batch.header.codec, batch.payload))
+    use(batch.header, decompress_little(batch.header.codec, batch.payload))
 
 
 def use(header: Header, records: memoryview) -> None:
@@ -121,7 +119,7 @@ def use(header: Header, records: memoryview) -> None:
         assert 0 <= measure(header, records, header.base_offset + 1).value_bytes <= len(records)
     for magic in (0, 1):
         with our_error_only(), suppress(HeadersRefused):
-            use_messages(memoryview(message_set(assemble(header, records), decompress, magic)), ROOM, check=True)
+            use_messages(memoryview(message_set(assemble(header, records), decompress_little, magic)), ROOM, check=True)
     with our_error_only():
         found = survey(header, records, 1, 3)
         for placement in (Placement.all_to(1), Placement.by_key_spreading(3, first=2)):
@@ -159,7 +157,7 @@ def changed_records(batch: RecordBatch, changes: list[Change], at_end: bool, mor
 @fuzz
 @given(st.sampled_from(LOGS), changes, st.booleans())
 def changed_logs(log: bytes, changes: list[Change], at_end: bool) -> None:
-    committed = CommittedOnly([(5, 3), (6, 0)], decompress)
+    committed = CommittedOnly([(5, 3), (6, 0)], decompress_little)
     with our_error_only():
         for item in read_batches(FENCED.holding(mutated(log, changes), at_end=at_end)):
             if isinstance(item, RecordBatch):

@@ -30,7 +30,7 @@ from legacy_mm.protocol.kernels import WHY_UNCOMPILED, load_source, record_kerne
 from legacy_mm.protocol.message_set import message_set
 from legacy_mm.protocol.record_batch import CONTROL_BIT, HEADER_SIZE, Header, RecordBatch, assemble
 from legacy_mm.protocol.records import Placement, first_key, measure, regroup, sizes, survey
-from tests.unit.protocol.batches import NOW, Row, build, decompress, records_of, rows
+from tests.unit.protocol.batches import NOW, Row, build, decompress_little, records_of, rows
 from tests.unit.protocol.test_fuzz import LOGS, MESSAGES, MOST_RECORDS, SECONDS, SMALL, Change, changes, fuzz, mutated
 
 SOURCE = load_source()
@@ -60,8 +60,8 @@ def answers(header: Header, data: memoryview) -> list[object]:
         lambda: plain(header, data, Placement.all_to(1), 200),
         lambda: list(record_fields.fields(header, data, from_offset=header.base_offset + 1, most=3, most_bytes=100)),
         lambda: read_and_written(header, data),
-        lambda: bytes(message_set(assemble(header, data), decompress, 0)),
-        lambda: bytes(message_set(assemble(header, data), decompress, 1)),
+        lambda: bytes(message_set(assemble(header, data), decompress_little, 0)),
+        lambda: bytes(message_set(assemble(header, data), decompress_little, 1)),
     ]
     found: list[object] = []
     for ask in asked:

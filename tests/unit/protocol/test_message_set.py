@@ -28,13 +28,12 @@ from legacy_mm.protocol.message_set import (
     whole_messages,
 )
 from legacy_mm.protocol.record_batch import RecordBatch
-from tests.unit.protocol.batches import NOW, Row, build, decode, decompress, rows
+from tests.unit.protocol.batches import NOW, ROOM, Row, build, decode, decompress, rows
 from tests.unit.protocol.test_golden import text
 
 GOLDEN = Path(__file__).parent / "golden" / "messages"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.log"))
 LOG_APPEND_BIT = 0x08
-ROOM = 1 << 20
 HEAD = 18
 """Bytes of a message up to its attributes."""
 CODECS = [Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4]

@@ -16,8 +16,12 @@ from legacy_mm.spark.shipping import build_archive
 
 
 @pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    archive = build_archive(tmp_path_factory.mktemp("archive"), ["copy"])
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_archive(tmp_path_factory.mktemp("archive"), ["copy"])
+
+
+@pytest.fixture(scope="module")
+def names(archive: Path) -> set[str]:
     assert archive.name == f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
     return set(zipfile.ZipFile(archive).namelist())
 
@@ -36,8 +40,8 @@ def test_it_has_nothing_else(names: set[str]) -> None:
     assert tops == {"legacy_mm", "confluent_kafka", "kafka", "kafka_python", "crc32c", "cramjam"}
 
 
-def test_it_is_small(tmp_path: Path) -> None:
-    assert build_archive(tmp_path, ["copy"]).stat().st_size < 20 << 20
+def test_it_is_small(archive: Path) -> None:
+    assert archive.stat().st_size < 20 << 20
 
 
 def test_what_is_shipped_is_enough_for_a_task() -> None:

@@ -15,7 +15,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
-from legacy_mm.features.cutover import cutover_receipt
+from legacy_mm.features.cutover import cutover_receipt, moving
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
 from legacy_mm.model import TopicPartition
@@ -122,7 +122,8 @@ def test_a_group_that_is_not_there_yet_is_made() -> None:
     assert run.target.held[THERE[1]] == CommittedOffset(15, "m20")
 
 
-def test_what_is_not_copied_is_waited_for() -> None:
+def test_what_is_not_copied_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moving, "_RETRY_BACKOFF", 0.01)
     clusters = Clusters(*EXACT)
     clusters.lags = [{HERE[0]: 7}, {HERE[0]: 7}, {HERE[0]: 2}]
     run = Run(clusters)

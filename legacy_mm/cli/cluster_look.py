@@ -9,6 +9,8 @@ from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
 from legacy_mm.clock import Deadline
 from legacy_mm.explain.target_look import impossible_copies
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.cluster_identity import warning
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
@@ -62,14 +64,14 @@ class FlowClusters:
         names = {topic: clusters.names.remote(topic) for topic in named}
         left = left_behind(names, clusters.target.topics(_deadline()), self._settings.features.naming.separator)
         moves: Mapping[str, Sequence[str]] = {}
-        if self._settings.features.checkpoints is not None:
+        if self._settings.features[CHECKPOINTS] is not None:
             groups, moves = group_plan.look(flow_groups(self._settings, self._names), self._names)
             looks |= groups
         return FlowPlan(self._settings.flow, looks, tuple(left), moves)
 
     def _impossible(self, present: frozenset[str]) -> tuple[str, ...]:
         """Return copies that the target's brokers would not create; a duty tries those that we would create."""
-        ours = self._settings.features.creation is not None
+        ours = self._settings.features[TOPIC_CREATION] is not None
         mirrored = self._names.choice().select(present)
         copies = [self._names.at_target(topic) for topic in mirrored if not (ours and topic in self._names.scope)]
         found = impossible_copies(self._clusters.target, copies, _deadline())

@@ -7,8 +7,8 @@ import sys
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import print_json
-from legacy_mm.features.feature import Feature
-from legacy_mm.features.rows import FEATURES, WITHOUT_EFFECT
+from legacy_mm.features.flag import Flag
+from legacy_mm.features.rows import FLAGS, WITHOUT_EFFECT
 
 
 def _add_options(parser: CommandParser) -> None:
@@ -19,16 +19,16 @@ def _add_options(parser: CommandParser) -> None:
 def _features(call: CommandCall) -> int:
     """Print the ladder, then the flags that shape its steps."""
     if call.options.json:
-        print_json([_as_json(row) for row in FEATURES], indent=1)
+        print_json([_as_json(row) for row in FLAGS], indent=1)
         return ExitCode.DONE
-    ladder = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
+    ladder = sorted((row for row in FLAGS if row.is_feature), key=lambda row: row.step)
     sys.stdout.write(
         "The ladder: each step can be taken alone, and back; legacy-mm plan shows beforehand what it changes.\n\n"
     )
     for row in ladder:
         _tell_step(row)
     sys.stdout.write("Settings:\n\n")
-    for row in FEATURES:
+    for row in FLAGS:
         if not row.is_feature:
             default = f" [{row.option.default}]" if row.option.default else ""
             sys.stdout.write(f"  {row.name}{default}{_also(row)}\n      {row.option.help}\n")
@@ -36,7 +36,7 @@ def _features(call: CommandCall) -> int:
     return ExitCode.DONE
 
 
-def _tell_step(row: Feature) -> None:
+def _tell_step(row: Flag) -> None:
     sys.stdout.write(f"{row.step}. {row.name}=true{_also(row)}\n   {row.option.help}\n   changes: {row.changes}\n")
     for other in row.needs:
         sys.stdout.write(f"   needs {other.name}: {other.because}\n")
@@ -46,11 +46,11 @@ def _tell_step(row: Feature) -> None:
     sys.stdout.write("\n")
 
 
-def _also(row: Feature) -> str:
+def _also(row: Flag) -> str:
     return f" (also {', '.join(row.synonyms)})" if row.synonyms else ""
 
 
-def _as_json(row: Feature) -> dict[str, object]:
+def _as_json(row: Flag) -> dict[str, object]:
     return {
         "name": row.name,
         "synonyms": row.synonyms,

@@ -13,9 +13,11 @@ from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.internal_log import InternalLog
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import UsageError
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Source
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import key_stores, wiring
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -50,7 +52,7 @@ def groups_of(line: MirrorLine) -> Iterator[FlowGroups]:
 
 def _settings(line: MirrorLine) -> Settings:
     settings = line.only_flow()
-    if settings.features.offset_syncs is None:
+    if settings.features[OFFSET_SYNCS] is None:
         raise UsageError("the mirror writes no offsets down: its command line needs emit.offset-syncs.enabled=true")
     return settings
 
@@ -58,7 +60,7 @@ def _settings(line: MirrorLine) -> Settings:
 def flow_groups(settings: Settings, names: Names) -> FlowGroups:
     """Return the groups of a flow with offset syncs; the settings are those with what Java key stores hold."""
     source, target = settings.source_admin_connection, settings.target_admin_connection
-    syncs = settings.features.offset_syncs
+    syncs = settings.features[OFFSET_SYNCS]
     assert syncs is not None
     at = source if syncs.location == "source" else target
     known = Known(
@@ -66,7 +68,7 @@ def flow_groups(settings: Settings, names: Names) -> FlowGroups:
         StoredMaps(InternalLog(at, names.exact_offsets_topic(syncs.location), _CLIENT_ID)),
         StoredCheckpoints(
             None
-            if settings.features.checkpoints is None
+            if settings.features[CHECKPOINTS] is None
             else InternalLog(target, names.checkpoints_topic(), _CLIENT_ID)
         ),
     )

@@ -21,6 +21,7 @@ from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import print_json
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.errors import HostError
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.features.cutover import cutover_receipt
 from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
@@ -150,7 +151,7 @@ def _undo(file: Path, line: MirrorLine) -> int:
 
 
 def _follows(flow: FlowGroups) -> bool:
-    checkpoints = flow.settings.features.checkpoints
+    checkpoints = flow.settings.features[CHECKPOINTS]
     return checkpoints is not None and checkpoints.sync_interval is not None
 
 

@@ -14,12 +14,13 @@ from legacy_mm.clients.native.groups import DEAD, EMPTY
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.checkpoint_rule import offsets_to_set
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.offset_features import accepted_groups
 from legacy_mm.policies.changes import Look
 
-CHECKPOINTS, GROUP_OFFSETS = "checkpoints", "group-offsets"
+_CHECKPOINTS, GROUP_OFFSETS = "checkpoints", "group-offsets"
 _ASK_TIMEOUT = 60.0
 _MOST_GROUPS, _MOST_NAMES = 200, 10
 Moves = Mapping[str, Sequence[str]]
@@ -28,7 +29,7 @@ Moves = Mapping[str, Sequence[str]]
 
 def look(flow: FlowGroups, names: Names) -> tuple[dict[str, Look], Moves]:
     """Return what is to be said of each part, and the groups that are about to be committed; raises LegacyMMError."""
-    asked = flow.settings.features.checkpoints
+    asked = flow.settings.features[CHECKPOINTS]
     assert asked is not None
     deadline = Deadline.after(_ASK_TIMEOUT)
     flow.translation.refresh(deadline)
@@ -44,7 +45,7 @@ def look(flow: FlowGroups, names: Names) -> tuple[dict[str, Look], Moves]:
             notes.append(f"{error}, so it gets no checkpoint")
     for group, places in positions.items():
         notes += _untranslated(group, places)
-    looks = {CHECKPOINTS: Look(notes=tuple(notes))}
+    looks = {_CHECKPOINTS: Look(notes=tuple(notes))}
     if asked.sync_interval is None:
         return looks, {}
     moves, busy = _moves(flow, positions, deadline)

@@ -17,11 +17,11 @@ from legacy_mm.compat import mirror_maker_2_file, misspelt, properties_file
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.config.option import ENVIRONMENT_PREFIX, Option, environment_variable
 from legacy_mm.errors import ConfigurationError, printed_error
-from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair
+from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, as_pair
 from legacy_mm.options import unbuilt
 from legacy_mm.options.option_catalogue import OPTIONS, OwnOptions, option_called
 
-_FLAGS = (*(row.option for row in FEATURES), *WITHOUT_EFFECT.values())
+_FLAGS = (*(row.option for row in FLAGS), *WITHOUT_EFFECT.values())
 
 _LOST = "--"
 """argparse before Python 3.13 makes an empty list of `--name=--`."""

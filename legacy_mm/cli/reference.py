@@ -19,8 +19,8 @@ from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.config.option import Option
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import understood
-from legacy_mm.features.feature import Feature
-from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.flag import Flag
+from legacy_mm.features.rows import FLAGS
 from legacy_mm.handlers import api
 from legacy_mm.metrics.metric_catalogue import LABELS, METRICS
 from legacy_mm.options.option_catalogue import OPTIONS
@@ -59,7 +59,7 @@ def options() -> str:
     """Return the page of options that the legacy tool does not have."""
 
     def lines() -> Iterator[str]:
-        flags = {row.option.name for row in FEATURES}
+        flags = {row.option.name for row in FLAGS}
         for row in OPTIONS:
             if row.name not in flags:
                 yield from _option(row)
@@ -92,8 +92,8 @@ def _codes(names: Sequence[str]) -> str:
 
 def features() -> str:
     """Return the page of feature flags: changes, needs, rights, settings."""
-    ladder = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
-    others = [row for row in FEATURES if not row.is_feature]
+    ladder = sorted((row for row in FLAGS if row.is_feature), key=lambda row: row.step)
+    others = [row for row in FLAGS if not row.is_feature]
 
     def lines() -> Iterator[str]:
         for row in ladder:
@@ -111,7 +111,7 @@ def features() -> str:
     return _page("Features and rights", introduction, lines())
 
 
-def _feature(row: Feature) -> Iterator[str]:
+def _feature(row: Flag) -> Iterator[str]:
     yield f"## {row.step}. `{row.name}`"
     yield ""
     yield from _wrapped(_sentence(row.option.help))

@@ -28,8 +28,9 @@ from legacy_mm.config.settings import (
 )
 from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
 from legacy_mm.features import flags
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.flag_values import Given
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options import validate
 from legacy_mm.options.option_catalogue import EMBEDDED, NO_ENGINES, OwnOptions
@@ -153,7 +154,7 @@ def _translate_run(start: Start) -> LineOutcome:
         start.note(logging.WARNING, f"{remark}.", OWN)
     if options.engine is not None:
         start.note(logging.INFO, NO_ENGINES, OWN)
-    if target.client.produce.acks == 0 and any(each.offset_syncs is not None for each in features):
+    if target.client.produce.acks == 0 and any(each[OFFSET_SYNCS] is not None for each in features):
         raise ConfigurationError(
             "emit.offset-syncs.enabled=true and acks=0 exclude each other, because the target does not tell where "
             "records are"

@@ -18,7 +18,8 @@ from legacy_mm.dedicated.flow_reading import FlowReading, ListWords
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options.option_catalogue import EMBEDDED
 
@@ -110,7 +111,7 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     notes = [*consumer.reading.notes, *producer.reading.notes]
     options = clients.options
     source = source_settings(consumer, str(reading.pair), options)
-    features = replace(_features(reading), connect_offsets=_connect_offsets(reading) if streams else None)
+    features = _features(reading).having(CONNECT_OFFSETS, _connect_offsets(reading) if streams else None)
     settings = Settings(
         source=replace(source, name=reading.pair.source),
         target=replace(target_settings(producer, abort=True, synchronous=False), name=reading.pair.target),

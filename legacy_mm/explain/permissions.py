@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from legacy_mm.features.feature import Feature
+from legacy_mm.features.flag import Flag
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
-from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.rows import FLAGS
 from legacy_mm.flow.flow_settings import Settings
 
 _SYNCS = "emit.offset-syncs.enabled"
@@ -51,14 +52,14 @@ def permissions(settings: Settings) -> list[Permission]:
     ]
 
 
-def _switched_on(settings: Settings) -> list[Feature]:
+def _switched_on(settings: Settings) -> list[Flag]:
     given = settings.features.naming.properties
-    return [row for row in FEATURES if row.is_feature and given.get(row.name, "").lower() == "true"]
+    return [row for row in FLAGS if row.is_feature and given.get(row.name, "").lower() == "true"]
 
 
-def _for_feature(feature: Feature, settings: Settings) -> Iterator[Permission]:
+def _for_feature(feature: Flag, settings: Settings) -> Iterator[Permission]:
     """Yield each `OPERATION on RESOURCE` of the row, with this flow's aliases in the names of topics."""
-    naming, syncs = settings.features.naming, settings.features.offset_syncs
+    naming, syncs = settings.features.naming, settings.features[OFFSET_SYNCS]
     clusters = (settings.source.name, settings.target.name)
     for place, cluster, text in zip(("source", "target"), clusters, feature.rights, strict=True):
         if not text or (feature.name == _SYNCS and syncs is not None and syncs.location != place):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TypeVar
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import one_line
-from legacy_mm.features.topic_acls.made_rules import MadeRules
+from legacy_mm.features.duty import ChangeNote, Duty, Scheduled
 from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.change_effects import WEAKENS, describe_change, effect
@@ -35,48 +35,27 @@ RUN_TIMEOUT = 60.0
 """Limit of one run of a duty, as MirrorMaker 2's `admin.timeout.ms`."""
 _RETRY_BACKOFF = 10.0
 """Pause before a failed duty is repeated that belongs before copying: a target that is back must not copy first."""
+C = TypeVar("C", CreateTopic, AddPartitions, CreateAcl, DeleteAcl)
 Count = Callable[[str, int, int], None]
 """Called after each run with the duty, the number of changes made and the number that failed."""
-
-
-class Duty(Protocol):
-    """Compares both clusters; changes nothing."""
-
-    @property
-    def name(self) -> str:
-        """Return the name in logs and metrics."""
-
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        """Find what must change for these topics of the source; raises LegacyMMError if that cannot be found out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scheduled:
-    """A duty and its schedule."""
-
-    duty: Duty
-    interval: float
-    """Seconds; infinite: only before copying, until it has succeeded."""
-    before_copying: bool = False
-    """Run also when topics are found, before their first record is copied."""
 
 
 class Applier:
     """Makes changes at the target."""
 
-    def __init__(self, target: Admin, made: MadeRules | None = None) -> None:
-        """Take the target; `made` notes which access rules are ours."""
+    def __init__(self, target: Admin, notes: Sequence[ChangeNote] = ()) -> None:
+        """Take the target; `notes` are told which changes it has made."""
         self._target = target
-        self._made = made
+        self._notes = notes
 
     def apply(self, changes: Sequence[Change], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Make these changes, topics first; raises HostError if the target cannot be reached."""
         target = self._target
-        yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
-        yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
-        yield from self._altered([each for each in changes if isinstance(each, Alteration)], deadline)
-        yield from self._noted(self._create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
-        yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
+        yield from self._noted(target.create_topics(_of(CreateTopic, changes), deadline))
+        yield from self._noted(target.add_partitions(_of(AddPartitions, changes), deadline))
+        yield from self._noted(self._altered([each for each in changes if isinstance(each, Alteration)], deadline))
+        yield from self._noted(self._create_rules(_of(CreateAcl, changes), deadline))
+        yield from self._noted(target.delete_rules(_of(DeleteAcl, changes), deadline))
 
     def _create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Add rules that forbid first.
@@ -116,9 +95,12 @@ class Applier:
                 done += [] if outcome.error else [outcome.change]
                 yield outcome
         finally:
-            if self._made is not None:
-                added = [change.rule for change in done if isinstance(change, CreateAcl)]
-                self._made.note(added, [change.rule for change in done if isinstance(change, DeleteAcl)])
+            for note in self._notes:
+                note(done)
+
+
+def _of(kind: type[C], changes: Sequence[Change]) -> list[C]:
+    return [each for each in changes if isinstance(each, kind)]
 
 
 @dataclass(slots=True)

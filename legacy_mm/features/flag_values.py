@@ -8,7 +8,7 @@ from typing import Any
 
 from legacy_mm.config.option import split_list
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.features.feature import Feature
+from legacy_mm.features.flag import Flag
 
 Given = Mapping[str, Sequence[str]]
 """Today's name of a flag -> what was given for it; a repeated one has `name=value` texts."""
@@ -17,7 +17,7 @@ Given = Mapping[str, Sequence[str]]
 class FlagValues:
     """Flag -> typed value, with what was given where, and remarks about how it was read."""
 
-    def __init__(self, rows: Sequence[Feature], sources: Sequence[Given]) -> None:
+    def __init__(self, rows: Sequence[Flag], sources: Sequence[Given]) -> None:
         """Read the flags of these rows from `sources`, in the order of their precedence; raise ConfigurationError."""
         self._rows = {row.name: row for row in rows}
         self._sources = sources
@@ -35,8 +35,9 @@ class FlagValues:
         return any(name in source for source in self._sources)
 
     def remark(self, text: str) -> None:
-        """Note a line for the start."""
-        self.remarks.append(text)
+        """Note a line for the start, once."""
+        if text not in self.remarks:
+            self.remarks.append(text)
 
     def seconds(self, name: str) -> float:
         """Return the interval of a feature, by the flag's name without its ending."""
@@ -61,7 +62,7 @@ class FlagValues:
         """Return the flags as they were given, or their defaults, but those that may be repeated."""
         return {name: self._text(row) for name, row in self._rows.items() if not row.option.repeated}
 
-    def _text(self, row: Feature) -> str:
+    def _text(self, row: Flag) -> str:
         given = first_given(self._sources, row.name)
         return (row.option.default or "") if given is None or row.option.repeated else given[-1].strip()
 
@@ -71,7 +72,7 @@ def first_given(sources: Sequence[Given], name: str) -> Sequence[str] | None:
     return next((source[name] for source in sources if name in source), None)
 
 
-def read_flag(row: Feature, text: str) -> Any:
+def read_flag(row: Flag, text: str) -> Any:
     """Return the value of a text; raise ConfigurationError."""
     option = row.option
     if option.choices and text not in option.choices:

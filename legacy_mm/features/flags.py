@@ -7,19 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.features.checkpoints import flags as checkpoints
-from legacy_mm.features.feature import Feature
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.feature import FeatureSettings
+from legacy_mm.features.flag import Flag
 from legacy_mm.features.flag_values import FlagValues, Given, first_given
-from legacy_mm.features.heartbeats import flags as heartbeats
 from legacy_mm.features.naming import flags as naming
 from legacy_mm.features.naming.policy_names import POLICY as _POLICY
 from legacy_mm.features.naming.policy_names import foreign
-from legacy_mm.features.offset_syncs import flags as offset_syncs
-from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, spelled_today
-from legacy_mm.features.topic_acls import flags as topic_acls
-from legacy_mm.features.topic_configs import flags as topic_configs
-from legacy_mm.features.topic_creation import flags as topic_creation
+from legacy_mm.features.rows import BY_NAME, FEATURES, FLAGS, WITHOUT_EFFECT, as_pair, spelled_today
 
 
 def given_in(file: Mapping[str, str]) -> dict[str, list[str]]:
@@ -55,7 +49,7 @@ def settings(own: Given | None = None, *files: Given) -> FeatureSettings:
 
 
 def _asks_for_features(sources: Sequence[Given]) -> bool:
-    values = (first_given(sources, row.name) for row in FEATURES if row.is_feature)
+    values = (first_given(sources, row.name) for row in FLAGS if row.is_feature)
     return any(value is not None and value[-1].strip().lower() == "true" for value in values)
 
 
@@ -76,26 +70,18 @@ def _passing_over(own: Given, files: Sequence[Given]) -> FeatureSettings:
 
 def _read(sources: Sequence[Given], *, empty_aliases: bool = False) -> FeatureSettings:
     """Return all settings, or raise the first contradiction."""
-    values = FlagValues(FEATURES, sources)
-    _imply_partitions(values)
-    heartbeats.imply(values)
-    for row in FEATURES:
+    values = FlagValues(FLAGS, sources)
+    for feature in FEATURES:
+        feature.imply(values)
+    for row in FLAGS:
         _check_needs(row, values, empty_aliases=empty_aliases)
-    properties = topic_configs.read_filter(values)
+    read = {feature: feature.read(values) for feature in FEATURES}
     return FeatureSettings(
+        {feature: found for feature, found in read.items() if found is not None},
         naming=naming.read(values),
         topics=naming.read_topics(values),
         preserve_partitions=values["preserve.partitions"],
-        grow_partitions=topic_creation.grows(values),
-        creation=topic_creation.read(values, properties),
-        config_sync=topic_configs.read(values, properties),
-        acl_sync=topic_acls.read(values),
-        refresh_interval=topic_creation.refresh_interval(values),
         detect_loops=values["detect.loops"],
-        heartbeats=heartbeats.read(values),
-        replicate_heartbeats=values["heartbeats.replication.enabled"],
-        offset_syncs=offset_syncs.read(values),
-        checkpoints=checkpoints.read(values),
         canary=values["feature.topics"],
         source_admin=values.pairs("source.admin"),
         target_admin=values.pairs("target.admin"),
@@ -103,24 +89,13 @@ def _read(sources: Sequence[Given], *, empty_aliases: bool = False) -> FeatureSe
     )
 
 
-def _imply_partitions(values: FlagValues) -> None:
-    """Set preserve.partitions where topics are created."""
-    if not values["topic.creation"]:
+def _check_needs(row: Flag, values: FlagValues, *, empty_aliases: bool) -> None:
+    if not values[row.name]:
         return
-    if values.given("preserve.partitions") and not values["preserve.partitions"]:
-        raise ConfigurationError(
-            "topic.creation=true and preserve.partitions=false exclude each other, because a topic that grows with its "
-            "source must be filled like it"
-        )
-    values["preserve.partitions"] = True
-
-
-def _check_needs(row: Feature, values: FlagValues, *, empty_aliases: bool) -> None:
     for other in row.needs:
         if empty_aliases and other.name in naming.ALIASES and values.given(other.name):
             continue
-        missing = not values[other.name] or (other.by_name and not values.given(other.name))
-        if values[row.name] and missing:
+        if not values[other.name] or (other.by_name and not values.given(other.name)):
             raise ConfigurationError(f"{row.name}=true needs {other.name}, because {other.because}")
 
 

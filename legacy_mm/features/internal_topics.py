@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
-from legacy_mm.features.duties import Scheduled
-from legacy_mm.features.duty_scene import DutyScene
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.duty import Scheduled
+from legacy_mm.features.feature import DutyScene
 from legacy_mm.policies.changes import CreateTopic, Look
 
 COMPACTED = {"cleanup.policy": "compact"}
@@ -39,7 +40,7 @@ class InternalTopics:
 
 def scheduled(scene: DutyScene) -> Scheduled | None:
     """Return the duty at the target, or None if no feature has a topic of its own there."""
-    wanted, stored = scene.names.own_at_target, scene.features.connect_offsets
+    wanted, stored = scene.names.own_at_target, scene.features[CONNECT_OFFSETS]
     if not wanted:
         return None
     several = {} if stored is None else {stored.topic: stored.partitions}

@@ -1,26 +1,29 @@
-"""The feature flags: one row each, with MirrorMaker 2's names, what they need and what they exclude.
+"""The features, a line each, and the flags: a row each, with MirrorMaker 2's names, what they need and exclude.
 
 A flag is given on the command line, in the environment, in `--features.config`, in the producer file or in the
 consumer file; the first of these that has it decides. `flags.py` makes `FeatureSettings` of the outcome. A feature with
-a folder of its own has its rows there.
+a folder of its own has its rows there, and its line here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from legacy_mm.config.option import Option
-from legacy_mm.features.checkpoints import flags as checkpoints
-from legacy_mm.features.feature import Feature, Relation, switch
-from legacy_mm.features.heartbeats import flags as heartbeats
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.feature import Feature
+from legacy_mm.features.flag import Flag, Relation, switch
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.naming import flags as naming
-from legacy_mm.features.offset_syncs import flags as offset_syncs
-from legacy_mm.features.topic_acls import flags as topic_acls
-from legacy_mm.features.topic_configs import flags as topic_configs
-from legacy_mm.features.topic_creation import flags as topic_creation
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
+from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 
-FEATURES = (
-    Feature(
+_LINES: tuple[Feature[Any] | Flag, ...] = (
+    Flag(
         switch(
             "preserve.partitions",
             "A record goes to the partition it has at the source, not to the one its key says.",
@@ -30,11 +33,11 @@ FEATURES = (
         changes="records arrive in the partition of their source; where the target has fewer partitions the mirror "
         "ends with an error",
     ),
-    *topic_creation.ROWS,
-    *topic_configs.ROWS,
-    *topic_acls.ROWS,
-    *naming.ROWS,
-    Feature(
+    TOPIC_CREATION,
+    TOPIC_CONFIGS,
+    TOPIC_ACLS,
+    *naming.FLAGS,
+    Flag(
         switch(
             "detect.loops",
             "Records carry a header, mirror.path, with the aliases they have passed; one that comes back where it was "
@@ -48,10 +51,11 @@ FEATURES = (
         step=6,
         changes="records at the target have one header more; every batch is opened for it, which is slower",
     ),
-    *heartbeats.ROWS,
-    *offset_syncs.ROWS,
-    *checkpoints.ROWS,
-    Feature(
+    HEARTBEATS,
+    OFFSET_SYNCS,
+    CHECKPOINTS,
+    CONNECT_OFFSETS,
+    Flag(
         Option(
             "feature.topics",
             "",
@@ -60,7 +64,7 @@ FEATURES = (
             "legacy_mm.policies.topic_choice",
         )
     ),
-    Feature(
+    Flag(
         Option(
             "source.admin",
             None,
@@ -71,7 +75,7 @@ FEATURES = (
         ),
         synonyms=("admin",),
     ),
-    Feature(
+    Flag(
         Option(
             "target.admin",
             None,
@@ -83,7 +87,10 @@ FEATURES = (
         synonyms=("remote.admin",),
     ),
 )
-BY_NAME: Mapping[str, Feature] = {name: row for row in FEATURES for name in (row.name, *row.synonyms)}
+"""The line of each feature, and flags that belong to none."""
+FEATURES = tuple(each for each in _LINES if isinstance(each, Feature))
+FLAGS = tuple(flag for each in _LINES for flag in (each.flags if isinstance(each, Feature) else (each,)))
+BY_NAME: Mapping[str, Flag] = {name: row for row in FLAGS for name in (row.name, *row.synonyms)}
 """Every spelling."""
 
 _REASONS: Mapping[str, str] = {
@@ -99,7 +106,7 @@ WITHOUT_EFFECT: Mapping[str, Option] = {
 }
 """Names of MirrorMaker 2 that are accepted and do nothing, which is said once."""
 _FAMILIES: Mapping[str, str] = {
-    f"{spelling}.": row.name for row in FEATURES if row.option.repeated for spelling in (row.name, *row.synonyms)
+    f"{spelling}.": row.name for row in FLAGS if row.option.repeated for spelling in (row.name, *row.synonyms)
 }
 """Prefixes of keys that are Java properties of a client."""
 

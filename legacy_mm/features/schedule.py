@@ -1,33 +1,16 @@
-"""The duties that a flow's features ask for: the same ones for the mirror and for `legacy-mm plan`.
-
-Each feature makes its own duty: its line stands in `_DUTIES`.
-"""
+"""The duties that a flow's features ask for: the same ones for the mirror and for `legacy-mm plan`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.features import internal_topics
-from legacy_mm.features.duties import Applier, Scheduled
-from legacy_mm.features.duty_scene import DutyScene, TopicNames
-from legacy_mm.features.feature_settings import FeatureSettings
-from legacy_mm.features.heartbeats import heartbeat_copies
+from legacy_mm.features.duties import Applier
+from legacy_mm.features.duty import Scheduled
+from legacy_mm.features.feature import DutyScene, FeatureSettings, TopicNames
 from legacy_mm.features.internal_topics import InternalTopics
-from legacy_mm.features.topic_acls import acl_sync
-from legacy_mm.features.topic_acls.made_rules import MadeRules, state_folder
-from legacy_mm.features.topic_configs import config_sync
-from legacy_mm.features.topic_creation import creation
-
-_DUTIES: tuple[Callable[[DutyScene], Scheduled | None], ...] = (
-    internal_topics.scheduled,
-    creation.scheduled,
-    heartbeat_copies.scheduled,
-    config_sync.scheduled,
-    acl_sync.scheduled,
-)
-"""In the order in which they run: topics before what depends on them."""
+from legacy_mm.features.rows import FEATURES
 
 
 def feature_duties(
@@ -35,12 +18,14 @@ def feature_duties(
 ) -> tuple[list[Scheduled], Applier]:
     """Return the duties that are switched on, with their schedules, and the applier of their changes.
 
-    `watch_interval` is the interval at which the legacy tool looks for topics.
+    Those before copying come first: topics before what depends on them. `watch_interval` is the interval at which the
+    legacy tool looks for topics.
     """
-    made = MadeRules(state_folder()) if features.acl_sync is not None and features.acl_sync.remove else None
-    scene = DutyScene(features, source, target, names, watch_interval, made)
-    found = [duty for scheduled in _DUTIES if (duty := scheduled(scene)) is not None]
-    return found, Applier(target, made)
+    scene = DutyScene(features, source, target, names, watch_interval)
+    makers = (internal_topics.scheduled, *(each.duty for each in FEATURES if each.duty is not None))
+    found = [duty for scheduled in makers if (duty := scheduled(scene)) is not None]
+    notes = [each.note for each in found if each.note is not None]
+    return sorted(found, key=lambda each: not each.before_copying), Applier(target, notes)
 
 
 def source_duties(source: Admin, names: TopicNames) -> list[Scheduled]:

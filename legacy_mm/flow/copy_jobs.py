@@ -12,6 +12,7 @@ from legacy_mm.control_channel.frames import LEASE_TIMEOUT, TaskConfig
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.errors import FailureKind
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
@@ -91,7 +92,7 @@ class Copies:
             handler=handler,
             quarantine=settings.quarantine,
             keeps_partition=keeps_partition,
-            topics_made=settings.features.creation is not None,
+            topics_made=settings.features[TOPIC_CREATION] is not None,
             compacted=[topic for topic in compacted if topic in names],
             pairs=self._pairs is not None,
         )
@@ -125,7 +126,7 @@ class Copies:
         """
         if self._steps is None or self._steps.see_records:
             return False
-        return self._pairs is None and self._prepare is None and self._settings.features.creation is None
+        return self._pairs is None and self._prepare is None and self._settings.features[TOPIC_CREATION] is None
 
     def _named(self, names: Mapping[str, str], steps: TopicSteps) -> dict[str, str]:
         """Return source topic -> its name behind the steps, without dropped topics; raises HandlerFailure."""

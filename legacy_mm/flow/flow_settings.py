@@ -20,7 +20,7 @@ from legacy_mm.config.settings import (
     TargetSettings,
     TopicSettings,
 )
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.feature import FeatureSettings
 
 
 @dataclass(frozen=True, slots=True)

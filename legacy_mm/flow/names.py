@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from legacy_mm.config.settings import TopicSettings
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.feature import FeatureSettings
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.naming.policy_names import DEFAULT, LEGACY
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import plugins
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out
@@ -43,6 +47,8 @@ class Names:
         )
         self._topics, self._lists = topics, features.topics
         self._features = features
+        heartbeats = features[HEARTBEATS]
+        self._replicates_heartbeats = heartbeats is not None and heartbeats.replicated
         self._own = self.own_topics("source")
 
     def remote(self, topic: str) -> str:
@@ -91,16 +97,16 @@ class Names:
     def own_topics(self, place: str) -> dict[str, int]:
         """Return the topics that this flow writes for itself at the source or the target -> replication factor."""
         found: dict[str, int] = {}
-        syncs, checkpoints = self._features.offset_syncs, self._features.checkpoints
-        heartbeats = self._features.heartbeats
-        if heartbeats is not None and place == "target":
+        syncs, checkpoints = self._features[OFFSET_SYNCS], self._features[CHECKPOINTS]
+        heartbeats = self._features[HEARTBEATS]
+        if heartbeats is not None and heartbeats.interval is not None and place == "target":
             found[self.heartbeats_topic()] = heartbeats.replication_factor
         if syncs is not None and syncs.location == place:
             found[self.offset_syncs_topic(place)] = syncs.replication_factor
             found[self.exact_offsets_topic(place)] = syncs.replication_factor
         if checkpoints is not None and place == "target":
             found[self.checkpoints_topic()] = checkpoints.replication_factor
-        stored = self._features.connect_offsets
+        stored = self._features[CONNECT_OFFSETS]
         if stored is not None and stored.written and place == "target":
             found[stored.topic] = stored.replication_factor
         return found
@@ -126,16 +132,7 @@ class Names:
 
     def try_expressions(self) -> None:
         """Compile all expressions of the flags; raises ConfigurationError for one that Java refuses."""
-        features = self._features
-        lists: dict[str, Sequence[str]] = {"feature.topics": [features.canary] if features.canary else []}
-        if features.topics is not None:
-            lists |= {"topics": features.topics.include, "topics.exclude": features.topics.exclude}
-        if features.checkpoints is not None:
-            groups = features.checkpoints.groups
-            lists |= {"groups": groups.include, "groups.exclude": groups.exclude}
-        if (duty := features.creation or features.config_sync) is not None:
-            lists["config.properties.exclude"] = duty.filter.exclude
-        for name, expressions in lists.items():
+        for name, expressions in self._features.expressions().items():
             if expressions:
                 try_out(name, expressions, self.compiled)
 
@@ -146,7 +143,7 @@ class Names:
         return is_cycle(self._policy_for(topic), topic, naming.target_alias, naming.source_alias)
 
     def _has_heartbeats(self, topic: str) -> bool:
-        return self._features.replicate_heartbeats and self._of_heartbeats.is_heartbeats_topic(topic)
+        return self._replicates_heartbeats and self._of_heartbeats.is_heartbeats_topic(topic)
 
     def _policy_for(self, topic: str) -> ReplicationPolicy:
         return self._of_heartbeats if self._has_heartbeats(topic) else self._policy

@@ -15,10 +15,12 @@ from legacy_mm.clients.native.internal_log import InternalLog
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.flags import CheckpointSettings
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import StoredSyncs, Translation
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
@@ -50,7 +52,7 @@ class FlowOffsets:
         writer = InternalTopicWriter(at, topic, partial(_count, self._metrics, _Outcomes(topic)))
         self.pairs = OffsetSyncs(writer, syncs.lag_max, settings.commit_interval, self._exact)
         translation = Translation(StoredSyncs(InternalLog(at, topic, _CLIENT_ID)), self._exact.nearest)
-        asked = settings.features.checkpoints
+        asked = settings.features[CHECKPOINTS]
         self._checkpoints = (
             None if asked is None else self._make_checkpoints(asked, settings, names, source, target, translation)
         )
@@ -100,7 +102,7 @@ def accepted_groups(asked: CheckpointSettings, settings: Settings, names: Names)
     include = in_list(asked.groups.include, names.compiled)
     exclude = in_list(asked.groups.exclude, names.compiled)
     own = settings.source.group_id
-    flows = _GROUP_OF_FLOW if settings.features.connect_offsets is not None else _NO_GROUP
+    flows = _GROUP_OF_FLOW if settings.features[CONNECT_OFFSETS] is not None else _NO_GROUP
     return lambda group: group != own and not flows.fullmatch(group) and include(group) and not exclude(group)
 
 

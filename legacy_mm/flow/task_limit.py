@@ -40,7 +40,7 @@ def check_task_limit(flows: Iterable[Settings]) -> None:
     if not embedded:
         return
     streams = max(1, sum(settings.streams for settings in embedded))
-    features = sum(map(_features_with_clients, embedded))
+    features = sum(len(settings.features.switched_on) for settings in embedded)
     needed = _FIRST_STREAM + _EACH_FURTHER * (streams - 1) + _EACH_FEATURE * features
     room = min((*_of_cgroups(), *_of_user()), default=None)
     if room is None or room.tasks + _own_tasks() >= needed:
@@ -50,12 +50,6 @@ def check_task_limit(flows: Iterable[Settings]) -> None:
         f"{streams} stream{'s' if streams > 1 else ''} need about {needed} processes and threads, and {room.limit} "
         f"leaves {room.tasks}: raise it by {needed - room.tasks}{fewer}"
     )
-
-
-def _features_with_clients(settings: Settings) -> int:
-    chosen = settings.features
-    features = (chosen.creation, chosen.config_sync, chosen.acl_sync, chosen.heartbeats, chosen.offset_syncs)
-    return sum(feature is not None for feature in (*features, chosen.checkpoints))
 
 
 def _own_tasks() -> int:

@@ -11,8 +11,9 @@ from functools import cache, partial
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duties import Applier, Count, Duties
-from legacy_mm.features.duty_scene import TopicNames
+from legacy_mm.features.feature import TopicNames
 from legacy_mm.features.heartbeats.emitter import Heartbeats
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.internal_topics import InternalTopics
 from legacy_mm.features.schedule import feature_duties, source_duties
 from legacy_mm.features.topic_creation.creation import TopicCreation
@@ -59,8 +60,10 @@ class FlowDuties:
         at_source = [Duties(clusters.at_source, Applier(clusters.source), count)] if clusters.at_source else []
         self._duties = [self._at_target, *at_source]
         self._topics: frozenset[str] = frozenset()
-        emitted = settings.features.heartbeats
-        self._heartbeats = None if emitted is None else self._make_heartbeats(settings, names, emitted.interval)
+        asked = settings.features[HEARTBEATS]
+        self._heartbeats = (
+            None if asked is None or asked.interval is None else self._make_heartbeats(settings, names, asked.interval)
+        )
 
     def start(self) -> None:
         """Start heartbeats and the duties in the background."""

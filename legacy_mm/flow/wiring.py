@@ -21,6 +21,8 @@ from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.copy_jobs import Copies, client_id
 from legacy_mm.flow.flow_settings import Settings
@@ -191,14 +193,14 @@ def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties 
 
 def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
     """Return the names for the metrics; None without offset syncs, where the metrics are the legacy tool's alone."""
-    if settings.features.offset_syncs is None:
+    if settings.features[OFFSET_SYNCS] is None:
         return None
     naming = settings.features.naming
     return MirrorNames(naming.source_alias, naming.target_alias, names.remote)
 
 
 def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffsets | None:
-    syncs = settings.features.offset_syncs
+    syncs = settings.features[OFFSET_SYNCS]
     if syncs is None:
         return None
     from legacy_mm.flow.offset_features import FlowOffsets
@@ -229,7 +231,7 @@ def _identity(settings: Settings) -> IdentityCheck | None:
 
 def _recorder(settings: Settings) -> ConnectOffsetRecorder | None:
     """Return the writer of offsets for MirrorMaker 2; None where its file does not ask for it (invariant E)."""
-    asked = settings.features.connect_offsets
+    asked = settings.features[CONNECT_OFFSETS]
     if asked is None or not asked.written:
         return None
     from legacy_mm.flow.connect_offset_topic import recorder
@@ -255,7 +257,7 @@ def _before_first(
 
 
 def _resume(settings: Settings) -> Callable[[frozenset[str]], None] | None:
-    asked = settings.features.connect_offsets
+    asked = settings.features[CONNECT_OFFSETS]
     if asked is None:
         return None
     from legacy_mm.flow.connect_offset_topic import connect_start

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from legacy_mm.config.option import Option, milliseconds, port_number, whole_number
-from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, spelled_today
+from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, spelled_today
 
 AskedEngine = Literal["auto", "batches", "records"]
 ProducerTuning = Literal["meaning", "literal"]
@@ -221,7 +221,7 @@ OPTIONS = (
     ),
 )
 
-ALL_OPTIONS = (*OPTIONS, *(row.option for row in FEATURES), *WITHOUT_EFFECT.values())
+ALL_OPTIONS = (*OPTIONS, *(row.option for row in FLAGS), *WITHOUT_EFFECT.values())
 """The feature flags too."""
 _BY_NAME = {row.name: row for row in ALL_OPTIONS}
 

@@ -14,15 +14,15 @@ from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.rows import FLAGS
 from tests.fixtures.flags import switched_on
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]
 SECONDS = 60.0
-FLAGS = [row.name for row in FEATURES if row.is_feature]
+SWITCHES = [row.name for row in FLAGS if row.is_feature]
 OFFSETS = ("emit.offset-syncs.enabled", "emit.checkpoints.enabled", "sync.group.offsets.enabled")
 EXCLUDED = {("rename.topics", "detect.loops"), *(("detect.loops", name) for name in OFFSETS)}
-MATRIX = sorted({*((name,) for name in FLAGS), *combinations(FLAGS, 2)} - EXCLUDED)
+MATRIX = sorted({*((name,) for name in SWITCHES), *combinations(SWITCHES, 2)} - EXCLUDED)
 
 
 @pytest.mark.parametrize("flags", MATRIX, ids=" ".join)

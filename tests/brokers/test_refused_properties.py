@@ -16,10 +16,11 @@ from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 from legacy_mm.features.duties import Applier
-from legacy_mm.features.duty_scene import TopicNames
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.feature import FeatureSettings, TopicNames
 from legacy_mm.features.schedule import feature_duties
+from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import Look
 
@@ -51,9 +52,9 @@ class Run:
     def __init__(self, source: Any, target: Any, client: Callable[..., Admin], *, sync: bool) -> None:
         kept = ConfigFilterSettings((*DEFAULT_EXCLUDE, r"delete\.retention\.ms"))
         features = (
-            FeatureSettings(config_sync=ConfigSyncSettings(600.0, kept))
+            FeatureSettings().having(TOPIC_CONFIGS, ConfigSyncSettings(600.0, kept))
             if sync
-            else FeatureSettings(preserve_partitions=True, grow_partitions=True, creation=CreationSettings(-1, kept))
+            else FeatureSettings(preserve_partitions=True).having(TOPIC_CREATION, CreationSettings(-1, kept, grow=True))
         )
         there, here = (
             client(name, property_names.read_connection({"bootstrap.servers": each.bootstrap}))

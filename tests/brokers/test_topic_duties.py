@@ -33,12 +33,17 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
-from legacy_mm.features.duties import Applier, Duties, Scheduled
-from legacy_mm.features.duty_scene import TopicNames
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.duties import Applier, Duties
+from legacy_mm.features.duty import Scheduled
+from legacy_mm.features.feature import FeatureSettings, TopicNames
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.schedule import feature_duties
+from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
+from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import AddPartitions, Change, ChangeOutcome, CreateTopic, DeleteConfig, SetConfig
 from tests.fixtures.clusters import NamedKafka
@@ -46,8 +51,9 @@ from tests.fixtures.clusters import NamedKafka
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
 EXCLUDE = ConfigFilterSettings(DEFAULT_EXCLUDE)
-CREATION = FeatureSettings(preserve_partitions=True, grow_partitions=True, creation=CreationSettings(-1, EXCLUDE))
-ACLS = FeatureSettings(acl_sync=AclSyncSettings(600.0))
+PRESERVED = FeatureSettings(preserve_partitions=True)
+CREATION = PRESERVED.having(TOPIC_CREATION, CreationSettings(-1, EXCLUDE, grow=True))
+ACLS = FeatureSettings().having(TOPIC_ACLS, AclSyncSettings(600.0))
 LOGIN = "LOGIN"
 PLAIN = {
     "security.protocol": "sasl_plaintext",
@@ -116,7 +122,8 @@ def changes(outcomes: Sequence[ChangeOutcome]) -> list[Change]:
 
 def config_sync(*exclude: str, source_defaults: bool = False) -> FeatureSettings:
     excluded = (*DEFAULT_EXCLUDE, *exclude)
-    return FeatureSettings(config_sync=ConfigSyncSettings(600.0, ConfigFilterSettings(excluded, source_defaults)))
+    settings = ConfigSyncSettings(600.0, ConfigFilterSettings(excluded, source_defaults))
+    return FeatureSettings().having(TOPIC_CONFIGS, settings)
 
 
 def test_a_missing_topic_is_made_as_the_source_has_it(flow: Flow, topic: Callable[..., str]) -> None:
@@ -137,7 +144,7 @@ def test_creation_with_exclusions_of_ones_own_and_the_sources_defaults(flow: Flo
     config = {"retention.ms": "1000", "min.insync.replicas": "1", "flush.ms": "7"}
     create_topic(flow.source.bootstrap, name, 1, config=config)
     own = ConfigFilterSettings(("flush.*", r"follower\..*", r"leader\..*"), source_defaults=True)
-    features = FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, own))
+    features = PRESERVED.having(TOPIC_CREATION, CreationSettings(1, own))
     (made,) = changes(flow.done(features, name))
     assert isinstance(made, CreateTopic)
     assert made.replication_factor == 1
@@ -162,7 +169,7 @@ def test_fewer_partitions_are_refused_where_they_may_not_grow(flow: Flow, topic:
     name = topic()
     create_topic(flow.source.bootstrap, name, 2)
     create_topic(flow.target.bootstrap, f"A.{name}", 1)
-    (scheduled,), _ = flow.duties(FeatureSettings(preserve_partitions=True))
+    (scheduled,), _ = flow.duties(PRESERVED)
     found = scheduled.duty.look(frozenset({name}), Deadline.after(SECONDS))
     assert (found.changes, found.notes) == ((), ())
     (trouble,) = found.troubles
@@ -191,7 +198,7 @@ def test_copies_of_heartbeats_have_a_topic_whatever_is_mirrored(
     """Old records go from it as from the source's, which may be data of the user's that is only called like them."""
     name, config = f"{topic()}.heartbeats", {"cleanup.policy": cleanup}
     create_topic(flow.source.bootstrap, name, 2, config=config)
-    outcomes = flow.done(FeatureSettings(replicate_heartbeats=True))
+    outcomes = flow.done(FeatureSettings().having(HEARTBEATS, HeartbeatSettings(None, -1, replicated=True)))
     assert changes(outcomes) == [CreateTopic(f"A.{name}", 2, -1, config)]
     assert overrides(flow.target.bootstrap, f"A.{name}") == config
 
@@ -272,7 +279,7 @@ def test_access_rules(clean: Flow) -> None:
     assert changes(clean.done(ACLS, "t", mirrored="t|all")) == []
     assert rules(here) == wanted | foreign
 
-    prefixed = FeatureSettings(acl_sync=AclSyncSettings(600.0, prefixed=True))
+    prefixed = FeatureSettings().having(TOPIC_ACLS, AclSyncSettings(600.0, prefixed=True))
     assert len(changes(clean.done(prefixed, "t", "all", "orders-1", mirrored="t|all|orders.*"))) == 1
     assert rules(here) == wanted | foreign | {rule("A.orders", "READ", "ALLOW", "PREFIXED")}
 
@@ -298,7 +305,7 @@ def test_only_what_we_added_is_removed(clean: Flow, tmp_path: Path, monkeypatch:
     """Also by a process that is started later; nothing goes because a filter changed."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     here, there = clean.target.bootstrap, clean.source.bootstrap
-    features = FeatureSettings(acl_sync=AclSyncSettings(600.0, remove=True))
+    features = FeatureSettings().having(TOPIC_ACLS, AclSyncSettings(600.0, remove=True))
     add_rules(there, [rule("t", "READ"), rule("t", "ALTER"), rule("u", "ALL")])
     add_rules(here, [rule("A.t", "ALTER"), rule("A.v", "READ")])
     assert len(changes(clean.done(features))) == 2

@@ -334,6 +334,7 @@ ALLOWED_TWICE = {
     "membership": "the same work by either client library",
     "api": "what users write handlers against, and what clients can do",
     "flags": "each feature has its flags in its folder",
+    "feature": "each feature has its value, for its line, in its folder",
 }
 
 

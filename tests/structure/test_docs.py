@@ -13,15 +13,15 @@ from legacy_mm.cli.commands import COMMANDS
 from legacy_mm.cli.log_lines import LOG_LINES, LogLine
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.messages import WORDING
-from legacy_mm.features.feature import Feature
-from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.flag import Flag
+from legacy_mm.features.rows import FLAGS
 from legacy_mm.logs import events
 from legacy_mm.options.option_catalogue import option_called
 from tests.fixtures.doc_blocks import LANGUAGES, NOT_RUN, OUTPUT, PAGES, SHELL, blocks
 from tests.structure.source_tree import CHECKOUT
 
 DOCS = CHECKOUT / "docs"
-LADDER = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
+LADDER = sorted((row for row in FLAGS if row.is_feature), key=lambda row: row.step)
 MOST_WORDS, WIDTH, MOST_ARCHITECTURE = 1300, 100, 200
 TEXTS = (*(CHECKOUT / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")), *PAGES)
 OLD_OPTIONS = {row.option.name for row in ROWS}
@@ -101,7 +101,7 @@ def test_what_is_not_run_is_in_some_page() -> None:
 
 
 @pytest.mark.parametrize("row", LADDER, ids=lambda row: row.name)
-def test_every_feature_has_its_step_and_its_sample(row: Feature) -> None:
+def test_every_feature_has_its_step_and_its_sample(row: Flag) -> None:
     assert f"### {row.step}. `{row.name}`\n" in (DOCS / "how-to" / "features.md").read_text()
     assert len(list((CHECKOUT / "samples" / "features").glob(f"{row.step}-*.properties"))) == 1
 

@@ -15,7 +15,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
         audit/record cli/commands cli/log_lines clients/api clients/native/connection_errors clients/native/error_text
         compat/defaults compat/legacy_options config/settings explain/differences explain/known_difference
-        features/connect_offsets/connect_offset_settings features/feature features/feature_settings flow/flow_settings
+        features/connect_offsets/connect_offset_settings features/duty features/flag flow/flow_settings
         handlers/api logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans protocol/uncompiled
         spark/attempt spark/task_entry
     """,
@@ -32,9 +32,11 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         compat/client_properties/tls compat/client_settings compat/client_translation compat/mirror_maker_2_file
         compat/system_properties compat/zookeeper_files
     """,
-    "test_flags gives all flags": """
-        features/checkpoints/flags features/heartbeats/flags features/offset_syncs/flags features/topic_acls/flags
-        features/topic_configs/flags features/topic_creation/flags
+    "test_flags gives all flags, test_rows and test_schedule ask each feature": """
+        features/checkpoints/feature features/checkpoints/flags features/connect_offsets/feature
+        features/heartbeats/feature features/heartbeats/flags features/offset_syncs/feature
+        features/offset_syncs/flags features/topic_acls/feature features/topic_acls/flags
+        features/topic_configs/feature features/topic_creation/feature features/topic_creation/flags
     """,
     "test_rounds, test_creation and test_moving put the parts of a feature together": """
         features/checkpoints/target_groups features/checkpoints/translation metrics/offset_metrics

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legacy_mm.config.option import Option, boolean, split_list
-from legacy_mm.features.feature import Feature, Relation, replication_factor, seconds, switch
+from legacy_mm.features.flag import Flag, Relation, replication_factor, seconds, switch
 from legacy_mm.features.flag_values import FlagValues
 
 _OWNER = "legacy_mm.features.checkpoints.rounds"
 _GROUPS = "legacy_mm.features.checkpoints.target_groups"
-ROWS = (
-    Feature(
+FLAGS = (
+    Flag(
         switch(
             "emit.checkpoints.enabled",
             "Offsets of the source's groups are translated and written down at the target. (MirrorMaker 2: true.)",
@@ -26,9 +26,9 @@ ROWS = (
         step=9,
         changes="topic SOURCE.checkpoints.internal appears at the target; it stays",
     ),
-    Feature(seconds("emit.checkpoints.interval.seconds", 60, "Between two looks at the groups' offsets.", _OWNER)),
-    Feature(replication_factor("checkpoints", _OWNER)),
-    Feature(
+    Flag(seconds("emit.checkpoints.interval.seconds", 60, "Between two looks at the groups' offsets.", _OWNER)),
+    Flag(replication_factor("checkpoints", _OWNER)),
+    Flag(
         Option(
             "groups",
             ".*",
@@ -37,7 +37,7 @@ ROWS = (
             _OWNER,
         )
     ),
-    Feature(
+    Flag(
         Option(
             "groups.exclude",
             "console-consumer-.*, connect-.*, __.*",
@@ -47,7 +47,7 @@ ROWS = (
         ),
         synonyms=("groups.blacklist",),
     ),
-    Feature(
+    Flag(
         Option(
             "refresh.groups.enabled",
             "true",
@@ -58,8 +58,8 @@ ROWS = (
         ),
         synonyms=("refresh.groups",),
     ),
-    Feature(seconds("refresh.groups.interval.seconds", 600, "Between two such looks.", _OWNER)),
-    Feature(
+    Flag(seconds("refresh.groups.interval.seconds", 600, "Between two such looks.", _OWNER)),
+    Flag(
         switch(
             "sync.group.offsets.enabled",
             "Groups without members at the target get the translated offsets, and never go back.",
@@ -71,7 +71,7 @@ ROWS = (
         step=10,
         changes="groups appear at the target, and their offsets move; they stay",
     ),
-    Feature(seconds("sync.group.offsets.interval.seconds", 60, "Between two comparisons.", _GROUPS)),
+    Flag(seconds("sync.group.offsets.interval.seconds", 60, "Between two comparisons.", _GROUPS)),
 )
 
 

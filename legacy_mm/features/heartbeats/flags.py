@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legacy_mm.config.option import Option, boolean
-from legacy_mm.features.feature import Feature, Relation, replication_factor, seconds, switch
+from legacy_mm.features.flag import Flag, Relation, replication_factor, seconds, switch
 from legacy_mm.features.flag_values import FlagValues
 
 _OWNER = "legacy_mm.features.heartbeats.emitter"
-ROWS = (
-    Feature(
+FLAGS = (
+    Flag(
         switch(
             "emit.heartbeats.enabled",
             "A record in the target's topic heartbeats says again and again that this flow is alive. "
@@ -27,9 +27,9 @@ ROWS = (
         changes="topic heartbeats appears at the target, and the source's heartbeats topics are mirrored under its "
         "alias; they stay",
     ),
-    Feature(seconds("emit.heartbeats.interval.seconds", 1, "Between two heartbeats.", _OWNER)),
-    Feature(replication_factor("heartbeats", _OWNER)),
-    Feature(
+    Flag(seconds("emit.heartbeats.interval.seconds", 1, "Between two heartbeats.", _OWNER)),
+    Flag(replication_factor("heartbeats", _OWNER)),
+    Flag(
         Option(
             "heartbeats.replication.enabled",
             "false",
@@ -48,11 +48,14 @@ ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatSettings:
-    """A record in the target's topic of heartbeats says again and again that the flow is alive."""
+    """A record in the target's topic of heartbeats says that the flow is alive; or those of the source are mirrored."""
 
-    interval: float
+    interval: float | None
+    """Between two heartbeats; None: none are emitted."""
     replication_factor: int
     """-1: as the target's brokers have it."""
+    replicated: bool = False
+    """The source's heartbeats topics are mirrored whatever the pattern says."""
 
 
 def imply(values: FlagValues) -> None:
@@ -63,6 +66,11 @@ def imply(values: FlagValues) -> None:
 
 def read(values: FlagValues) -> HeartbeatSettings | None:
     """Return the settings, or None if the feature is off."""
-    if not values["emit.heartbeats.enabled"]:
+    emitted, replicated = values["emit.heartbeats.enabled"], values["heartbeats.replication.enabled"]
+    if not emitted and not replicated:
         return None
-    return HeartbeatSettings(values.seconds("emit.heartbeats"), values["heartbeats.topic.replication.factor"])
+    return HeartbeatSettings(
+        values.seconds("emit.heartbeats") if emitted else None,
+        values["heartbeats.topic.replication.factor"],
+        replicated=replicated,
+    )

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
-from legacy_mm.features.duties import Scheduled
-from legacy_mm.features.duty_scene import DutyScene
+from legacy_mm.features.duty import Scheduled
+from legacy_mm.features.feature import DutyScene
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
 from legacy_mm.policies.config_filter import TopicProperty
 
@@ -54,10 +54,7 @@ def _cleanup(properties: Iterable[TopicProperty]) -> dict[str, str]:
     return {row.name: row.value for row in properties if row.name == "cleanup.policy" and row.value is not None}
 
 
-def scheduled(scene: DutyScene) -> Scheduled | None:
-    """Return the duty, or None if no heartbeats come or topic creation makes their copies."""
-    features = scene.features
-    if not features.replicate_heartbeats or (features.creation is not None and not features.canary):
-        return None
+def scheduled(scene: DutyScene) -> Scheduled:
+    """Return the duty."""
     duty = HeartbeatCopies(scene.source, scene.target, scene.names.remote, scene.names.brings_heartbeats)
     return Scheduled(duty, scene.watch_interval, before_copying=True)

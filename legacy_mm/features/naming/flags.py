@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from legacy_mm.config.option import Option, boolean, split_list
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.features.feature import Feature, Relation, switch
+from legacy_mm.features.flag import Flag, Relation, switch
 from legacy_mm.features.flag_values import FlagValues, extend_default, read_flag
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY, check_letters, foreign, policy_name
 from legacy_mm.features.naming.policy_names import POLICY as _POLICY
@@ -21,8 +21,8 @@ _EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.intern
 """`topics.exclude` of DefaultTopicFilter, by `mm2.compatibility`."""
 _ALIAS = Relation("source.cluster.alias", "the names at the target begin with it")
 
-ROWS = (
-    Feature(
+FLAGS = (
+    Flag(
         switch(
             "rename.topics",
             "Names at the target begin with the source's alias: DefaultReplicationPolicy.",
@@ -35,9 +35,9 @@ ROWS = (
         step=5,
         changes="new topics appear under the new names and begin where the group stands; the old copies stay",
     ),
-    Feature(Option("source.cluster.alias", "", "alias", "What the source is called in names.", _OWNER)),
-    Feature(Option("target.cluster.alias", "target", "alias", "What the target is called in names.", _OWNER)),
-    Feature(
+    Flag(Option("source.cluster.alias", "", "alias", "What the source is called in names.", _OWNER)),
+    Flag(Option("target.cluster.alias", "target", "alias", "What the target is called in names.", _OWNER)),
+    Flag(
         Option(
             "replication.policy.class",
             "LegacyReplicationPolicy",
@@ -47,8 +47,8 @@ ROWS = (
             _OWNER,
         ),
     ),
-    Feature(Option("replication.policy.separator", ".", "text", "Between an alias and a name.", _OWNER)),
-    Feature(
+    Flag(Option("replication.policy.separator", ".", "text", "Between an alias and a name.", _OWNER)),
+    Flag(
         Option(
             "replication.policy.internal.topic.separator.enabled",
             "true",
@@ -58,7 +58,7 @@ ROWS = (
             type=boolean,
         )
     ),
-    Feature(
+    Flag(
         Option(
             "mm2.compatibility",
             "3.9",
@@ -68,7 +68,7 @@ ROWS = (
             choices=("3.9", "4"),
         )
     ),
-    Feature(
+    Flag(
         Option(
             "topics",
             "",
@@ -77,7 +77,7 @@ ROWS = (
             "legacy_mm.policies.topic_filter",
         )
     ),
-    Feature(
+    Flag(
         Option(
             "topics.exclude",
             "",
@@ -88,7 +88,7 @@ ROWS = (
         synonyms=("topics.blacklist",),
     ),
 )
-_BY_NAME = {row.name: row for row in ROWS}
+_BY_NAME = {row.name: row for row in FLAGS}
 
 
 @dataclass(frozen=True, slots=True)

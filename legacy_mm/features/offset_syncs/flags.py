@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from legacy_mm.config.option import Option, whole_number
-from legacy_mm.features.feature import Feature, Relation, replication_factor, switch
+from legacy_mm.features.flag import Flag, Relation, replication_factor, switch
 from legacy_mm.features.flag_values import FlagValues
 
 _OWNER = "legacy_mm.features.offset_syncs.writer"
-ROWS = (
-    Feature(
+FLAGS = (
+    Flag(
         switch(
             "emit.offset-syncs.enabled",
             "Pairs of offsets, a record's at the source and its copy's at the target, are written down for those who "
@@ -33,7 +33,7 @@ ROWS = (
         step=8,
         changes="a topic of offset syncs and a map of offsets appear where offset-syncs.topic.location says; they stay",
     ),
-    Feature(
+    Flag(
         Option(
             "offset-syncs.topic.location",
             "source",
@@ -43,8 +43,8 @@ ROWS = (
             choices=("source", "target"),
         )
     ),
-    Feature(replication_factor("offset-syncs", _OWNER)),
-    Feature(
+    Flag(replication_factor("offset-syncs", _OWNER)),
+    Flag(
         Option(
             "offset.lag.max",
             "100",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from legacy_mm.clients.api import Admin
+from legacy_mm.clients.native.access_rules import access_rules
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import NoAuthorizer
-from legacy_mm.features.duties import Scheduled
-from legacy_mm.features.duty_scene import DutyScene
-from legacy_mm.features.topic_acls.made_rules import MadeRules
+from legacy_mm.features.duty import Scheduled
+from legacy_mm.features.feature import DutyScene
+from legacy_mm.features.topic_acls.flags import AclSyncSettings
+from legacy_mm.features.topic_acls.made_rules import MadeRules, state_folder
 from legacy_mm.policies import acl_rules
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.changes import CreateAcl, DeleteAcl, Look
+from legacy_mm.policies.changes import Change, CreateAcl, DeleteAcl, Look
 
 
 class TopicAcls:
@@ -75,20 +78,21 @@ class TopicAcls:
         return self._made.between(*clusters, naming=self._remote_name("topic"))
 
 
-def scheduled(scene: DutyScene) -> Scheduled | None:
-    """Return the duty, or None if the feature is off."""
-    settings, names = scene.features.acl_sync, scene.names
-    if settings is None:
-        return None
-    from legacy_mm.clients.native.access_rules import access_rules  # a second client library, for this alone
-
+def scheduled(scene: DutyScene, settings: AclSyncSettings) -> Scheduled:
+    """Return the duty, which notes the rules that it adds if they are ever to be removed."""
+    made = MadeRules(state_folder()) if settings.remove else None
     duty = TopicAcls(
         scene.source,
         scene.target,
-        names.remote,
-        names.concerned,
+        scene.names.remote,
+        scene.names.concerned,
         access_rules,
         prefixed=settings.prefixed,
-        made=scene.made,
+        made=made,
     )
-    return Scheduled(duty, settings.interval)
+    return Scheduled(duty, settings.interval, note=None if made is None else partial(_note, made))
+
+
+def _note(made: MadeRules, changes: Sequence[Change]) -> None:
+    added = [change.rule for change in changes if isinstance(change, CreateAcl)]
+    made.note(added, [change.rule for change in changes if isinstance(change, DeleteAcl)])

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.features.feature import Feature, Relation, seconds, switch
+from legacy_mm.features.flag import Flag, Relation, seconds, switch
 from legacy_mm.features.flag_values import FlagValues
 
 _OWNER = "legacy_mm.features.topic_acls.acl_sync"
-ROWS = (
-    Feature(
+FLAGS = (
+    Flag(
         switch("sync.topic.acls.enabled", "Bring access rules for source topics over to their copies.", _OWNER),
         synonyms=("sync.topic.acls",),
         rights=("Describe on the cluster", "Describe and Alter on the cluster"),
         step=4,
         changes="access rules appear at the target; they stay",
     ),
-    Feature(seconds("sync.topic.acls.interval.seconds", 600, "Between two comparisons.", _OWNER)),
-    Feature(
+    Flag(seconds("sync.topic.acls.interval.seconds", 600, "Between two comparisons.", _OWNER)),
+    Flag(
         switch("sync.topic.acls.prefixed", "Also rules for prefixes of topic names.", _OWNER),
         needs=(Relation("sync.topic.acls.enabled", "it says which rules that brings over"),),
     ),
-    Feature(
+    Flag(
         switch(
             "sync.topic.acls.remove",
             "Rules that this mirror has added go when the source has them no more; it keeps a file of them.",

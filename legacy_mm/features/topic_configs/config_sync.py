@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
-from legacy_mm.features.duties import Scheduled
-from legacy_mm.features.duty_scene import DutyScene
+from legacy_mm.features.duty import Scheduled
+from legacy_mm.features.feature import DutyScene
+from legacy_mm.features.topic_configs.flags import ConfigSyncSettings
 from legacy_mm.features.topic_creation import trials
 from legacy_mm.policies.changes import Alteration, Look
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
@@ -48,10 +49,7 @@ class TopicConfigs:
         return Look(tuple(passing), (*troubles, *refusals))
 
 
-def scheduled(scene: DutyScene) -> Scheduled | None:
-    """Return the duty, or None if the feature is off."""
-    settings = scene.features.config_sync
-    if settings is None:
-        return None
-    duty = TopicConfigs(scene.source, scene.target, scene.names.remote, scene.properties(settings.filter))
-    return Scheduled(duty, settings.interval)
+def scheduled(scene: DutyScene, settings: ConfigSyncSettings) -> Scheduled:
+    """Return the duty."""
+    properties = settings.filter.made(scene.names.in_list)
+    return Scheduled(TopicConfigs(scene.source, scene.target, scene.names.remote, properties), settings.interval)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from legacy_mm.config.option import Option
-from legacy_mm.features.feature import Feature, seconds, switch
+from legacy_mm.features.flag import Flag, seconds, switch
 from legacy_mm.features.flag_values import FlagValues
+from legacy_mm.policies.config_filter import ConfigPropertyFilter
 
 _OWNER = "legacy_mm.features.topic_configs.config_sync"
 DEFAULT_EXCLUDE = (
@@ -18,16 +20,16 @@ DEFAULT_EXCLUDE = (
     r"min\.insync\.replicas",
 )
 """`config.properties.exclude` where it is not set."""
-ROWS = (
-    Feature(
+FLAGS = (
+    Flag(
         switch("sync.topic.configs.enabled", "Bring the configuration of source topics over to their copies.", _OWNER),
         synonyms=("sync.topic.configs",),
         rights=("DescribeConfigs on the topics", "DescribeConfigs and AlterConfigs on the topics"),
         step=3,
         changes="properties of target topics follow the source's; the last values stay",
     ),
-    Feature(seconds("sync.topic.configs.interval.seconds", 600, "Between two comparisons.", _OWNER)),
-    Feature(
+    Flag(seconds("sync.topic.configs.interval.seconds", 600, "Between two comparisons.", _OWNER)),
+    Flag(
         Option(
             "config.properties.exclude",
             ",".join(DEFAULT_EXCLUDE),
@@ -37,7 +39,7 @@ ROWS = (
         ),
         synonyms=("config.properties.blacklist",),
     ),
-    Feature(
+    Flag(
         Option(
             "use.defaults.from",
             "target",
@@ -58,6 +60,15 @@ class ConfigFilterSettings:
     source_defaults: bool = False
     """`use.defaults.from=source`."""
 
+    @property
+    def expressions(self) -> dict[str, Sequence[str]]:
+        """Return flag -> its Java expressions."""
+        return {"config.properties.exclude": self.exclude}
+
+    def made(self, in_list: Callable[[Sequence[str]], Callable[[str], bool]]) -> ConfigPropertyFilter:
+        """Return the filter; `in_list` returns a function that accepts the names in a list of Java expressions."""
+        return ConfigPropertyFilter(in_list(self.exclude), source_defaults=self.source_defaults)
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigSyncSettings:
@@ -67,11 +78,10 @@ class ConfigSyncSettings:
     filter: ConfigFilterSettings
 
 
-def read_filter(values: FlagValues) -> ConfigFilterSettings:
+def config_filter(values: FlagValues) -> ConfigFilterSettings:
     """Return the filter of properties, which topic creation uses, too; remark what it protects no more."""
     chosen = ConfigFilterSettings(values.extended("config.properties.exclude"), values["use.defaults.from"] == "source")
-    lost = [each.replace("\\", "") for each in DEFAULT_EXCLUDE if each not in chosen.exclude]
-    if lost and (values["topic.creation"] or values["sync.topic.configs.enabled"]):
+    if lost := [each.replace("\\", "") for each in DEFAULT_EXCLUDE if each not in chosen.exclude]:
         values.remark(
             f"config.properties.exclude takes the place of the default list: {', '.join(lost)} follow the source now. "
             "Write +NAME for each property that is to be excluded besides the default ones"
@@ -79,8 +89,8 @@ def read_filter(values: FlagValues) -> ConfigFilterSettings:
     return chosen
 
 
-def read(values: FlagValues, chosen: ConfigFilterSettings) -> ConfigSyncSettings | None:
+def read(values: FlagValues) -> ConfigSyncSettings | None:
     """Return the settings, or None if the feature is off."""
     if not values["sync.topic.configs.enabled"]:
         return None
-    return ConfigSyncSettings(values.seconds("sync.topic.configs"), chosen)
+    return ConfigSyncSettings(values.seconds("sync.topic.configs"), config_filter(values))

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
-from legacy_mm.features.duties import Scheduled
-from legacy_mm.features.duty_scene import DutyScene
+from legacy_mm.features.duty import Scheduled
+from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.topic_creation import trials
+from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, Look
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, TopicProperty, not_known
 
@@ -103,17 +104,11 @@ def _too_small(change: AddPartitions) -> str:
     )
 
 
-def scheduled(scene: DutyScene) -> Scheduled | None:
-    """Return the duty, or None if partitions need not be as at the source."""
-    features, settings = scene.features, scene.features.creation
-    if not features.preserve_partitions:
-        return None
+def scheduled(scene: DutyScene, settings: CreationSettings | None) -> Scheduled:
+    """Return the duty; without settings it creates nothing, and finds a target with too few partitions."""
+    new = None if settings is None else (settings.replication_factor, settings.filter.made(scene.names.in_list))
     duty = TopicCreation(
-        scene.source,
-        scene.target,
-        scene.names.remote,
-        new=None if settings is None else (settings.replication_factor, scene.properties(settings.filter)),
-        grow=features.grow_partitions,
+        scene.source, scene.target, scene.names.remote, new=new, grow=settings is not None and settings.grow
     )
-    interval = scene.watch_interval if settings is None else features.refresh_interval or math.inf
+    interval = scene.watch_interval if settings is None else settings.refresh_interval or math.inf
     return Scheduled(duty, interval, before_copying=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legacy_mm.config.option import Option, boolean, count_or_default
-from legacy_mm.features.feature import Feature, seconds, switch
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.flag import Flag, seconds, switch
 from legacy_mm.features.flag_values import FlagValues
-from legacy_mm.features.topic_configs.flags import ConfigFilterSettings
+from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, config_filter
 
 _OWNER = "legacy_mm.features.topic_creation.creation"
-ROWS = (
-    Feature(
+FLAGS = (
+    Flag(
         switch(
             "topic.creation",
             "Missing target topics are created with the source's partitions and configuration, and grow with it; "
@@ -22,7 +23,7 @@ ROWS = (
         step=2,
         changes="topics and partitions appear at the target; they stay",
     ),
-    Feature(
+    Flag(
         Option(
             "replication.factor",
             "-1",
@@ -32,7 +33,7 @@ ROWS = (
             type=count_or_default,
         )
     ),
-    Feature(
+    Flag(
         Option(
             "topic.creation.fewer.partitions",
             "grow",
@@ -42,7 +43,7 @@ ROWS = (
             choices=("grow", "refuse"),
         )
     ),
-    Feature(
+    Flag(
         Option(
             "refresh.topics.enabled",
             "true",
@@ -54,7 +55,7 @@ ROWS = (
         ),
         synonyms=("refresh.topics",),
     ),
-    Feature(seconds("refresh.topics.interval.seconds", 600, "Between two such looks.", _OWNER)),
+    Flag(seconds("refresh.topics.interval.seconds", 600, "Between two such looks.", _OWNER)),
 )
 
 
@@ -65,18 +66,31 @@ class CreationSettings:
     replication_factor: int
     """-1: as the target's brokers have it."""
     filter: ConfigFilterSettings
+    grow: bool = False
+    """A target topic with fewer partitions than its source grows; else that is an error."""
+    refresh_interval: float | None = None
+    """Between two looks for new topics and partitions; None: only before copying."""
 
 
-def read(values: FlagValues, properties: ConfigFilterSettings) -> CreationSettings | None:
+def imply(values: FlagValues) -> None:
+    """Set preserve.partitions where topics are created."""
+    if not values["topic.creation"]:
+        return
+    if values.given("preserve.partitions") and not values["preserve.partitions"]:
+        raise ConfigurationError(
+            "topic.creation=true and preserve.partitions=false exclude each other, because a topic that grows with its "
+            "source must be filled like it"
+        )
+    values["preserve.partitions"] = True
+
+
+def read(values: FlagValues) -> CreationSettings | None:
     """Return the settings, or None if the feature is off."""
-    return CreationSettings(values["replication.factor"], properties) if values["topic.creation"] else None
-
-
-def grows(values: FlagValues) -> bool:
-    """Return True if a target topic gets the partitions that it lacks."""
-    return bool(values["topic.creation"]) and values["topic.creation.fewer.partitions"] == "grow"
-
-
-def refresh_interval(values: FlagValues) -> float | None:
-    """Return the seconds between two looks for new topics and partitions; None: only before copying."""
-    return values.seconds("refresh.topics") if values["topic.creation"] and values["refresh.topics.enabled"] else None
+    if not values["topic.creation"]:
+        return None
+    return CreationSettings(
+        values["replication.factor"],
+        config_filter(values),
+        grow=values["topic.creation.fewer.partitions"] == "grow",
+        refresh_interval=values.seconds("refresh.topics") if values["refresh.topics.enabled"] else None,
+    )

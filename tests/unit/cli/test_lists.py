@@ -6,7 +6,7 @@ import pytest
 
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.explain.differences import DIFFERENCES
-from legacy_mm.features.rows import FEATURES, WITHOUT_EFFECT
+from legacy_mm.features.rows import FLAGS, WITHOUT_EFFECT
 from legacy_mm.options.option_catalogue import OPTIONS
 
 
@@ -19,7 +19,7 @@ def printed(name: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_each_option_of_ours_is_listed_once_with_its_variable(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed("options", capsys)
-    for row in (*OPTIONS, *(feature.option for feature in FEATURES), *WITHOUT_EFFECT.values()):
+    for row in (*OPTIONS, *(feature.option for feature in FLAGS), *WITHOUT_EFFECT.values()):
         assert out.count(f"  --{row.name} <") == 1, row.name
         assert row.environment_variable in "".join(out.split()), row.name
 

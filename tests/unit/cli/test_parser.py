@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.cli.parser import OwnValue, own_options_help, own_values, read_own_options
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
-from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.rows import FLAGS
 from legacy_mm.options.option_catalogue import OPTIONS, OwnOptions
 from legacy_mm.options.unbuilt import is_unbuilt
 
@@ -33,7 +33,7 @@ def test_environment_and_command_line() -> None:
 
 def test_an_empty_variable_says_nothing() -> None:
     """A compose file makes one of each that is not set."""
-    names = [row.environment_variable for row in (*OPTIONS, *(each.option for each in FEATURES))]
+    names = [row.environment_variable for row in (*OPTIONS, *(each.option for each in FLAGS))]
     assert read_own_options([], dict.fromkeys(names, "")) == OwnOptions()
 
 
@@ -144,6 +144,6 @@ def test_help_lists_nothing_that_is_not_there() -> None:
 @pytest.mark.parametrize("file", sorted((CHECKOUT / "samples" / "features").iterdir()), ids=lambda file: file.stem)
 def test_the_samples_of_flags_switch_their_step_on(file: Path) -> None:
     given = read_own_options([f"--features.config={file}"], {}).features
-    feature = max((row for row in FEATURES if row.name in given), key=lambda row: row.step)
+    feature = max((row for row in FLAGS if row.name in given), key=lambda row: row.step)
     assert file.stem == f"{feature.step}-{feature.name.removesuffix('.enabled').replace('.', '-')}"
     assert flags.settings(given) != flags.settings({})

@@ -18,6 +18,7 @@ from legacy_mm.errors import (
     LegacyMMError,
     UsageError,
 )
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow.flow_settings import Settings
 
 CONSUMER = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
@@ -264,6 +265,6 @@ def test_java_s_network_properties_do_not_reach_the_clients(tool: Tool) -> None:
 def test_offset_syncs_want_to_be_told_where_records_are(tool: Tool) -> None:
     aliases = ("--source.cluster.alias", "west", "--target.cluster.alias", "east")
     words = (*aliases, "--preserve.partitions", "true", "--emit.offset-syncs.enabled", "true")
-    assert tool.settings(*words).features.offset_syncs is not None
+    assert tool.settings(*words).features[OFFSET_SYNCS] is not None
     with pytest.raises(ConfigurationError, match=r"emit\.offset-syncs\.enabled=true and acks=0 exclude each other"):
         tool(*words, producer=PRODUCER + "acks=0\n")

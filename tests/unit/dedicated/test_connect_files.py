@@ -15,6 +15,10 @@ from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.options.option_catalogue import OwnOptions
 
 RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "mm2_files.json"
@@ -73,16 +77,18 @@ def flow(tmp_path: Path, *connectors: str, worker: str = WORKER) -> FlowRun:
 def test_connectors_with_the_same_aliases_are_one_flow(tmp_path: Path) -> None:
     run = flow(tmp_path, SOURCE, CHECKPOINT)
     assert run.connectors == ("MirrorSourceConnector", "MirrorCheckpointConnector")
-    assert run.settings.features.checkpoints is not None
-    assert run.settings.features.heartbeats is None
-    assert run.settings.features.connect_offsets is None
+    assert run.settings.features[CHECKPOINTS] is not None
+    heartbeats = run.settings.features[HEARTBEATS]
+    assert heartbeats is not None
+    assert heartbeats.interval is None, "none are emitted; those of the source are mirrored"
+    assert run.settings.features[CONNECT_OFFSETS] is None
     assert run.settings.target.connection.bootstrap_servers == ("b:1",)
 
 
 def test_a_source_connector_alone_has_no_checkpoints(tmp_path: Path) -> None:
     features = flow(tmp_path, SOURCE).settings.features
-    assert features.checkpoints is None
-    assert features.offset_syncs is not None
+    assert features[CHECKPOINTS] is None
+    assert features[OFFSET_SYNCS] is not None
 
 
 def test_transforms_of_a_connector(tmp_path: Path) -> None:
@@ -100,7 +106,7 @@ def test_the_sink_connector_of_kip_382(tmp_path: Path) -> None:
 
 def test_a_distributed_worker_has_a_topic_to_resume_from(tmp_path: Path) -> None:
     worker = "bootstrap.servers=b:1\noffset.storage.topic=connect-offsets\noffset.storage.replication.factor=1\n"
-    stored = flow(tmp_path, SOURCE, worker=worker).settings.features.connect_offsets
+    stored = flow(tmp_path, SOURCE, worker=worker).settings.features[CONNECT_OFFSETS]
     assert stored is not None
     assert (stored.topic, stored.connector) == ("connect-offsets", "s")
 

@@ -13,6 +13,13 @@ from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
+from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.options.option_catalogue import OwnOptions
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
@@ -34,22 +41,27 @@ def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
     assert features.naming.policy == "DefaultReplicationPolicy"
     assert (features.naming.source_alias, features.naming.target_alias) == ("A", "B")
     assert features.preserve_partitions
-    assert features.creation is not None
-    assert features.creation.replication_factor == 2
-    assert features.config_sync is not None
-    assert features.acl_sync is not None
-    assert features.offset_syncs is not None
-    assert features.offset_syncs.location == "source"
-    assert features.checkpoints is not None
-    assert features.checkpoints.sync_interval is None
-    assert features.heartbeats is not None
-    assert features.heartbeats.interval == 1
-    assert features.replicate_heartbeats
+    creation = features[TOPIC_CREATION]
+    assert creation is not None
+    assert creation.replication_factor == 2
+    assert features[TOPIC_CONFIGS] is not None
+    assert features[TOPIC_ACLS] is not None
+    syncs = features[OFFSET_SYNCS]
+    assert syncs is not None
+    assert syncs.location == "source"
+    checkpoints = features[CHECKPOINTS]
+    assert checkpoints is not None
+    assert checkpoints.sync_interval is None
+    heartbeats = features[HEARTBEATS]
+    assert heartbeats is not None
+    assert heartbeats.interval == 1
+    assert heartbeats.replicated
     assert features.topics is not None
     assert features.topics.include == (".*",)
-    assert features.connect_offsets is not None
-    assert features.connect_offsets.topic == "mm2-offsets.A.internal"
-    assert (features.connect_offsets.connector, features.connect_offsets.cluster) == ("MirrorSourceConnector", "A")
+    stored = features[CONNECT_OFFSETS]
+    assert stored is not None
+    assert stored.topic == "mm2-offsets.A.internal"
+    assert (stored.connector, stored.cluster) == ("MirrorSourceConnector", "A")
 
 
 def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
@@ -57,9 +69,12 @@ def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
     features = run.settings.features
     assert run.settings.streams == 0
     assert run.connectors == ("MirrorHeartbeatConnector",)
-    assert features.heartbeats is not None
-    assert not features.replicate_heartbeats
-    assert (features.creation, features.offset_syncs, features.checkpoints, features.connect_offsets) == (None,) * 4
+    heartbeats = features[HEARTBEATS]
+    assert heartbeats is not None
+    assert not heartbeats.replicated
+    assert (features[TOPIC_CREATION], features[OFFSET_SYNCS], features[CHECKPOINTS], features[CONNECT_OFFSETS]) == (
+        None,
+    ) * 4
 
 
 @pytest.mark.parametrize(
@@ -93,7 +108,7 @@ def test_group_positions_and_intervals_of_the_file() -> None:
     settings = flow(text).settings
     assert (settings.source.group_id, settings.source.offset_reset) == ("own", "latest")
     assert (settings.commit_interval, settings.source.metadata_max_age) == (2.5, 30.0)
-    stored = settings.features.connect_offsets
+    stored = settings.features[CONNECT_OFFSETS]
     assert stored is not None
     assert (stored.topic, stored.written) == ("stored", False)
 
@@ -101,9 +116,10 @@ def test_group_positions_and_intervals_of_the_file() -> None:
 def test_aliases_of_the_top_level_hold_for_names_and_not_for_the_clients() -> None:
     settings = flow("source.cluster.alias = X\n").settings
     assert settings.features.naming.source_alias == "X"
-    assert settings.features.connect_offsets is not None
-    assert settings.features.connect_offsets.topic == "mm2-offsets.A.internal"
-    assert settings.features.connect_offsets.cluster == "X"
+    stored = settings.features[CONNECT_OFFSETS]
+    assert stored is not None
+    assert stored.topic == "mm2-offsets.A.internal"
+    assert stored.cluster == "X"
 
 
 def test_empty_aliases_and_separator_keep_names() -> None:
@@ -115,13 +131,13 @@ def test_empty_aliases_and_separator_keep_names() -> None:
 def test_one_empty_alias_with_names_kept(text: str) -> None:
     """A public file has it: MirrorMaker 2 runs all its parts."""
     features = flow(f"{text}replication.policy.class = IdentityReplicationPolicy\n").settings.features
-    assert features.offset_syncs is not None
-    assert features.heartbeats is not None
+    assert features[OFFSET_SYNCS] is not None
+    assert features[HEARTBEATS] is not None
 
 
 def test_empty_aliases_of_a_flow_that_only_emits_heartbeats() -> None:
     text = "source.cluster.alias =\ntarget.cluster.alias =\nreplication.policy.separator =\n"
-    assert flow(text, Pair("B", "A")).settings.features.heartbeats is not None
+    assert flow(text, Pair("B", "A")).settings.features[HEARTBEATS] is not None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.features.duties import Applier, Duties, Scheduled
+from legacy_mm.features.duties import Applier, Duties
+from legacy_mm.features.duty import Scheduled
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import AddPartitions, CreateAcl, CreateTopic, Look, SetConfig
 from tests.fakes.admin import FakeAdmin

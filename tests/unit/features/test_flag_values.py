@@ -6,15 +6,15 @@ import pytest
 
 from legacy_mm.config.option import Option
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.features.feature import Feature, seconds, switch
+from legacy_mm.features.flag import Flag, seconds, switch
 from legacy_mm.features.flag_values import FlagValues, Given, extend_default, first_given
 
 ROWS = (
-    Feature(switch("on", "", "o")),
-    Feature(seconds("look.interval.seconds", 60, "", "o")),
-    Feature(Option("kind", "a", "kind", "", "o", choices=("a", "b"))),
-    Feature(Option("names", "x, y", "pattern,...", "", "o")),
-    Feature(Option("client", None, "name=value", "", "o", repeated=True)),
+    Flag(switch("on", "", "o")),
+    Flag(seconds("look.interval.seconds", 60, "", "o")),
+    Flag(Option("kind", "a", "kind", "", "o", choices=("a", "b"))),
+    Flag(Option("names", "x, y", "pattern,...", "", "o")),
+    Flag(Option("client", None, "name=value", "", "o", repeated=True)),
 )
 
 

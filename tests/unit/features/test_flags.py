@@ -9,23 +9,29 @@ import pytest
 
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.flags import CheckpointSettings, GroupFilterSettings
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.feature import FeatureSettings
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.naming.flags import NamingSettings
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
-from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
-from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE
+from legacy_mm.features.rows import BY_NAME, FEATURES, FLAGS, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
+from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
+from legacy_mm.features.topic_creation.flags import CreationSettings
 from tests.fixtures.flags import switched_on
 
-ON = {row.name: ["true"] for row in FEATURES if row.is_feature}
+ON = {row.name: ["true"] for row in FLAGS if row.is_feature}
 LOOPS = ("rename.topics", "detect.loops")
 ALIASES = {"source.cluster.alias": ["a"], "target.cluster.alias": ["b"]}
 
 
 def test_without_flags_everything_is_off() -> None:
     off = flags.settings({}, {}, {})
-    assert (off.creation, off.config_sync, off.acl_sync, off.topics, off.refresh_interval) == (None,) * 5
+    assert [off[feature] for feature in FEATURES] == [None] * len(FEATURES)
+    assert off.topics is None
     assert off == FeatureSettings(naming=off.naming)
     assert (off.naming.policy, off.canary) == ("LegacyReplicationPolicy", "")
 
@@ -251,62 +257,61 @@ def test_the_vendors_manual_is_true(name: str) -> None:
 def test_creation() -> None:
     read = flags.settings({"topic.creation": ["true"], "use.defaults.from": ["source"]})
     assert read.preserve_partitions
-    assert read.grow_partitions
-    assert read.creation is not None
-    assert (read.creation.replication_factor, read.refresh_interval) == (-1, 600.0)
-    assert read.creation.filter.source_defaults
-    assert r"min\.insync\.replicas" in read.creation.filter.exclude
+    creation = read[TOPIC_CREATION]
+    assert creation is not None
+    assert (creation.replication_factor, creation.refresh_interval, creation.grow) == (-1, 600.0, True)
+    assert creation.filter.source_defaults
+    assert r"min\.insync\.replicas" in creation.filter.exclude
     still = flags.settings(
         {"topic.creation": ["true"], "refresh.topics": [], "refresh.topics.enabled": ["false"]},
         {"config.properties.exclude": [""], "topic.creation.fewer.partitions": ["refuse"]},
     )
-    assert (still.refresh_interval, still.grow_partitions) == (None, False)
-    assert still.creation is not None
-    assert still.creation.filter.exclude == ()
+    assert still[TOPIC_CREATION] == CreationSettings(-1, ConfigFilterSettings(()))
 
 
 @pytest.mark.parametrize(
-    ("given", "emitted", "replicated"),
+    ("given", "asked"),
     [
-        ({}, None, False),
-        ({"emit.heartbeats.enabled": "true"}, HeartbeatSettings(1.0, -1), True),
+        ({}, None),
+        ({"emit.heartbeats.enabled": "true"}, HeartbeatSettings(1.0, -1, replicated=True)),
         (
             {"emit.heartbeats.enabled": "true", "heartbeats.replication.enabled": "false"},
             HeartbeatSettings(1.0, -1),
-            False,
         ),
-        ({"heartbeats.replication.enabled": "true", "emit.heartbeats.interval.seconds": "2"}, None, True),
+        (
+            {"heartbeats.replication.enabled": "true", "emit.heartbeats.interval.seconds": "2"},
+            HeartbeatSettings(None, -1, replicated=True),
+        ),
         (
             {
                 "emit.heartbeats.enabled": "true",
                 "emit.heartbeats.interval.seconds": "7",
                 "heartbeats.topic.replication.factor": "3",
             },
-            HeartbeatSettings(7.0, 3),
-            True,
+            HeartbeatSettings(7.0, 3, replicated=True),
         ),
     ],
 )
-def test_heartbeats(given: dict[str, str], emitted: HeartbeatSettings | None, replicated: bool) -> None:
+def test_heartbeats(given: dict[str, str], asked: HeartbeatSettings | None) -> None:
     read = flags.settings({name: [text] for name, text in given.items()}, ALIASES)
-    assert (read.heartbeats, read.replicate_heartbeats) == (emitted, replicated)
+    assert read[HEARTBEATS] == asked
 
 
 def test_offset_syncs() -> None:
     on = {"emit.offset-syncs.enabled": ["true"], "topic.creation": ["true"]}
-    assert flags.settings(on, ALIASES).offset_syncs == OffsetSyncSettings("source", -1, 100)
+    assert flags.settings(on, ALIASES)[OFFSET_SYNCS] == OffsetSyncSettings("source", -1, 100)
     more = {
         "offset-syncs.topic.location": ["target"],
         "offset-syncs.topic.replication.factor": ["3"],
         "offset.lag.max": ["0"],
     }
-    assert flags.settings(on, more, ALIASES).offset_syncs == OffsetSyncSettings("target", 3, 0)
+    assert flags.settings(on, more, ALIASES)[OFFSET_SYNCS] == OffsetSyncSettings("target", 3, 0)
 
 
 def test_checkpoints() -> None:
     on = {name: [text] for name, text in switched_on(["emit.checkpoints.enabled"]).items()}
     mm2 = GroupFilterSettings((".*",), ("console-consumer-.*", "connect-.*", "__.*"))
-    assert flags.settings(on).checkpoints == CheckpointSettings(60.0, -1, mm2, 600.0, None)
+    assert flags.settings(on)[CHECKPOINTS] == CheckpointSettings(60.0, -1, mm2, 600.0, None)
     more = {
         "emit.checkpoints.interval.seconds": ["5"],
         "checkpoints.topic.replication.factor": ["3"],
@@ -316,7 +321,7 @@ def test_checkpoints() -> None:
         "sync.group.offsets.enabled": ["true"],
     }
     all_of_it = CheckpointSettings(5.0, 3, GroupFilterSettings(("a", "b"), ()), None, 60.0)
-    assert flags.settings(on, more).checkpoints == all_of_it
+    assert flags.settings(on, more)[CHECKPOINTS] == all_of_it
 
 
 @pytest.mark.parametrize(
@@ -340,10 +345,10 @@ def test_names_without_effect_are_said_once() -> None:
 
 
 def test_rows_name_each_other() -> None:
-    for row in FEATURES:
+    for row in FLAGS:
         assert all(other.name in BY_NAME and other.because for other in row.needs)
         assert bool(row.changes) == row.is_feature
-    steps = [row.step for row in FEATURES if row.is_feature]
+    steps = [row.step for row in FLAGS if row.is_feature]
     assert sorted(steps) == list(range(1, len(steps) + 1))
 
 
@@ -360,12 +365,13 @@ def test_a_plus_extends_a_default_list() -> None:
             "groups.exclude": ["+mine"],
         }
     )
-    assert more.creation is not None
-    assert more.creation.filter.exclude == (*DEFAULT_EXCLUDE, r"segment\.bytes", r"retention\.ms")
+    creation, checkpoints = more[TOPIC_CREATION], more[CHECKPOINTS]
+    assert creation is not None
+    assert creation.filter.exclude == (*DEFAULT_EXCLUDE, r"segment\.bytes", r"retention\.ms")
     assert more.topics is not None
     assert more.topics.exclude[-2:] == ("__.*", "tmp-.*")
-    assert more.checkpoints is not None
-    assert more.checkpoints.groups.exclude[-2:] == ("__.*", "mine")
+    assert checkpoints is not None
+    assert checkpoints.groups.exclude[-2:] == ("__.*", "mine")
     assert more.remarks == ()
 
 

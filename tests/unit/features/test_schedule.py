@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.config import property_names
-from legacy_mm.features.duty_scene import TopicNames
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.feature import FeatureSettings, TopicNames
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.schedule import feature_duties
+from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
+from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
 from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, ConfigSyncSettings
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
 
 FILTER = ConfigFilterSettings(())
@@ -20,34 +25,37 @@ NOWHERE = NativeAdmin("source", property_names.read_connection({"bootstrap.serve
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
 
 
+OFF = FeatureSettings()
+PRESERVED = FeatureSettings(preserve_partitions=True)
+CREATED = PRESERVED.having(TOPIC_CREATION, CreationSettings(1, FILTER))
+REPLICATED = HeartbeatSettings(None, -1, replicated=True)
+SYNCED = OFF.having(TOPIC_CONFIGS, ConfigSyncSettings(8.0, FILTER))
+
+
 @pytest.mark.parametrize(
     ("features", "due"),
     [
-        (FeatureSettings(), []),
-        (FeatureSettings(preserve_partitions=True), [("topic-creation", 300.0, True)]),
+        (OFF, []),
+        (PRESERVED, [("topic-creation", 300.0, True)]),
         (
-            FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER), refresh_interval=7.0),
+            PRESERVED.having(TOPIC_CREATION, CreationSettings(1, FILTER, refresh_interval=7.0)),
             [("topic-creation", 7.0, True)],
         ),
+        (CREATED, [("topic-creation", math.inf, True)]),
+        (OFF.having(HEARTBEATS, REPLICATED), [("heartbeat-copies", 300.0, True)]),
         (
-            FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER)),
-            [("topic-creation", math.inf, True)],
-        ),
-        (FeatureSettings(replicate_heartbeats=True), [("heartbeat-copies", 300.0, True)]),
-        (
-            FeatureSettings(
-                preserve_partitions=True, creation=CreationSettings(1, FILTER), replicate_heartbeats=True, canary="a"
-            ),
+            replace(CREATED, canary="a").having(HEARTBEATS, REPLICATED),
             [("topic-creation", math.inf, True), ("heartbeat-copies", 300.0, True)],
         ),
+        (CREATED.having(HEARTBEATS, REPLICATED), [("topic-creation", math.inf, True)]),
+        (SYNCED, [("topic-configs", 8.0, False)]),
         (
-            FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER), replicate_heartbeats=True),
-            [("topic-creation", math.inf, True)],
+            SYNCED.having(HEARTBEATS, REPLICATED),
+            [("heartbeat-copies", 300.0, True), ("topic-configs", 8.0, False)],
         ),
-        (FeatureSettings(config_sync=ConfigSyncSettings(8.0, FILTER)), [("topic-configs", 8.0, False)]),
-        (FeatureSettings(acl_sync=AclSyncSettings(9.0)), [("topic-acls", 9.0, False)]),
+        (OFF.having(TOPIC_ACLS, AclSyncSettings(9.0)), [("topic-acls", 9.0, False)]),
         (
-            FeatureSettings(config_sync=ConfigSyncSettings(8.0, FILTER), acl_sync=AclSyncSettings(9.0)),
+            SYNCED.having(TOPIC_ACLS, AclSyncSettings(9.0)),
             [("topic-configs", 8.0, False), ("topic-acls", 9.0, False)],
         ),
     ],

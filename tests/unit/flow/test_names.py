@@ -6,7 +6,7 @@ import pytest
 
 from legacy_mm.config.settings import TopicSettings
 from legacy_mm.features import flags
-from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.rows import FLAGS
 from legacy_mm.flow.names import Names
 from tests.unit.policies.expression import Expression
 
@@ -85,5 +85,5 @@ def test_the_rights_name_every_topic_of_its_own(location: str) -> None:
     others = dict.fromkeys(("preserve_partitions", "emit_checkpoints_enabled", "emit_heartbeats_enabled"), "true")
     flow = names(**syncs, **others)
     for rights, place in enumerate(("source", "target")):
-        told = " ".join(row.rights[rights] for row in FEATURES).replace("SOURCE", "A").replace("TARGET", "B")
+        told = " ".join(row.rights[rights] for row in FLAGS).replace("SOURCE", "A").replace("TARGET", "B")
         assert [topic for topic in flow.own_topics(place) if topic not in told] == []

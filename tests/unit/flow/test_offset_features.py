@@ -9,6 +9,7 @@ import pytest
 
 from legacy_mm.clients.native.internal_topic import OnResult
 from legacy_mm.config import property_names
+from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.flow import offset_features
 from legacy_mm.flow.offset_features import FlowOffsets
@@ -27,7 +28,7 @@ def test_a_topic_that_takes_nothing_is_told_once_until_it_takes_a_record(
         told[topic] = on_result
 
     monkeypatch.setattr(offset_features, "InternalTopicWriter", writer)
-    features = SimpleNamespace(checkpoints=None)
+    features = FeatureSettings()
     at = property_names.read_connection(SERVERS)
     settings: Any = SimpleNamespace(
         source_admin_connection=at, target_admin_connection=at, commit_interval=60.0, features=features

@@ -11,6 +11,7 @@ import pytest
 
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.flow import control_groups, task_limit
 from tests.unit.flow_settings import flow_settings
@@ -95,7 +96,7 @@ def test_where_nothing_is_limited_any_number_may_start(host: Path) -> None:
 def test_features_have_clients_of_their_own(host: Path) -> None:
     in_cgroup(host, "0::/a", "a", "105")
     settings = flow_settings()
-    features = replace(settings.features, heartbeats=HeartbeatSettings(1.0, -1))
+    features = settings.features.having(HEARTBEATS, HeartbeatSettings(1.0, -1))
     task_limit.check_task_limit([settings])
     with pytest.raises(ConfigurationError, match="1 stream need about 98 processes and threads"):
         task_limit.check_task_limit([replace(settings, features=features)])

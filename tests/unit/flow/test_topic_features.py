@@ -9,7 +9,9 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
-from legacy_mm.features.duties import Applier, Scheduled
+from legacy_mm.features.duties import Applier
+from legacy_mm.features.duty import Scheduled
+from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow import topic_features
 from legacy_mm.flow.topic_features import FlowDuties
 from legacy_mm.policies.changes import Look
@@ -42,7 +44,7 @@ def test_a_cluster_that_is_away_takes_no_time_from_the_other(monkeypatch: pytest
         source=None,
     )
     monkeypatch.setattr(topic_features, "DutyClusters", lambda *_: clusters)
-    settings = SimpleNamespace(features=SimpleNamespace(heartbeats=None))
+    settings = SimpleNamespace(features=FeatureSettings())
     made = FlowDuties(cast(Any, settings), cast(Any, SimpleNamespace(scope={"t"})), lambda *row: None)
     made.topics_found(frozenset({"t"}))
     assert (source.had_time, target.had_time) == ([True], [True])

@@ -12,7 +12,7 @@ from legacy_mm.config.kafka_clients import KERBEROS
 from legacy_mm.config.property_names import TOKEN_AUTH
 from legacy_mm.config.settings import HandlerSettings, SparkSettings
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_features import DutyClusters

@@ -15,7 +15,8 @@ from compat.laboratory.upgrade_waves import Rules
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.errors import ConfigurationError, LegacyMMError
-from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
+from legacy_mm.features.rows import FLAGS
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.protocol.mirror_records import Checkpoint
 
@@ -44,7 +45,7 @@ def settings_of(folder: Path, numbers: Sequence[int]) -> Settings:
 
 
 def test_the_rungs_are_the_ladder() -> None:
-    ladder = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
+    ladder = sorted((row for row in FLAGS if row.is_feature), key=lambda row: row.step)
     assert [rung.flag for rung in RUNGS] == [row.name for row in ladder]
     assert len(list(FOLDER.iterdir())) == len(RUNGS)
 
@@ -58,7 +59,7 @@ def test_what_is_in_force_gets_along(number: int, tmp_path: Path) -> None:
     assert rules.keeps_partitions == found.preserve_partitions
     assert bool(rules.path) == found.detect_loops
     assert bool(rules.prefix) == (found.naming.policy == "DefaultReplicationPolicy")
-    assert (found.checkpoints is not None) == (number >= 9)
+    assert (found[CHECKPOINTS] is not None) == (number >= 9)
 
 
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung.excludes], ids=lambda rung: rung.flag)

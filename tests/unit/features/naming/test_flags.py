@@ -8,14 +8,14 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.flag_values import FlagValues
 from legacy_mm.features.naming.flags import NamingSettings, TopicFilterSettings, client_naming, read, read_topics
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY
-from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.rows import FLAGS
 
 PACKAGE = "org.apache.kafka.connect.mirror."
 ALIASES = {"source.cluster.alias": "w", "target.cluster.alias": "e"}
 
 
 def values(given: dict[str, str]) -> FlagValues:
-    return FlagValues(FEATURES, [{name: [text] for name, text in given.items()}])
+    return FlagValues(FLAGS, [{name: [text] for name, text in given.items()}])
 
 
 def naming(**given: str) -> NamingSettings:

@@ -30,6 +30,11 @@ class FlagValues:
     def __setitem__(self, name: str, value: Any) -> None:
         self._values[name] = value
 
+    def imply(self, name: str) -> bool:
+        """Switch a flag on, unless it was given; return whether it is on."""
+        self._values[name] = bool(self._values[name]) or not self.given(name)
+        return bool(self._values[name])
+
     def given(self, name: str) -> bool:
         """Return True if the flag was given, whatever its value."""
         return any(name in source for source in self._sources)

@@ -76,12 +76,13 @@ def _read(sources: Sequence[Given], *, empty_aliases: bool = False) -> FeatureSe
     for row in FLAGS:
         _check_needs(row, values, empty_aliases=empty_aliases)
     read = {feature: feature.read(values) for feature in FEATURES}
+    detects_loops = values["detect.loops"]
     return FeatureSettings(
         {feature: found for feature, found in read.items() if found is not None},
-        naming=naming.read(values),
+        naming=naming.read(values, detects_loops=detects_loops),
         topics=naming.read_topics(values),
         preserve_partitions=values["preserve.partitions"],
-        detect_loops=values["detect.loops"],
+        detect_loops=detects_loops,
         canary=values["feature.topics"],
         source_admin=values.pairs("source.admin"),
         target_admin=values.pairs("target.admin"),

@@ -260,7 +260,7 @@ def property_violations(tree: Tree) -> list[str]:
             continue
         found += [
             f"{module.name}:{line} looks up {name}: read the field of the client's settings"
-            for name, line in _looked_up(module)
+            for name, line in looked_up(module)
             if name in CLIENT_PROPERTIES
         ]
         found += [
@@ -271,7 +271,7 @@ def property_violations(tree: Tree) -> list[str]:
     return found
 
 
-def _looked_up(module: Module) -> Iterator[tuple[str, int]]:
+def looked_up(module: Module, kind: type[ast.expr_context] = ast.expr_context) -> Iterator[tuple[str, int]]:
     """Yield texts that are keys, as they stand or as a constant of the module: of `[...]`, and of `get` and `pop`."""
     constants = {
         node.targets[0].id: node.value
@@ -280,7 +280,7 @@ def _looked_up(module: Module) -> Iterator[tuple[str, int]]:
     }
     for node in ast.walk(module.tree):
         key: ast.expr | None = None
-        if isinstance(node, ast.Subscript):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, kind):
             key = node.slice
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
             key = node.args[0] if node.args else None

@@ -117,7 +117,7 @@ class TopicFilterSettings:
     exclude: tuple[str, ...]
 
 
-def read(values: FlagValues) -> NamingSettings:
+def read(values: FlagValues, *, detects_loops: bool) -> NamingSettings:
     """Return the settings, or raise the first contradiction."""
     policy, alias = _policy(values), values["source.cluster.alias"]
     for name in (_SOURCE, "target.cluster.alias", _SEPARATOR):
@@ -126,7 +126,7 @@ def read(values: FlagValues) -> NamingSettings:
         raise ConfigurationError(
             f"{_POLICY}={DEFAULT} needs source.cluster.alias, because names begin with it; {IDENTITY} keeps names"
         )
-    if policy == DEFAULT and values["detect.loops"]:
+    if policy == DEFAULT and detects_loops:
         raise ConfigurationError(
             f"detect.loops=true and {DEFAULT} exclude each other, because with it names tell where a topic has been"
         )

@@ -74,14 +74,11 @@ class CreationSettings:
 
 def imply(values: FlagValues) -> None:
     """Set preserve.partitions where topics are created."""
-    if not values["topic.creation"]:
-        return
-    if values.given("preserve.partitions") and not values["preserve.partitions"]:
+    if values["topic.creation"] and not values.imply("preserve.partitions"):
         raise ConfigurationError(
             "topic.creation=true and preserve.partitions=false exclude each other, because a topic that grows with its "
             "source must be filled like it"
         )
-    values["preserve.partitions"] = True
 
 
 def read(values: FlagValues) -> CreationSettings | None:

@@ -91,3 +91,10 @@ def test_texts_are_as_given_but_no_pairs() -> None:
 def test_nothing_is_given_by_nobody() -> None:
     assert first_given([{}, {"b": ["1"]}], "a") is None
     assert first_given([{}, {"a": []}, {"a": ["1"]}], "a") == []
+
+
+@pytest.mark.parametrize(("given", "on"), [({}, True), ({"on": ["true"]}, True), ({"on": ["false"]}, False)])
+def test_what_follows_from_another_flag_is_on_unless_it_was_given(given: Given, on: bool) -> None:
+    found = values(given)
+    assert found.imply("on") is on
+    assert found["on"] is on

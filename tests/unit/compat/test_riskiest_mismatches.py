@@ -118,8 +118,10 @@ def test_risk_1_isolation_is_java_s_default() -> None:
 
 def test_risk_2_a_callback_never_raises_into_librdkafka(monkeypatch: pytest.MonkeyPatch) -> None:
     """An exception in a callback that is served inside consume() loses the records in hand."""
+    called: list[object] = []
 
     def broken(*_: object, **__: object) -> None:
+        called.append(_)
         raise RuntimeError("no space left on device")
 
     monkeypatch.setattr(events, "emit", broken)
@@ -127,6 +129,7 @@ def test_risk_2_a_callback_never_raises_into_librdkafka(monkeypatch: pytest.Monk
     made = client_properties(property_names.read_connection(BASE), MemberErrors("c"))
     made["error_cb"](KafkaError(KafkaError._ALL_BROKERS_DOWN))
     made["logger"].log(3, "text %s", "x")
+    assert len(called) == 2, "both have failed"
 
 
 def test_risk_3_dead_scala_names_stay_dead() -> None:

@@ -15,6 +15,8 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import produce_messages
 
 VERSIONS = range(produce_messages.LOWEST, produce_messages.HIGHEST + 1)
+LEAST_OF_A_PARTITION = 14
+"""Bytes of a number, an error and an offset."""
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -67,9 +69,11 @@ def test_a_produce_response_is_read(version: int) -> None:
 @given(version=st.integers(produce_messages.LOWEST, produce_messages.HIGHEST), noise=st.binary(max_size=60))
 def test_rubbish_is_corrupt_or_read_but_never_more_than_it_is(version: int, noise: bytes) -> None:
     try:
-        produce_messages.decode(version, memoryview(noise))
+        found, _ = produce_messages.decode(version, memoryview(noise))
     except CorruptRecords:
         return
+    assert LEAST_OF_A_PARTITION * len(found) <= len(noise)
+    assert sum(len(each.reason) for each in found) <= len(noise)
 
 
 def test_a_response_that_is_cut_anywhere_is_corrupt() -> None:

@@ -86,8 +86,13 @@ class Part(NamedTuple):
     times: Times | None
     moved: bool = False
     """To a partition of another number than its own."""
-    is_copy: bool = True
-    """In the copy of its own partition, so that its offset there says where a consumer resumes."""
+    in_copy: bool = True
+    """In the topic that is by name the copy of its own."""
+
+    @property
+    def is_copy(self) -> bool:
+        """Return True in the copy of its own partition, so that its offset there says where a consumer resumes."""
+        return self.in_copy and not self.moved
 
 
 class Pieces:

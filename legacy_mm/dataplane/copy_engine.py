@@ -23,7 +23,7 @@ from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, trouble_log
 from legacy_mm.dataplane.copy_measures import CopyMeasures
-from legacy_mm.dataplane.empty_copies import EmptyCopies
+from legacy_mm.dataplane.empty_copies import Copying, EmptyCopies
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.join_limits import JoinLimits
@@ -71,10 +71,7 @@ class CopyEngine:
         self._pieces = Pieces(self._safe, self._measures.tally)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
         self._without_topic, self._halving = "", False
-        names = {} if config.handler else config.names  # its records have the names of the target
-        self._empty_copies = EmptyCopies(
-            names, config.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
-        )
+        names = {} if handled else config.names  # its records have the names of the target
         self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._appending = False
         self._records = 0
@@ -84,6 +81,12 @@ class CopyEngine:
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
         beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
+        self._empty_copies = EmptyCopies(
+            Copying(config.names, config.offsets, self._safe.safe, self._read.log_begin, handled=handled),
+            (self._source, self._target),
+            beat,
+        )
+        self._answered = options.acks != 0
         self._retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
         self._topics = TargetTopics(config, self._target, self._retries, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
@@ -226,8 +229,10 @@ class CopyEngine:
                 return False
             whole = made if self._batches.check_crcs or self._exit is not None else seal(*made)
             target = TopicPartition(topic, number)
-            is_copy = topic == names[source.topic] and number == source.partition
-            self._appender.append(target, whole, Part(piece, offsets, each, number != source.partition, is_copy))
+            part = Part(piece, offsets, each, number != source.partition, topic == names[source.topic])
+            if not self._answered:
+                self._empty_copies.before_sending(part, number)
+            self._appender.append(target, whole, part)
             self._written.carried(target, made.header.records, len(made.buffer))
         return True
 
@@ -264,8 +269,7 @@ class CopyEngine:
             if isinstance(part, Aside):
                 self._pieces.acknowledged(part.piece)
                 continue
-            if not base_offset and self._exit is None:
-                self._empty_copies.first(part)
+            self._empty_copies.acknowledged(part, base_offset)
             self._measures.acknowledged(part, base_offset)
             self._pieces.acknowledged(part.piece)
         self._appender.tend()
@@ -292,7 +296,7 @@ class CopyEngine:
             self._refused.not_taken(refused.opaque, _why(refused))
             self._drop(refused)
             return
-        piece, offsets, _, moved, is_copy = refused.opaque
+        piece, offsets, _, moved, in_copy = refused.opaque
         placed = Placed(number, refused.batch, offsets)
         instead, failed = self._router.replace(placed, refused.refusal, refused.blamed)
         piece.missing += len(instead)
@@ -308,7 +312,7 @@ class CopyEngine:
             if error_codes.is_too_large(refused.refusal):
                 self._join_limits.refused(topic, refused.size)
             parts = [
-                (made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header), moved, is_copy))
+                (made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header), moved, in_copy))
                 for made in instead
             ]
             self._appender.replace(refused, parts)

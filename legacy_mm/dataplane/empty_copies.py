@@ -3,19 +3,39 @@
 What the mirror has passed is not copied again, so the target lacks it from then on. Where the target has as many
 partitions as the source, nothing is asked for it. Where it has another number, as brokers make topics, a record that is
 the first of its partition proves nothing alone: others may hold what was copied. Then their ends are asked for.
+
+With `acks=0` no answer has an offset, so the ends of a topic are asked for before its first record is sent. A handler
+may have dropped all before, or have sent it elsewhere: only the topic that is the copy by name is judged, by where this
+copy job began, or by what it has seen in that topic itself; and the line says that it may be so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.dataplane.acks import Part
+from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.logs import events
 from legacy_mm.model import LATEST, Offsets, TopicPartition
+
+
+@dataclass(frozen=True)
+class Copying:
+    """Holds what one copy job copies, and how far it is."""
+
+    names: Mapping[str, str]
+    """Topic -> its copy."""
+    starts: Offsets
+    """From the task config."""
+    safe: Callable[[], Offsets]
+    begins: Callable[[TopicPartition], int]
+    """Returns the begin of the source's log, -1 if unknown."""
+    handled: bool = False
+    """By a handler."""
 
 
 @dataclass
@@ -31,34 +51,67 @@ class _Life:
     told: set[TopicPartition] = field(default_factory=set)
 
 
+@dataclass
+class _Asked:
+    """The ends of one topic of the target before records were sent that nobody acknowledges."""
+
+    topic_id: object
+    partitions: int
+    ends: dict[TopicPartition, int] | None
+    """None: there is nothing to lack."""
+
+
 class EmptyCopies:
     """Tells once for each partition that its copy was empty although copying had come further at the source."""
 
-    def __init__(
-        self,
-        names: Mapping[str, str],
-        starts: Offsets,
-        safe: Callable[[], Offsets],
-        begins: Callable[[TopicPartition], int],
-        clusters: tuple[Cluster, Cluster],
-    ) -> None:
-        """Create the check; `starts` come from the task config; `begins` returns the begin of the source's log, -1 if
-        unknown.
-        """
-        self._names = names
-        self._starts = starts
-        self._safe = safe
-        self._begins = begins
+    def __init__(self, copying: Copying, clusters: tuple[Cluster, Cluster], beat: KeepAlive) -> None:
+        self._copying = copying
         self._source, self._target = clusters
+        self._beat = beat
         self._lives: dict[str, _Life] = {}
+        self._asked: dict[str, _Asked] = {}
+        self._seen: set[TopicPartition] = set()
+        """Partitions of the source of which something was in the copy since this job began; only with a handler."""
 
-    def first(self, part: Part) -> None:
-        """Handle the first records of a partition at the target, which are not counted as safe yet."""
+    def acknowledged(self, part: Part, base_offset: int) -> None:
+        """Handle what the target has from this offset on, which is not counted as safe yet."""
+        if not part.in_copy:
+            return
+        if base_offset == 0:
+            self._first(part)
+        if self._copying.handled:
+            self._seen.add(part.piece.partition)
+
+    def before_sending(self, part: Part, number: int) -> None:
+        """Handle what is about to be sent to the partition of this number, and is not answered."""
+        if not part.in_copy:
+            return
+        topic = self._copying.names[part.piece.partition.topic]
+        asked = self._asked_of(topic)
+        if asked.ends is None:
+            return
+        place = TopicPartition(topic, number)
+        if place not in asked.ends and self._target.leader(place) is not None:
+            places = [TopicPartition(topic, each) for each in range(asked.partitions)]
+            asked.ends |= self._ends([each for each in places if each not in asked.ends])
+        if asked.ends.get(place) == 0:
+            asked.ends[place] = len(part.offsets)
+            self._first(part)
+
+    def _asked_of(self, topic: str) -> _Asked:
+        topic_id, partitions = self._target.topic_ids().get(topic), self._target.partitions(topic)
+        asked = self._asked.get(topic)
+        if asked is None or (asked.topic_id, asked.partitions) != (topic_id, partitions):
+            ends: dict[TopicPartition, int] | None = {} if self._lacking(self._sources(topic)) else None
+            asked = self._asked[topic] = _Asked(topic_id, partitions, ends)
+        return asked
+
+    def _first(self, part: Part) -> None:
         place = part.piece.partition
-        topic = self._names[place.topic]
-        sources = [each for each in self._starts if self._names[each.topic] == topic]
-        if not any(self._reached(each) > self._begins(each) >= 0 for each in sources):
-            return  # nothing to lack
+        topic = self._copying.names[place.topic]
+        sources = self._sources(topic)
+        if not self._lacking(sources):
+            return
         life = self._life(topic, sources)
         life.begun += 1
         if not part.moved and self._source.partitions(place.topic) == life.partitions:
@@ -69,6 +122,14 @@ class EmptyCopies:
                 if each not in life.told:
                     self._tell(topic, life, each, life.reached[each])
 
+    def _sources(self, topic: str) -> list[TopicPartition]:
+        names = self._copying.names
+        return [each for each in self._copying.starts if names[each.topic] == topic]
+
+    def _lacking(self, sources: Sequence[TopicPartition]) -> bool:
+        """Return True if something of these was copied that the source still has."""
+        return any(self._reached(each) > self._copying.begins(each) >= 0 for each in sources)
+
     def _life(self, topic: str, sources: Sequence[TopicPartition]) -> _Life:
         topic_id, partitions = self._target.topic_ids().get(topic), self._target.partitions(topic)
         life = self._lives.get(topic)
@@ -78,20 +139,25 @@ class EmptyCopies:
         return life
 
     def _reached(self, place: TopicPartition) -> int:
-        return self._safe().get(place, self._starts.get(place, -1))
+        start = self._copying.starts.get(place, -1)
+        if self._copying.handled and place not in self._seen:
+            return start  # what it dropped since then is not missing
+        return self._copying.safe().get(place, start)
 
     def _holds_ours_only(self, topic: str, life: _Life) -> bool:
         """Return True if every record of the topic has arrived since its first one did."""
         places = [TopicPartition(topic, number) for number in range(life.partitions)]
-        with suppress(ConnectionLost, ClusterUnreachable, RequestRefused):
-            ends = self._target.offsets_of_led(places, LATEST, patient=False)
-            return len(ends) == len(places) and sum(end > 0 for end in ends.values()) <= life.begun
-        return False
+        ends = self._ends(places)
+        return len(ends) == len(places) and sum(end > 0 for end in ends.values()) <= life.begun
+
+    def _ends(self, places: Collection[TopicPartition]) -> Offsets:
+        with self._beat, suppress(ConnectionLost, ClusterUnreachable, RequestRefused):
+            return self._target.offsets_of_led(places, LATEST, patient=False)
+        return {}
 
     def _tell(self, topic: str, life: _Life, place: TopicPartition, reached: int) -> None:
-        begin = self._begins(place)
+        begin = self._copying.begins(place)
         if reached > begin >= 0:
             life.told.add(place)
-            events.emit(
-                events.COPY_EMPTY, topic=topic, partition=place, reached=reached, begin=begin, count=reached - begin
-            )
+            event = events.COPY_PERHAPS_EMPTY if self._copying.handled else events.COPY_EMPTY
+            events.emit(event, topic=topic, partition=place, reached=reached, begin=begin, count=reached - begin)

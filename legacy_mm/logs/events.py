@@ -141,6 +141,14 @@ COPY_EMPTY = Event(
     "{count} offsets from {begin} on, which the source still holds, are not there and are not copied again; if that "
     "topic was deleted by mistake, stop all mirrors of this group, set the group back to {begin}, and start again",
 )
+COPY_PERHAPS_EMPTY = Event(
+    "copy-perhaps-empty",
+    logging.WARNING,
+    "What the message handler made of {partition} is the first in its partition of topic {topic} of the target, when "
+    "copying went on at offset {reached}: if that topic was deleted, what it had of the {count} offsets from {begin} "
+    "on, which the source still holds, may be missing there and is not made again; if it was deleted by mistake, stop "
+    "all mirrors of this group, set the group back to {begin}, and start again",
+)
 TOPIC_RECREATED = Event(
     "topic-recreated",
     logging.WARNING,

@@ -27,7 +27,7 @@ from legacy_mm.audit.cluster_access import (
 )
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_HANDLER, BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BY_HANDLER, BY_TOOL, PATIENCE, PYTHON, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
@@ -180,6 +180,38 @@ def test_a_target_topic_is_recreated_by_the_brokers(
     scene.wait_committed(6_000)
     stop(tool)
     assert emptied(tool) == 5_000
+
+
+@pytest.mark.parametrize(("which", "acks"), [("batches", "0"), (PYTHON, "all")])
+def test_an_empty_copy_is_told_without_offsets_and_of_a_handler(
+    source: Any, target: Any, make_scene: Callable[..., Scene], acks: str
+) -> None:
+    """Deleted under the mirror, and while it is stopped; `acks=0` has no offsets in its answers."""
+    scene = make_scene(source, target, 4_000)
+    producer = {"acks": acks, "metadata.max.age.ms": "500"}
+    tool = scene.mirror(*COMMIT_OFTEN, producer=producer)
+    scene.wait_committed(4_000)
+    assert empty_copies(tool) == set()
+    loads = iter(range(9, 99))
+
+    def is_told() -> bool:
+        scene.load(200, seed=next(loads))  # what is sent to the old topic is lost with acks=0
+        return empty_copies(tool) == {f"{scene.topic}-{number}" for number in range(4)}
+
+    for _ in range(2):
+        delete_topic(target.bootstrap, scene.topic)
+        create_topic(target.bootstrap, scene.topic, partitions=4)
+        wait_until(is_told, PATIENCE, "a line for each partition")
+        scene.wait_committed(sum(end_offsets(source.bootstrap, scene.topic).values()))
+        stop(tool)
+        tool = scene.mirror(*COMMIT_OFTEN, producer=producer)
+    stop(tool)
+
+
+def empty_copies(tool: ToolProcess) -> set[str]:
+    """Partitions of the source of which it says that their copy was empty, or may have been."""
+    words = r"(?:The copy of|What the message handler made of) (\S+) (?:in topic \S+ .* was empty|is the first) "
+    return set(re.findall(words, tool.output()))
 
 
 def emptied(tool: ToolProcess) -> int:

@@ -92,5 +92,5 @@ def test_pairs_are_of_records_in_the_copy_of_their_partition() -> None:
     measures = make(pairs=True)
     piece = Pieces(SafeOffsets()).open(HERE, 3, 2)
     measures.acknowledged(Part(piece, range(3), None), 100)
-    measures.acknowledged(Part(piece, range(3), None, is_copy=False), 200)
+    measures.acknowledged(Part(piece, range(3), None, in_copy=False), 200)
     assert list(measures.frames({})) == [Pairs([CopiedRun("t", 0, 0, 100, 3)])]

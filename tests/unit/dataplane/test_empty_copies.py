@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from legacy_mm.clients.native.topology import Broker
 from legacy_mm.dataplane.acks import Part, Piece
-from legacy_mm.dataplane.empty_copies import EmptyCopies
+from legacy_mm.dataplane.empty_copies import Copying, EmptyCopies
+from legacy_mm.dataplane.keep_alive import KeepAlive
+from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from tests.fakes.cluster import FakeCluster
 
@@ -23,7 +26,12 @@ class OneTopic(FakeCluster):
 
     def __init__(self, ends: Mapping[int, int], count: int) -> None:
         super().__init__()
+        self.asked = 0
         self.become("first", ends, count)
+
+    @override
+    def leader(self, partition: TopicPartition) -> Broker | None:
+        return Broker(1, "there", 1, None) if partition.partition in self.ends else None
 
     def become(self, topic_id: str, ends: Mapping[int, int], count: int) -> None:
         self._id, self.ends, self._count = topic_id, ends, count
@@ -41,10 +49,18 @@ class OneTopic(FakeCluster):
         self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
     ) -> dict[TopicPartition, int]:
         assert (which, patient) == (LATEST, False)
+        self.asked += 1
         return {place: self.ends[place.partition] for place in partitions if place.partition in self.ends}
 
 
 SOURCE = OneTopic({}, 4)
+
+
+NAMES = {"orders": "up.orders"}
+
+
+def copies_of(copying: Copying, target: OneTopic) -> EmptyCopies:
+    return EmptyCopies(copying, (SOURCE, target), KeepAlive(lambda: None))
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -76,8 +92,8 @@ def test_what_the_copy_lacks_is_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     target = OneTopic(dict.fromkeys(range(partitions), 500), partitions)
-    copies = EmptyCopies({"orders": "up.orders"}, {P: start}, lambda: safe, lambda _: begin, (SOURCE, target))
-    copies.first(Part(Piece(P, 500, 1), OFFSETS, None, moved))
+    copies = copies_of(Copying(NAMES, {P: start}, lambda: safe, lambda _: begin), target)
+    copies.acknowledged(Part(Piece(P, 500, 1), OFFSETS, None, moved), 0)
     lines = told(caplog)
     assert len(lines) == (count > 0)
     if count:
@@ -95,14 +111,14 @@ def test_what_brokers_have_made_with_one_partition_lacks_all(caplog: pytest.LogC
     target = OneTopic({0: 50, 1: 50, 2: 50, 3: 0}, 4)
     names = {"orders": "up.orders", "other": "up.other"}
     starts = dict.fromkeys([*PLACES, TopicPartition("other", 0)], 90)
-    copies = EmptyCopies(names, starts, lambda: safe, lambda _: 100, (SOURCE, target))
-    copies.first(first_of(PLACES[0]))
+    copies = copies_of(Copying(names, starts, lambda: safe, lambda _: 100), target)
+    copies.acknowledged(first_of(PLACES[0]), 0)
     assert told(caplog) == [], "the other partitions have what was copied before"
     target.become("second", {0: 10}, 1)
-    copies.first(first_of(PLACES[1]))
+    copies.acknowledged(first_of(PLACES[1]), 0)
     assert [line.split()[3] for line in told(caplog)] == ["orders-0", "orders-1"]
     assert ["the 50 offsets from 100" in line for line in told(caplog)] == [True, False]
-    copies.first(first_of(PLACES[1]))
+    copies.acknowledged(first_of(PLACES[1]), 0)
     assert len(told(caplog)) == 2
 
 
@@ -110,21 +126,65 @@ def test_a_partition_that_is_added_proves_nothing(caplog: pytest.LogCaptureFixtu
     """A mirror that began with an empty topic has seen the first record of each partition."""
     target = OneTopic({0: 10}, 1)
     safe: dict[TopicPartition, int] = {}
-    copies = EmptyCopies(
-        {"orders": "up.orders"}, dict.fromkeys(PLACES, EARLIEST), lambda: safe, lambda _: 0, (SOURCE, target)
-    )
-    copies.first(first_of(PLACES[0]))
+    copies = copies_of(Copying(NAMES, dict.fromkeys(PLACES, EARLIEST), lambda: safe, lambda _: 0), target)
+    copies.acknowledged(first_of(PLACES[0]), 0)
     safe |= dict.fromkeys(PLACES, 100)
     target.become("first", {0: 400, 1: 10}, 2)
-    copies.first(first_of(PLACES[0]))
+    copies.acknowledged(first_of(PLACES[0]), 0)
     assert told(caplog) == []
 
 
 def test_nothing_is_told_where_the_target_does_not_answer(caplog: pytest.LogCaptureFixture) -> None:
     target = OneTopic({0: 10}, 2)
-    copies = EmptyCopies({"orders": "up.orders"}, dict.fromkeys(PLACES, 100), dict, lambda _: 0, (SOURCE, target))
-    copies.first(first_of(PLACES[0]))
+    copies = copies_of(Copying(NAMES, dict.fromkeys(PLACES, 100), dict, lambda _: 0), target)
+    copies.acknowledged(first_of(PLACES[0]), 0)
     assert told(caplog) == []
     target.ends = {0: 10, 1: 0}
-    copies.first(first_of(PLACES[0]))
+    copies.acknowledged(first_of(PLACES[0]), 0)
     assert len(told(caplog)) == 4
+
+
+def test_what_no_answer_tells_is_asked_for_before_it_is_sent(caplog: pytest.LogCaptureFixture) -> None:
+    """With `acks=0`: one question for each life of the topic, and none where nothing was copied before."""
+    safe: dict[TopicPartition, int] = {}
+    target = OneTopic({0: 0, 1: 7, 2: 0}, 4)
+    copies = copies_of(Copying(NAMES, dict.fromkeys(PLACES, EARLIEST), lambda: safe, lambda _: 0), target)
+    for place in PLACES:
+        copies.before_sending(part_of(place), place.partition)
+    assert (target.asked, told(caplog)) == (0, [])
+    safe |= dict.fromkeys(PLACES, 100)
+    target.become("second", {0: 0, 1: 7, 2: 0}, 4)  # nobody leads the last one
+    for place in PLACES * 2:
+        copies.before_sending(part_of(place), place.partition)
+    assert target.asked == 1
+    assert [line.split()[3] for line in told(caplog)] == ["orders-0", "orders-2"]
+    target.ends = {**target.ends, 3: 0}
+    copies.before_sending(part_of(PLACES[3]), 3)
+    assert (target.asked, told(caplog)[2:][0].split()[3]) == (2, "orders-3")
+
+
+def part_of(place: TopicPartition, *, in_copy: bool = True) -> Part:
+    return Part(Piece(place, 500, 1), range(5), None, in_copy=in_copy)
+
+
+@pytest.mark.parametrize(
+    ("start", "before", "in_copy", "count"),
+    [
+        (400, None, True, 300),  # deleted while the mirror was stopped
+        (EARLIEST, None, True, 0),  # all was dropped until now
+        (EARLIEST, 50, True, 400),  # deleted under the mirror
+        (400, None, False, 0),  # a topic that the handler names
+    ],
+)
+def test_of_a_handler_it_is_said_what_may_be(
+    start: int, before: int | None, in_copy: bool, count: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    target = OneTopic(dict.fromkeys(range(4), 500), 4)
+    copies = copies_of(Copying(NAMES, {P: start}, lambda: {P: 500}, lambda _: 100, handled=True), target)
+    if before is not None:
+        copies.acknowledged(part_of(P), before)
+    copies.acknowledged(part_of(P, in_copy=in_copy), 0)
+    assert len(told(caplog)) == (count > 0)
+    if count:
+        assert events.COPY_PERHAPS_EMPTY.text.split("{")[0] in told(caplog)[0]
+        assert f"had of the {count} offsets from 100 on, which the source still holds, may be" in told(caplog)[0]

@@ -10,21 +10,44 @@ import importlib
 import json
 import re
 import ssl
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.error import HTTPError
+from urllib.parse import quote, urlencode
 from urllib.request import ProxyHandler, Request, build_opener, urlopen
 
+from legacy_mm.clients.native import tls_context
 from legacy_mm.clock import wall
-from legacy_mm.config.kafka_clients import MskIamSettings, SaslSettings
+from legacy_mm.config.kafka_clients import MskIamSettings, OAuthSettings, SaslSettings
 
+CLIENT_CREDENTIALS = "client_credentials"
+"""The grant of a client that proves itself by its secret."""
 MSK_SIGNER = "aws_msk_iam_sasl_signer"
-TokenCallback = Callable[[Any], tuple[str, float]]
-"""librdkafka's `oauth_cb`: returns a token, and its end in seconds since 1970."""
+FetchToken = Callable[[], tuple[str, float]]
+"""A token, and when it ends in seconds since 1970."""
+
+
+class Granted(NamedTuple):
+    """Holds a token, in the form that librdkafka's `oauth_cb` returns."""
+
+    token: str
+    end: float
+    """In seconds since 1970."""
+    principal: str
+    """Not used: the broker takes it from the token."""
+    extensions: dict[str, str]
+    """SASL extensions, which are sent with the token."""
+
+
+TokenSource = Callable[[], Granted]
 _MILLISECONDS = 1000
 _CLIENT_REFUSED = re.compile(r'"error"\s*:\s*"(?:invalid_|unauthorized_client|unsupported_grant_type)')
 _LOGIN = "/security/1.0/authenticate"
 _TIMEOUT = 20.0
+"""A token service may take so long to answer."""
+_ANSWER_BYTES = 65_536
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
 _DIRECTLY = build_opener(ProxyHandler({}))
 """Loopback is reached without the host's proxy."""
@@ -41,22 +64,40 @@ def refuses_the_client(answer: str) -> bool:
     return _CLIENT_REFUSED.search(answer) is not None
 
 
-def source(sasl: SaslSettings) -> TokenCallback | None:
+def source(sasl: SaslSettings) -> TokenSource | None:
     """Return the function that fetches tokens; None if librdkafka fetches them or none are needed."""
+    oauth = sasl.oauth
+    if oauth.keeper:
+        keeper = oauth.keeper.reveal()
+        return lambda: _of_keeper(keeper)
+    if (fetch := _fetch(sasl)) is None:
+        return None
+    extensions = pairs(oauth.extensions.split(","))
+    return lambda: Granted(*fetch(), "", extensions)
+
+
+def _fetch(sasl: SaslSettings) -> FetchToken | None:
     oauth = sasl.oauth
     if oauth.msk_iam:
         return msk_iam(oauth.msk_iam)
     if oauth.token:
         given = oauth.token.reveal()
-        return lambda _: (given, end_of(given))
+        return lambda: (given, end_of(given))
+    if oauth.token_file is not None:
+        file = Path(oauth.token_file)
+        return lambda: _of_file(file)
+    if oauth.audience is not None:
+        return lambda: of_service(oauth)
     if oauth.metadata_service_urls:
         addresses = oauth.metadata_service_urls.split(",")
         user_and_password = f"{sasl.username or ''}:{sasl.password.reveal() if sasl.password else ''}"
-        return lambda _: _of_metadata_service(addresses, user_and_password, (oauth.ca_pem, oauth.ca_location))
-    if oauth.keeper:
-        keeper = oauth.keeper.reveal()
-        return lambda _: _of_keeper(keeper)
+        return lambda: _of_metadata_service(addresses, user_and_password, oauth)
     return None
+
+
+def pairs(texts: Iterable[str]) -> dict[str, str]:
+    """Return the pairs of texts such as `name=value`."""
+    return {name: value for name, _, value in (text.partition("=") for text in texts if text)}
 
 
 def claims(token: str) -> dict[str, Any]:
@@ -74,15 +115,50 @@ def end_of(token: str) -> float:
         return wall() + _LIFE_WITHOUT_END
 
 
+def _of_file(file: Path) -> tuple[str, float]:
+    """Return the token in a file; raise OSError."""
+    found = file.read_text(encoding="utf-8").strip()
+    return found, end_of(found)
+
+
+def of_service(oauth: OAuthSettings) -> tuple[str, float]:
+    """Return a token of the service at `token_url`; raise ClientRefused, or OSError, ValueError, KeyError."""
+    client = f"{oauth.client_id or ''}:{oauth.client_secret.reveal() if oauth.client_secret else ''}"
+    form = {"grant_type": CLIENT_CREDENTIALS}
+    form |= {name: text for name, text in (("scope", oauth.scope), ("audience", oauth.audience)) if text}
+    headers = {"Authorization": basic(client), "Accept": "application/json"}
+    url = oauth.token_url or ""
+    request = Request(url, urlencode(form, quote_via=quote).encode(), headers)
+    context = _https(oauth) if url.startswith("https://") else None
+    try:
+        with urlopen(request, timeout=_TIMEOUT, context=context) as response:
+            answer = json.load(response)
+    except HTTPError as refused:
+        with refused:  # it holds the connection
+            if refuses_the_client(refused.read(_ANSWER_BYTES).decode(errors="replace")):
+                raise ClientRefused(refused) from None
+            raise
+    token = str(answer["access_token"])
+    with suppress(ValueError, IndexError, KeyError, TypeError):
+        return token, float(claims(token)["exp"])
+    return token, wall() + float(answer["expires_in"])
+
+
+def _https(oauth: OAuthSettings) -> ssl.SSLContext:
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    tls_context.trust(made, oauth.ca_pem, oauth.ca_location)
+    return made
+
+
 def basic(user_and_password: str) -> str:
     """Return the HTTP header value for basic authentication."""
     return f"Basic {base64.b64encode(user_and_password.encode()).decode()}"
 
 
-def msk_iam(login: MskIamSettings) -> TokenCallback:
+def msk_iam(login: MskIamSettings) -> FetchToken:
     """Return a source of signed tokens for Amazon MSK."""
 
-    def token(_: Any) -> tuple[str, float]:
+    def token() -> tuple[str, float]:
         signer = importlib.import_module(f"{MSK_SIGNER}.MSKAuthTokenProvider")
         if login.role is not None:
             signed, end = signer.generate_auth_token_from_role_arn(login.region, login.role, login.session)
@@ -95,29 +171,24 @@ def msk_iam(login: MskIamSettings) -> TokenCallback:
     return token
 
 
-def _of_keeper(address: str) -> tuple[str, float]:
+def _of_keeper(address: str) -> Granted:
     """Ask this host's own keeper; raises ClientRefused, or OSError with the class's reason."""
     try:
         with _DIRECTLY.open(address, timeout=_TIMEOUT) as response:
             answer = json.load(response)
-        return str(answer["token"]), float(answer["end"])
+        return Granted(str(answer["token"]), float(answer["end"]), "", {})
     except HTTPError as refused:
         with refused:
             reason = json.load(refused)["reason"] if refused.code != _NOT_FOUND else "the keeper does not know it"
             raise (ClientRefused if refused.code == _UNAUTHORIZED else OSError)(reason) from None
 
 
-def _of_metadata_service(
-    addresses: list[str], user_and_password: str, trusted: tuple[str | None, str | None]
-) -> tuple[str, float]:
+def _of_metadata_service(addresses: list[str], user_and_password: str, oauth: OAuthSettings) -> tuple[str, float]:
     """Ask one address after the other; raises OSError of the last one, ClientRefused at once."""
     last: Exception = OSError("no address")
     for address in addresses:
         request = Request(address.strip().rstrip("/") + _LOGIN, headers={"Authorization": basic(user_and_password)})
-        context = None
-        if request.type == "https":
-            pem, location = trusted
-            context = ssl.create_default_context(cafile=location, cadata=pem)
+        context = _https(oauth) if request.type == "https" else None
         try:
             with urlopen(request, timeout=_TIMEOUT, context=context) as response:
                 answer = json.load(response)

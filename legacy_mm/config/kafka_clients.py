@@ -110,6 +110,12 @@ class OAuthSettings:
     """Log in to Amazon MSK by IAM."""
     token: Secret | None = None
     """A token that was fetched elsewhere."""
+    token_file: str | None = None
+    """A file that holds one, and is read again before it ends."""
+    audience: str | None = None
+    """Whom the token is for. Not None, even if empty: the service at `token_url` is asked by ourselves, because
+    librdkafka names no audience, and takes no token that is not a JSON web token.
+    """
     metadata_service_urls: str | None = None
     """Addresses of Confluent's metadata service, which gives a token to the user of `SaslSettings`."""
     login_class: Secret | None = None
@@ -124,8 +130,9 @@ class OAuthSettings:
     @property
     def fetched_here(self) -> bool:
         """True for tokens that librdkafka cannot fetch itself."""
-        ways = (self.msk_iam, self.token, self.metadata_service_urls, self.login_class, self.keeper)
-        return any(way is not None for way in ways)
+        given = (self.token, self.token_file, self.audience)
+        ways = (self.msk_iam, self.metadata_service_urls, self.login_class, self.keeper)
+        return any(way is not None for way in (*given, *ways))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ librdkafka multiplies by 1000 into 32 bits: one millisecond more and every new t
 TOKEN_AUTH = "sasl.scram.token.auth"
 MSK_IAM = "sasl.legacy_mm.msk.iam"
 GIVEN = "sasl.legacy_mm.token"
+TOKEN_FILE = "sasl.legacy_mm.bearer.file"
+AUDIENCE = "sasl.legacy_mm.audience"
 METADATA_SERVICE = "sasl.legacy_mm.metadata.service.token.urls"
 LOGIN_CLASS = "sasl.legacy_mm.token.class"
 KEEPER = "sasl.legacy_mm.token.keeper"
@@ -133,6 +135,8 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
         "ca_location": Row("https.ca.location", _TEXT),
         "msk_iam": Row(MSK_IAM, _MSK_IAM, ours=True),
         "token": Row(GIVEN, _SECRET, ours=True),
+        "token_file": Row(TOKEN_FILE, _TEXT, ours=True),
+        "audience": Row(AUDIENCE, _TEXT, ours=True),
         "metadata_service_urls": Row(METADATA_SERVICE, _TEXT, ours=True),
         "login_class": Row(LOGIN_CLASS, _SECRET, ours=True),
         "keeper": Row(KEEPER, _SECRET, ours=True),

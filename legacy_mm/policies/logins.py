@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, MembershipSettings, SaslSettings
 
+_EXTENSION_NAME, _EXTENSION_VALUE = re.compile("[A-Za-z]+"), re.compile(r"[\x21-\x7E \t\r\n]+")
 _EAGER = {"range", "roundrobin"}
 
 
@@ -26,6 +30,18 @@ def membership_obstacle(settings: MembershipSettings) -> str | None:
     if settings.protocol != "classic":
         return f"group.protocol={settings.protocol}"
     return None if set(settings.assignors) <= _EAGER else f"the assignor {','.join(settings.assignors)}"
+
+
+def unfit_extension(extensions: Mapping[str, str]) -> str | None:
+    """Return the reason, in Java's words, why these SASL extensions of OAUTHBEARER cannot be sent."""
+    for name, value in extensions.items():
+        if name == "auth":
+            return f"Extension name {name} is reserved"
+        if not _EXTENSION_NAME.fullmatch(name):
+            return f"Extension name {name} is invalid"
+        if not _EXTENSION_VALUE.fullmatch(value):
+            return f"The value of the extension {name} is invalid"
+    return None
 
 
 def _trimmed(sasl: SaslSettings) -> list[str]:

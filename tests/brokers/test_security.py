@@ -214,7 +214,8 @@ LOGIN_CLASSES = {
         f'clientId={CLIENT} clientSecret="{SECRET}"'
     ),
     "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler": (
-        f'oauth.client.id={CLIENT} oauth.client.secret="{SECRET}" oauth.token.endpoint.uri="{{url}}"'
+        f'oauth.client.id={CLIENT} oauth.client.secret="{SECRET}" oauth.token.endpoint.uri="{{url}}" '
+        "oauth.audience=kafka"
     ),
     "io.confluent.kafka.clients.plugins.auth.token.TokenUserLoginCallbackHandler": (
         f'username={CLIENT} password="{SECRET}" metadataServerUrls="{{url}}"'

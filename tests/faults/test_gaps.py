@@ -182,7 +182,7 @@ def test_a_target_topic_is_recreated_by_the_brokers(
     assert emptied(tool) == 5_000
 
 
-@pytest.mark.parametrize(("which", "acks"), [("batches", "0"), (PYTHON, "all")])
+@pytest.mark.parametrize(("which", "acks"), [("ours", "0"), (PYTHON, "all")])
 def test_an_empty_copy_is_told_without_offsets_and_of_a_handler(
     source: Any, target: Any, make_scene: Callable[..., Scene], acks: str
 ) -> None:

@@ -35,12 +35,12 @@ def client_properties(settings: AnyClient, on_error: Callable[[KafkaError], None
     }
 
 
-def _telling(fetch: tokens.TokenCallback, client_id: str) -> tokens.TokenCallback:
+def _telling(fetch: tokens.TokenSource, client_id: str) -> Callable[[object], tokens.Granted]:
     """Wrap `fetch` and report why no token comes, which librdkafka does not."""
 
-    def notified(config: object) -> tuple[str, float]:
+    def notified(_: object) -> tokens.Granted:
         try:
-            return fetch(config)
+            return fetch()
         except Exception as error:
             events.emit(events.CLIENT_ERROR, client=client_id, text=f"no token for OAUTHBEARER: {one_line(error)}")
             raise

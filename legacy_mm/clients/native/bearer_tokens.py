@@ -9,31 +9,24 @@ from __future__ import annotations
 
 import base64
 import json
-import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from threading import Lock
 from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import quote, urlencode
-from urllib.request import Request, urlopen
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from legacy_mm.clients import tokens
-from legacy_mm.clients.native import tls_context
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.tokens import Granted, TokenSource
 from legacy_mm.clock import wall
 from legacy_mm.config.kafka_clients import OAuthSettings, SaslSettings
 from legacy_mm.config.property_names import name_of
 
-FetchToken = Callable[[], tuple[str, float]]
-"""A token, and when it ends in seconds of the epoch."""
-_OIDC, _CLIENT_CREDENTIALS = "oidc", "client_credentials"
+_OIDC = "oidc"
 _LIFE_USED = 0.8
 _EXTENSION = "extension_"
-_TIMEOUT, _RETRY_BACKOFF = 20.0, 10.0
-"""A token service may take so long to answer; after it failed it is left alone for so long."""
-_ANSWER_BYTES = 65_536
+_RETRY_BACKOFF = 10.0
+"""After a token service failed it is left alone for so long."""
 _HTTP = ("http://", "https://")
 
 
@@ -43,10 +36,10 @@ def unsupported(oauth: OAuthSettings) -> str | None:
         return None
     if oauth.method != _OIDC:
         return "sasl.mechanism=OAUTHBEARER without a way to get a token"
-    if oauth.grant_type != _CLIENT_CREDENTIALS:
+    if oauth.grant_type != tokens.CLIENT_CREDENTIALS:
         return (
             f"librdkafka.{name_of(OAuthSettings, 'grant_type')}={oauth.grant_type} is not supported; leave it out for "
-            f"{_CLIENT_CREDENTIALS}, or name a login class of a jar in sasl.login.callback.handler.class"
+            f"{tokens.CLIENT_CREDENTIALS}, or name a login class of a jar in sasl.login.callback.handler.class"
         )
     if not (oauth.token_url or "").startswith(_HTTP):
         return f"{name_of(OAuthSettings, 'token_url')} is no address that starts with http:// or https://"
@@ -58,9 +51,10 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
 
     def __init__(self, sasl: SaslSettings) -> None:
         super().__init__()
-        self._fetch, self._extensions = _source(sasl)
+        self._fetch = _source(sasl)
         self._lock = Lock()
         self._token, self._end, self._renew_at = "", float("-inf"), float("-inf")
+        self._extensions: dict[str, str] = {}
 
     def token(self) -> str:
         """Return a token that is valid for a while; raise ConnectionLost when none can be had, or AuthenticationFailed.
@@ -71,7 +65,7 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
             now = wall()
             if now >= self._renew_at:
                 try:
-                    self._token, self._end = self._fetch()
+                    self._token, self._end, _, self._extensions = self._fetch()
                     self._renew_at = now + (self._end - now) * _LIFE_USED
                 except Exception as error:
                     if now >= self._end:
@@ -81,20 +75,20 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
             return self._token
 
     def extensions(self) -> dict[str, str]:
-        """Return the SASL extensions that are sent with each token."""
+        """Return the SASL extensions that are sent with the last token."""
         return self._extensions
 
 
-def _source(sasl: SaslSettings) -> tuple[FetchToken, dict[str, str]]:
-    if (fetch := tokens.source(sasl)) is not None:
-        return lambda: fetch(None), {}
+def _source(sasl: SaslSettings) -> TokenSource:
+    if (source := tokens.source(sasl)) is not None:
+        return source
     oauth = sasl.oauth
     if oauth.method == _OIDC:
-        pairs = filter(None, oauth.extensions.split(","))
-        return lambda: _of_service(oauth), dict(_pair(text) for text in pairs)
-    words = dict(_pair(word) for word in oauth.claims.split())
+        sent = tokens.pairs(oauth.extensions.split(","))
+        return lambda: Granted(*tokens.of_service(oauth), "", sent)
+    words = tokens.pairs(oauth.claims.split())
     extensions = {name.removeprefix(_EXTENSION): text for name, text in words.items() if name.startswith(_EXTENSION)}
-    return lambda: _unsecured(words), extensions
+    return lambda: Granted(*_unsecured(words), "", extensions)
 
 
 def _unsecured(words: Mapping[str, str]) -> tuple[str, float]:
@@ -106,42 +100,8 @@ def _unsecured(words: Mapping[str, str]) -> tuple[str, float]:
     return f"{_encoded({'alg': 'none'})}.{_encoded(claims)}.", end
 
 
-def _of_service(oauth: OAuthSettings) -> tuple[str, float]:
-    client = f"{oauth.client_id or ''}:{oauth.client_secret.reveal() if oauth.client_secret else ''}"
-    form = {"grant_type": _CLIENT_CREDENTIALS}
-    if oauth.scope:
-        form["scope"] = oauth.scope
-    headers = {
-        "Authorization": tokens.basic(client),
-        "Accept": "application/json",
-    }
-    url = oauth.token_url or ""
-    request = Request(url, urlencode(form, quote_via=quote).encode(), headers)
-    context = _https(oauth) if url.startswith("https://") else None
-    try:
-        with urlopen(request, timeout=_TIMEOUT, context=context) as response:
-            token = str(json.load(response)["access_token"])
-    except HTTPError as refused:
-        with refused:  # it holds the connection
-            if tokens.refuses_the_client(refused.read(_ANSWER_BYTES).decode(errors="replace")):
-                raise tokens.ClientRefused(refused) from None
-            raise
-    return token, float(tokens.claims(token)["exp"])
-
-
-def _https(oauth: OAuthSettings) -> ssl.SSLContext:
-    made = ssl.create_default_context()
-    tls_context.trust(made, oauth.ca_pem, oauth.ca_location)
-    return made
-
-
 def _encoded(part: Mapping[str, Any]) -> str:
     return base64.urlsafe_b64encode(json.dumps(part, separators=(",", ":")).encode()).decode().rstrip("=")
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, _, value = text.partition("=")
-    return name, value
 
 
 def _reason(error: Exception) -> str:

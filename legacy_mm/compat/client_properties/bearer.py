@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
+from urllib.parse import quote_plus
 
 from legacy_mm.clients.tokens import MSK_SIGNER
 from legacy_mm.compat.client_properties import known_logins
 from legacy_mm.compat.client_properties.rule import (
     Boolean,
-    Computed,
     Emitted,
     Harmless,
     PartOf,
@@ -38,6 +37,7 @@ MSK_CLIENT_HANDLER = _MSK + "IAMClientCallbackHandler"
 
 LOGIN_HANDLER = "sasl.login.callback.handler.class"
 TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
+_URL_ENCODED = "sasl.oauthbearer.header.urlencode"
 _CREDENTIALS = "sasl.oauthbearer.client.credentials."
 _RETRIEVERS = ("", _OAUTH + "DefaultJwtRetriever", _OAUTH + "ClientCredentialsJwtRetriever")
 _EXTENSION = "extension_"
@@ -63,7 +63,14 @@ _NO_JWT_BEARER = "only tokens for client credentials are fetched here"
 def bearer(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     """Log in with OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
     handler = reading.text(LOGIN_HANDLER)
-    return _LOGINS[handler](reading, options) if handler in _LOGINS else _of_class(reading, handler, options)
+    if handler not in _LOGINS:
+        return _of_class(reading, handler, options)
+    try:
+        return _LOGINS[handler](reading, options)
+    except known_logins.OptionUnknown:
+        if not has_class(reading.class_path, handler):
+            raise
+        return _of_class(reading, handler, options)
 
 
 def _of_class(reading: PropertyReading, name: str, options: Mapping[str, str]) -> Emitted:
@@ -94,13 +101,14 @@ def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     own = sorted(name for name in options if name.startswith("ssl."))
     if own:
         raise ConfigurationError(f"sasl.jaas.config: the option {own[0]} is not supported; use librdkafka.https.ca.pem")
+    sent = _url_encoded if reading.boolean(_URL_ENCODED, False) else str
     chosen = {
-        "sasl.oauthbearer.client.id": reading.text(f"{_CREDENTIALS}client.id") or options.get("clientId", ""),
-        "sasl.oauthbearer.client.secret": (
+        "sasl.oauthbearer.client.id": sent(reading.text(f"{_CREDENTIALS}client.id") or options.get("clientId", "")),
+        "sasl.oauthbearer.client.secret": sent(
             reading.text(f"{_CREDENTIALS}client.secret") or options.get("clientSecret", "")
         ),
         "sasl.oauthbearer.scope": reading.text("sasl.oauthbearer.scope") or options.get("scope", ""),
-        "sasl.oauthbearer.extensions": _extensions(options),
+        "sasl.oauthbearer.extensions": known_logins.joined_extensions(_EXTENSION, options),
     }
     if not chosen["sasl.oauthbearer.client.id"] or not chosen["sasl.oauthbearer.client.secret"]:
         raise ConfigurationError("sasl.jaas.config must have the options clientId and clientSecret")
@@ -112,11 +120,9 @@ def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     }
 
 
-def _extensions(options: Mapping[str, str]) -> str:
-    named = {name.removeprefix(_EXTENSION): text for name, text in options.items() if name.startswith(_EXTENSION)}
-    if listed := next((name for name, text in named.items() if "," in text), None):
-        raise ConfigurationError(f"sasl.jaas.config: a comma in {_EXTENSION}{listed} is not supported")
-    return ",".join(f"{name}={text}" for name, text in named.items())
+def _url_encoded(text: str) -> str:
+    """Return the text as Java's URLEncoder writes it, before the header makes base64 of it."""
+    return quote_plus(text, safe="*").replace("~", "%7E")
 
 
 def _unsecured(_: PropertyReading, options: Mapping[str, str]) -> Emitted:
@@ -170,21 +176,12 @@ _LOGINS: Mapping[str, Callable[[PropertyReading, Mapping[str, str]], Emitted]] =
 LOGIN_HANDLERS = tuple(_LOGINS)
 
 
-def _header(reading: PropertyReading) -> Emitted:
-    if reading.boolean("sasl.oauthbearer.header.urlencode", False):
-        reading.note(
-            "sasl.oauthbearer.header.urlencode has no effect here: id and secret are sent as they are.",
-            logging.WARNING,
-        )
-    return {}
-
-
 RULES: Rules = (
     *(
         Rule(name, SecretText(), PartOf("sasl.mechanism"))
         for name in (TOKEN_URL, f"{_CREDENTIALS}client.id", f"{_CREDENTIALS}client.secret", "sasl.oauthbearer.scope")
     ),
-    Rule("sasl.oauthbearer.header.urlencode", Boolean(), Computed(_header)),
+    Rule(_URL_ENCODED, Boolean(), PartOf("sasl.mechanism")),
     Rule("sasl.oauthbearer.jwt.retriever.class", Text(), RefusedProperty(_NO_JWT_BEARER, _RETRIEVERS)),
     *(
         Rule(f"sasl.oauthbearer.assertion.{name}", SecretText(), Harmless(_NO_JWT_BEARER))

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from legacy_mm.compat.client_properties.rule import Emitted, PropertyReading
-from legacy_mm.config.property_names import GIVEN, METADATA_SERVICE
+from legacy_mm.config.property_names import AUDIENCE, GIVEN, METADATA_SERVICE, TOKEN_FILE
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies.logins import unfit_extension
 
 STRIMZI = "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"
 CONFLUENT = "io.confluent.kafka.clients.plugins.auth.token.TokenUserLoginCallbackHandler"
 _ENDPOINT, _ID, _SECRET = "oauth.token.endpoint.uri", "oauth.client.id", "oauth.client.secret"
-_TOKEN, _SCOPE = "oauth.access.token", "oauth.scope"
+_TOKEN, _TOKEN_FILE = "oauth.access.token", "oauth.access.token.location"
+_SCOPE, _AUDIENCE = "oauth.scope", "oauth.audience"
+_EXTENSION = "oauth.sasl.extension."
 _PEM_FILE, _PEM_TEXT = "oauth.ssl.truststore.location", "oauth.ssl.truststore.certificates"
 _TRUST_TYPE = "oauth.ssl.truststore.type"
-_READ = {_ENDPOINT, _ID, _SECRET, _TOKEN, _SCOPE, _PEM_FILE, _PEM_TEXT, _TRUST_TYPE}
+_READ = {_ENDPOINT, _ID, _SECRET, _TOKEN, _TOKEN_FILE, _SCOPE, _AUDIENCE, _PEM_FILE, _PEM_TEXT, _TRUST_TYPE}
 _HARMLESS = {
+    "oauth.access.token.is.jwt",
     "oauth.connect.timeout.seconds",
     "oauth.enable.metrics",
     "oauth.fallback.username.claim",
@@ -33,9 +38,6 @@ _HARMLESS = {
 }
 """They change how often a token is fetched, or what the Java client calls the user for itself."""
 _ELSEWHERE = (
-    "oauth.access.token.is.jwt",
-    "oauth.access.token.location",
-    "oauth.audience",
     "oauth.client.assertion",
     "oauth.client.assertion.location",
     "oauth.password.grant.username",
@@ -46,10 +48,15 @@ _ELSEWHERE = (
 """Options that may stand in a system property or a variable, and are not possible here."""
 
 
-def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
-    """Return what a login by client id and secret, or by a token at hand, needs.
+class OptionUnknown(ConfigurationError):
+    """An option asks for what is not possible here; the class itself may do it."""
 
-    As Strimzi reads it: a system property first, then a variable, then `sasl.jaas.config`.
+
+def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+    """Return what a login by client id and secret, or by a token at hand, needs; raise OptionUnknown.
+
+    As Strimzi reads it: a system property first, then a variable, then `sasl.jaas.config`; with a token at hand nothing
+    else counts.
     """
 
     def value(name: str) -> str:
@@ -57,11 +64,22 @@ def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
         places = (reading.system, name), (os.environ, variable), (os.environ, name), (options, name)
         return next((place[key] for place, key in places if key in place), "")
 
-    asked = {name for name in (*_READ, *_ELSEWHERE) if value(name)} | set(options)
-    if unknown := sorted(asked - _READ - _HARMLESS):
-        raise ConfigurationError(f"{STRIMZI}: the option {unknown[0]} is not supported")
+    login = {"sasl.mechanism": "OAUTHBEARER"}
+    if extensions := joined_extensions(_EXTENSION, options):
+        login["sasl.oauthbearer.extensions"] = extensions
+    if file := value(_TOKEN_FILE):
+        if not Path(file).is_file():
+            raise ConfigurationError(f"{STRIMZI}: {_TOKEN_FILE} names no file: {file}")
+        return {**login, TOKEN_FILE: file}
     if token := value(_TOKEN):
-        return {"sasl.mechanism": "OAUTHBEARER", GIVEN: token}
+        return {**login, GIVEN: token}
+    asked = {name for name in (*_READ, *_ELSEWHERE) if value(name)} | set(options)
+    unknown = sorted(name for name in asked - _READ - _HARMLESS if not name.startswith(_EXTENSION))
+    if unknown:
+        raise OptionUnknown(
+            f"{STRIMZI}: the option {unknown[0]} is not supported; with Strimzi's jars on CLASSPATH or "
+            "--handler.classpath its own class is asked for tokens"
+        )
     url = value(_ENDPOINT)
     if not url.startswith(("http://", "https://")):
         raise ConfigurationError(f"{STRIMZI}: {_ENDPOINT} must be the http or https address of a token service")
@@ -70,14 +88,24 @@ def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     trusted = _trusted(value(_PEM_FILE), value(_PEM_TEXT), value(_TRUST_TYPE))
     scope = value(_SCOPE)
     return {
-        "sasl.mechanism": "OAUTHBEARER",
-        "sasl.oauthbearer.method": "oidc",
+        **login,
+        AUDIENCE: value(_AUDIENCE),
         "sasl.oauthbearer.token.endpoint.url": url,
         "sasl.oauthbearer.client.id": value(_ID),
         "sasl.oauthbearer.client.secret": value(_SECRET),
         **({"sasl.oauthbearer.scope": scope} if scope else {}),
         **trusted,
     }
+
+
+def joined_extensions(prefix: str, options: Mapping[str, str]) -> str:
+    """Return the SASL extensions among the options as `name=value`, with commas between; raise ConfigurationError."""
+    named = {name.removeprefix(prefix): text for name, text in options.items() if name.startswith(prefix)}
+    if (reason := unfit_extension(named)) is not None:
+        raise ConfigurationError(f"sasl.jaas.config: {reason}")
+    if listed := next((name for name, text in named.items() if "," in text), None):
+        raise ConfigurationError(f"sasl.jaas.config: a comma in {prefix}{listed} is not supported")
+    return ",".join(f"{name}={text}" for name, text in named.items())
 
 
 def confluent(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:

@@ -19,7 +19,7 @@ def token(**claims: object) -> str:
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + "."
 
 
-def source(**properties: str) -> tokens.TokenCallback | None:
+def source(**properties: str) -> tokens.TokenSource | None:
     named = {f"sasl.legacy_mm.{name.replace('_', '.')}": text for name, text in properties.items()}
     return tokens.source(property_names.read_connection(named).sasl)
 
@@ -42,7 +42,7 @@ def test_a_token_without_an_end_lasts_a_year(text: str) -> None:
 def test_a_token_that_was_given_is_used_until_its_end() -> None:
     given = token(exp=2_000)
     fetch = source(token=given)
-    assert fetch is not None and fetch("") == (given, 2_000.0)
+    assert fetch is not None and fetch() == (given, 2_000.0, "", {})
 
 
 def test_librdkafka_fetches_what_nothing_here_can() -> None:

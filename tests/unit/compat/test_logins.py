@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from confluent_kafka import Producer
@@ -13,7 +15,7 @@ from legacy_mm.clients.tokens import MSK_SIGNER
 from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.client_properties.kerberos import with_realms
 from legacy_mm.config import property_names
-from legacy_mm.config.property_names import MSK_IAM, TOKEN_AUTH
+from legacy_mm.config.property_names import LOGIN_CLASS, MSK_IAM, TOKEN_AUTH
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import beyond_librdkafka
@@ -109,6 +111,11 @@ def test_tokens_of_a_token_service(handler: str) -> None:
             {"oauthbearer_token_endpoint_url": TOKEN_URL},
             "a comma in extension_pools is not supported",
         ),
+        (
+            "clientId=me clientSecret=hush extension_pool_id=x",
+            {"oauthbearer_token_endpoint_url": TOKEN_URL},
+            "Extension name pool_id is invalid",
+        ),
         ("clientId=me clientSecret=hush", {}, "token.endpoint.url must be"),
         ("clientId=me", {"oauthbearer_token_endpoint_url": TOKEN_URL}, "options clientId and clientSecret"),
         (
@@ -128,6 +135,14 @@ def test_token_services_that_cannot_be_asked(options: str, file: dict[str, str],
         bearer(options, login_callback_handler_class=OIDC, **file)
     assert said in str(refused.value)
     assert "hush" not in str(refused.value)
+
+
+def test_a_secret_of_any_letters_is_sent_as_java_does() -> None:
+    file = {"oauthbearer_token_endpoint_url": TOKEN_URL, "oauthbearer_header_urlencode": "true"}
+    read = bearer('clientId="m e" clientSecret="h+~*ü"', login_callback_handler_class=OIDC, **file)
+    sent = {read.properties[f"sasl.oauthbearer.client.{name}"] for name in ("id", "secret")}
+    assert sent == {"m+e", "h%2B%7E*%C3%BC"}
+    assert {"h+~*ü", "h%2B%7E*%C3%BC"} <= {*read.secrets}
 
 
 def test_unsecured_tokens() -> None:
@@ -255,7 +270,7 @@ def test_logins_by_aws_iam(options: str, token: str) -> None:
     read = producer(_sasl("AWS_MSK_IAM", f"{IAM} {options};"), bootstrap_servers=servers, **handler)
     made = client_properties(property_names.read_producer(read.properties), MemberErrors("c"))
     assert made["sasl.mechanism"] == "OAUTHBEARER"
-    assert made["oauth_cb"]("") == (token, 2.5)
+    assert made["oauth_cb"]("") == (token, 2.5, "", {})
     assert not [name for name in made if "legacy_mm" in name]
 
 
@@ -281,18 +296,22 @@ CONFLUENT = "io.confluent.kafka.clients.plugins.auth.token.TokenUserLoginCallbac
 OF_STRIMZI = 'oauth.token.endpoint.uri="https://idp/token" oauth.client.id="me" oauth.client.secret="hush"'
 
 
-def with_class(name: str, options: str, **system: str) -> Translated:
+def with_class(name: str, options: str, class_path: Sequence[str] = (), **system: str) -> Translated:
     file = _sasl("OAUTHBEARER", f"{SASL}oauthbearer.OAuthBearerLoginModule required {options};")
     read = BASE | {key.replace("_", "."): text for key, text in file.items()}
     read["sasl.login.callback.handler.class"] = name
-    return apply("producer", read, system={key.replace("_", "."): text for key, text in system.items()})
+    system = {key.replace("_", "."): text for key, text in system.items()}
+    return apply("producer", read, system=system, class_path=class_path)
 
 
 def test_strimzi_s_class_with_a_client_s_secret() -> None:
-    read = with_class(STRIMZI, f'{OF_STRIMZI} oauth.scope="a" oauth.username.claim="x"')
+    more = 'oauth.scope="a" oauth.audience="b" oauth.username.claim="x" oauth.sasl.extension.pool="p"'
+    read = with_class(STRIMZI, f"{OF_STRIMZI} {more}")
     named = {name: read.properties[f"sasl.oauthbearer.{name}"] for name in ("client.id", "client.secret", "scope")}
     assert named == {"client.id": "me", "client.secret": "hush", "scope": "a"}
     assert read.properties["sasl.oauthbearer.token.endpoint.url"] == "https://idp/token"
+    oauth = property_names.read_connection(read.properties).sasl.oauth
+    assert (oauth.audience, oauth.extensions, oauth.fetched_here) == ("b", "pool=p", True)
     assert "hush" in read.secrets
     assert read.stores.token_service
 
@@ -303,6 +322,29 @@ def test_strimzi_s_class_reads_system_properties_and_variables_first(monkeypatch
     assert read.properties["sasl.oauthbearer.client.id"] == "of the system"
     assert read.properties["sasl.oauthbearer.client.secret"] == "of the variable"
     assert "of the variable" in read.secrets
+
+
+def test_an_extension_of_a_name_that_java_refuses() -> None:
+    with pytest.raises(ConfigurationError, match=r"^sasl\.jaas\.config: Extension name pool\.id is invalid$"):
+        with_class(STRIMZI, f'{OF_STRIMZI} oauth.sasl.extension.pool.id="a"')
+
+
+def test_strimzi_s_class_with_a_token_in_a_file(tmp_path: Path) -> None:
+    """It counts before all others, as with Strimzi."""
+    (tmp_path / "token").touch()
+    read = with_class(STRIMZI, f'oauth.access.token.location="{tmp_path}/token" oauth.refresh.token=x {OF_STRIMZI}')
+    oauth = property_names.read_connection(read.properties).sasl.oauth
+    assert (oauth.token_file, oauth.client_id, oauth.fetched_here) == (f"{tmp_path}/token", None, True)
+
+
+def test_what_strimzi_s_class_alone_can_do_is_left_to_it(tmp_path: Path) -> None:
+    """Where its jar is on the class path, it runs in the driver's JVM as any other class does."""
+    jar = tmp_path / "strimzi.jar"
+    with ZipFile(jar, "w") as made:
+        made.writestr(f"{STRIMZI.replace('.', '/')}.class", b"")
+    read = with_class(STRIMZI, f"{OF_STRIMZI} oauth.refresh.token=x", class_path=(str(jar),))
+    asked = json.loads(read.properties[LOGIN_CLASS])
+    assert (asked["class"], asked["options"]["oauth.refresh.token"]) == (STRIMZI, "x")
 
 
 def test_strimzi_s_class_with_a_token_and_with_its_own_trust() -> None:
@@ -318,8 +360,9 @@ def test_strimzi_s_class_with_a_token_and_with_its_own_trust() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (f'{OF_STRIMZI} oauth.audience="a"', "the option oauth.audience is not supported"),
-        (f'{OF_STRIMZI} oauth.refresh.token="a"', "the option oauth.refresh.token is not supported"),
+        (f'{OF_STRIMZI} oauth.refresh.token="a"', "the option oauth.refresh.token is not supported; with Strimzi's"),
+        (f'{OF_STRIMZI} oauth.client.assertion="a"', "the option oauth.client.assertion is not supported; with"),
+        ('oauth.access.token.location="/none"', "oauth.access.token.location names no file: /none"),
         ('oauth.client.id="a"', "oauth.token.endpoint.uri must be the http or https address"),
         ('oauth.token.endpoint.uri="http://a"', "oauth.client.id and oauth.client.secret must be there"),
         (f'{OF_STRIMZI} oauth.ssl.truststore.location="/a.jks"', "is read as PEM only"),

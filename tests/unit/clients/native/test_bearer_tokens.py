@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from legacy_mm.clients.native.bearer_tokens import Tokens, unsupported
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clock import wall
 from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import MskIamSettings
 from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService
@@ -105,6 +107,35 @@ def test_a_service_is_asked_once(token_service: TokenService) -> None:
     assert tokens.extensions() == {"logicalCluster": "lkc-1", "pool": "p"}
 
 
+def test_a_service_is_asked_for_an_audience(token_service: TokenService) -> None:
+    """It may give a token that only it can read; its life is in the answer."""
+    properties = {**of(token_service.url), "sasl.legacy_mm.audience": "kafka & co", "sasl.oauthbearer.scope": "a b"}
+    del properties["sasl.oauthbearer.method"]
+    tokens, opaque = (Tokens(property_names.read_connection(properties).sasl) for _ in range(2))
+    assert claims(tokens.token())["exp"] == pytest.approx(tokens._end)
+    wanted = {"grant_type": ["client_credentials"], "scope": ["a b"], "audience": ["kafka & co"]}
+    assert token_service.asked == wanted
+    assert tokens.extensions() == {"logicalCluster": "lkc-1", "pool": "p"}
+    token_service.token = "opaque"
+    before = wall()
+    assert opaque.token() == "opaque"
+    assert before + LIFE <= opaque._end <= wall() + LIFE
+
+
+def test_a_token_in_a_file_is_read_again(tmp_path: Path, clock: list[float]) -> None:
+    file = tmp_path / "token"
+    file.write_text(f"{unsigned(exp=NOW + 100)}\n")
+    tokens = Tokens(property_names.read_connection({"sasl.legacy_mm.bearer.file": str(file)}).sasl)
+    assert tokens.token() == unsigned(exp=NOW + 100)
+    file.write_text(unsigned(exp=NOW + 200))
+    clock[0] += 81
+    assert tokens.token() == unsigned(exp=NOW + 200)
+
+
+def unsigned(**claims: object) -> str:
+    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode() for part in ({}, claims)) + "."
+
+
 @pytest.mark.parametrize(
     ("refusal", "kind"), [("invalid_client", AuthenticationFailed), ("temporarily_unavailable", ConnectionLost)]
 )
@@ -126,7 +157,7 @@ def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float])
 
     def msk_iam(login: MskIamSettings) -> Any:
         asked.append(login)
-        return lambda _: ("signed", NOW + 900)
+        return lambda: ("signed", NOW + 900)
 
     monkeypatch.setattr("legacy_mm.clients.tokens.msk_iam", msk_iam)
     tokens = Tokens(property_names.read_connection({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'}).sasl)

@@ -176,7 +176,7 @@ def _of_keeper(address: str) -> Granted:
     try:
         with _DIRECTLY.open(address, timeout=_TIMEOUT) as response:
             answer = json.load(response)
-        return Granted(str(answer["token"]), float(answer["end"]), "", {})
+        return Granted(str(answer["token"]), float(answer["end"]), "", dict(answer["extensions"]))
     except HTTPError as refused:
         with refused:
             reason = json.load(refused)["reason"] if refused.code != _NOT_FOUND else "the keeper does not know it"

@@ -197,7 +197,16 @@ class JavaListener:
 
 def reason_of(error: Py4JJavaError) -> str:
     """Return what really happened, without the wrapping of reflection."""
+    return str(_cause(error).toString())
+
+
+def kind_of(error: Py4JJavaError) -> str:
+    """Return the class of what really happened."""
+    return str(_cause(error).getClass().getName())
+
+
+def _cause(error: Py4JJavaError) -> Any:
     cause = error.java_exception
     while (inner := cause.getCause()) is not None:
         cause = inner
-    return str(cause.toString())
+    return cause

@@ -12,19 +12,35 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.java_classes import JavaClasses, reason_of, with_interface
+from legacy_mm.jvm.java_classes import JavaClasses, kind_of, reason_of, with_interface
+from legacy_mm.policies.logins import unfit_extension
 
-INTERFACE = "org.apache.kafka.common.security.auth.AuthenticateCallbackHandler"
+_AUTH = "org.apache.kafka.common.security.auth."
+INTERFACE = f"{_AUTH}AuthenticateCallbackHandler"
+_WITHOUT_EXTENSIONS = (
+    "javax.security.auth.callback.UnsupportedCallbackException",
+    "java.lang.ClassNotFoundException",  # in a Kafka of 2.0
+)
 _OAUTH = "org.apache.kafka.common.security.oauthbearer."
 _MECHANISM = "OAUTHBEARER"
 _MILLISECONDS = 1000.0
 _REFUSED, _FAILED = 401, 503
+
+
+class Login(NamedTuple):
+    """Holds what a client needs to log in."""
+
+    token: str
+    end: float
+    """In seconds of the epoch."""
+    extensions: dict[str, str]
+    """SASL extensions, by their names."""
 
 
 class TokenRefused(Exception):
@@ -53,22 +69,42 @@ class LoginClass:
         except Py4JJavaError as error:
             raise HandlerFailure(f"{asked['class']} cannot be made: {reason_of(error)}") from None
 
-    def token(self) -> tuple[str, float]:
-        """Return a token, and when it ends in seconds of the epoch; raises TokenRefused, HandlerFailure."""
-        none = self._classes.array("Class", ())
+    def login(self) -> Login:
+        """Return a token, and what goes with it; raises TokenRefused, HandlerFailure."""
         with self._lock:
             try:
-                callback = self._callback.getConstructor(none).newInstance(self._classes.array("Object", ()))
-                self._classes.call(self._handle, self._made, [self._classes.callbacks([callback])])
+                callback = self._asked(self._callback)
                 found = self._get(self._callback, "token", callback)
                 if found is None:
                     raise TokenRefused(f"it gives no token: {self._get(self._callback, 'errorCode', callback)}")
                 value = self._get(self._token, "value", found)
-                return str(value), float(self._get(self._token, "lifetimeMs", found)) / _MILLISECONDS
+                end = float(self._get(self._token, "lifetimeMs", found)) / _MILLISECONDS
+                return Login(str(value), end, self._extensions())
             except Py4JJavaError as error:
                 raise HandlerFailure(reason_of(error)) from None
             except (Py4JError, OSError) as error:
                 raise HandlerFailure("the Java process for Spark does not answer") from error
+
+    def _extensions(self) -> dict[str, str]:
+        """Ask for SASL extensions, as Java's login module does after each token."""
+        try:
+            kind = self._classes.loaded(_AUTH + "SaslExtensionsCallback")
+            found = self._get(kind, "extensions", self._asked(kind))
+        except Py4JJavaError as error:
+            if kind_of(error) in _WITHOUT_EXTENSIONS:
+                return {}
+            raise
+        extensions = dict(self._get(self._classes.loaded(_AUTH + "SaslExtensions"), "map", found))
+        if (reason := unfit_extension(extensions)) is not None:
+            raise HandlerFailure(reason)
+        return extensions
+
+    def _asked(self, kind: Any) -> Any:
+        """Return a callback of this class that the user's one has handled."""
+        none = self._classes.array("Class", ())
+        callback = kind.getConstructor(none).newInstance(self._classes.array("Object", ()))
+        self._classes.call(self._handle, self._made, [self._classes.callbacks([callback])])
+        return callback
 
     def _get(self, kind: Any, method: str, of: Any) -> Any:
         return self._classes.call(kind.getMethod(method, self._classes.array("Class", ())), of, [])
@@ -96,7 +132,7 @@ class TokenKeeper(ThreadingHTTPServer):
         if key not in self._known:
             try:
                 made = LoginClass(json.loads(asked), jvm)
-                made.token()  # Java's client logs in when it is made, too
+                made.login()  # Java's client logs in when it is made, too
             except (HandlerFailure, TokenRefused) as error:
                 raise ConfigurationError(f"sasl.login.callback.handler.class: {error}") from None
             self.logins.append(made)
@@ -125,13 +161,13 @@ class _Request(BaseHTTPRequestHandler):
             self.send_error(404)
             return
         try:
-            token, end = login.token()
+            answer = login.login()._asdict()
         except TokenRefused as refused:
             self._answer(_REFUSED, {"reason": str(refused)})
         except HandlerFailure as failure:
             self._answer(_FAILED, {"reason": str(failure)})
         else:
-            self._answer(200, {"token": token, "end": end})
+            self._answer(200, answer)
 
     def _answer(self, status: int, body: Mapping[str, Any]) -> None:
         self.send_response(status)

@@ -344,12 +344,12 @@ def assert_ends(secured: Secured, process: ToolProcess, name: str, group: str) -
     assert secured.arrived(name) == 0
 
 
-def tokens_of_a_class(word: str) -> Properties:
+def tokens_of_a_class(word: str, *options: str) -> Properties:
     module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
     return {
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.login.callback.handler.class": "Tokens",
-        "sasl.jaas.config": f'{module} required who="{USER}" word="{word}";',
+        "sasl.jaas.config": f'{module} required who="{USER}" word="{word}" {" ".join(options)};',
     }
 
 
@@ -362,7 +362,7 @@ def test_a_class_in_a_jar_gives_tokens(
 ) -> None:
     """It runs in the driver's JVM, for the membership and for both clients of the copy task."""
     start = partial(our_tool, classpath=[handler_jars["Tokens"]])
-    printed = copies(secured, start, ("LOGIN", lambda _: tokens_of_a_class("right")), topic(), group)
+    printed = copies(secured, start, ("LOGIN", lambda _: tokens_of_a_class("right", "pool=p")), topic(), group)
     assert "right" not in printed
 
 

@@ -48,7 +48,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         clients/native/topic_reader clients/native/access_rules clients/native/group_session
         clients/native/gssapi_login clients/native/membership clients/native/offset_requests
         clients/native/producer_id dataplane/batch_source features/cutover/adoption
-        flow/cluster_identity flow/connect_offset_topic handlers/java_exit jvm/login_classes jvm/mbeans
+        flow/cluster_identity flow/connect_offset_topic handlers/java_exit jvm/mbeans
         spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """

@@ -48,7 +48,7 @@ def copies_on(source: Any, target: Any, first: str, prefix: str, folder: Path) -
         assert empty(folder) or name != first, "nothing was there, so nothing is shown"
 
 
-@pytest.mark.parametrize("kind", ["no handler", "jar", "own jar", "own script"])
+@pytest.mark.parametrize("kind", ["no handler", "jar", "own jar", "own folder", "own script"])
 def test_nothing_happens(
     kind: str,
     source: Any,
@@ -66,11 +66,14 @@ def test_nothing_happens(
     words: tuple[str, ...] = ("--num.streams", "2")
     more: dict[str, Any] = {}
     prefix = ""
-    if kind.endswith("jar"):
+    if kind.endswith(("jar", "folder")):
         prefix = "copy."
         words += ("--message.handler", HANDLER, "--message.handler.args", prefix)
         jar = handler_jars["Rename"]
         more["classpath"] = [jar if kind == "jar" else Path(shutil.copy(jar, folder))]
+        if kind.endswith("folder"):
+            shutil.unpack_archive(jar, folder / "classes", "zip")
+            more["classpath"] = [folder / "classes"]
     elif kind == "own script":
         prefix = "copy."
         script = folder / "handler.py"

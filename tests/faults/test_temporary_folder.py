@@ -15,10 +15,13 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.jvm.class_archive import path_for
+from legacy_mm.jvm.java_home import find_java
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 SECONDS = 30.0
 HANDLER = "handlers.Rename"
+SILENT = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 SCRIPT = """
 def handle(record):
     return [record.to("copy." + record.topic)]
@@ -48,7 +51,16 @@ def copies_on(source: Any, target: Any, first: str, prefix: str, folder: Path) -
         assert empty(folder) or name != first, "nothing was there, so nothing is shown"
 
 
-@pytest.mark.parametrize("kind", ["no handler", "jar", "own jar", "own folder", "own script"])
+@pytest.fixture
+def class_archive(kind: str) -> Path:
+    """Of Spark's classes, which the driver's JVM has open."""
+    found = path_for(find_java())
+    if kind == "own archive" and not found.exists():
+        pytest.skip("no archive here: bin/setup writes one")
+    return found
+
+
+@pytest.mark.parametrize("kind", ["no handler", "jar", "own jar", "own folder", "own script", "own archive"])
 def test_nothing_happens(
     kind: str,
     source: Any,
@@ -57,6 +69,7 @@ def test_nothing_happens(
     group: str,
     our_tool: Callable[..., ToolProcess],
     handler_jars: dict[str, Path],
+    class_archive: Path,
     tmp_path: Path,
 ) -> None:
     """New copy jobs start after rebalances, also with a handler in a jar, and the stop is clean and silent."""
@@ -65,12 +78,16 @@ def test_nothing_happens(
     first = topic("kept")
     words: tuple[str, ...] = ("--num.streams", "2")
     more: dict[str, Any] = {}
+    environment = {"TMPDIR": str(folder)}
     prefix = ""
-    if kind.endswith(("jar", "folder")):
+    if kind.endswith(("jar", "folder", "archive")):
         prefix = "copy."
         words += ("--message.handler", HANDLER, "--message.handler.args", prefix)
         jar = handler_jars["Rename"]
         more["classpath"] = [jar if kind == "jar" else Path(shutil.copy(jar, folder))]
+        if kind == "own archive":
+            option = f"-XX:SharedArchiveFile={shutil.copy(class_archive, folder)}"
+            environment |= {"KAFKA_OPTS": f"{option} {SILENT}", "NOTIFY_SOCKET": f"{folder}/notify"}
         if kind.endswith("folder"):
             shutil.unpack_archive(jar, folder / "classes", "zip")
             more["classpath"] = [folder / "classes"]
@@ -87,7 +104,7 @@ def test_nothing_happens(
         "--whitelist",
         f"{first}.*",
         *words,
-        environment={"TMPDIR": str(folder)},
+        environment=environment,
         **more,
     )
 

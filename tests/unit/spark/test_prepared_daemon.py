@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -71,12 +72,19 @@ def test_it_serves_with_the_pipes_of_the_one_that_spark_has_started(
         asked.wait(SECONDS)
 
 
+@pytest.mark.parametrize("gone", ["process", "socket", "folder"])
 def test_without_it_the_one_that_spark_has_started_serves_itself(
-    folder: Path, prepared: tuple[PreparedDaemon, psutil.Process]
+    gone: str, folder: Path, prepared: tuple[PreparedDaemon, psutil.Process]
 ) -> None:
+    """Its socket is the only one that is a file, in a folder that may be cleaned as /run and /tmp are."""
     _, process = prepared
-    process.kill()
-    process.wait(SECONDS)
+    if gone == "process":
+        process.kill()
+        process.wait(SECONDS)
+    elif gone == "socket":
+        (folder / "daemon").unlink()
+    else:
+        shutil.rmtree(folder)
     with asked_for(folder) as asked:
         assert listening(psutil.Process(asked.pid), port_of(asked))
 

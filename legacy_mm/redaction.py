@@ -22,7 +22,7 @@ _PROPERTY = re.compile(rf"{_IN_NAMES}|user\.info|\.pem|keystore\.key|oauthbearer
 """Names of client properties, of Java and of librdkafka. For whole names only: a path may end with .pem."""
 _UNKNOWN_NAME = re.compile(rf"{_IN_NAMES}|key", re.IGNORECASE)
 """A name that nobody knows may be of any key; of a known one it is a serializer, or a key store."""
-_PAIR = re.compile(rf"([\w.-]*(?:{_IN_NAMES}|key)[\w.-]*\s*[=:]).+", re.IGNORECASE | re.DOTALL)
+_PAIR = re.compile(rf"(?<![\w.-])([\w.-]*(?:{_IN_NAMES}|key)[\w.-]*\s*[=:]).+", re.IGNORECASE | re.DOTALL)
 _LOGIN_OPTION = re.compile(rf"""(?:{_WORDS})(?!auth\b)\w*\s*=\s*(?:"([^"]+)"|'([^']+)')""", re.IGNORECASE)
 _JAVA_PROPERTY = re.compile(rf"-D[^=]*(?:{_WORDS})[^=]*(?<!\.file)(?<!\.toHashes)=(.+)", re.IGNORECASE | re.DOTALL)
 """JMX's `password.file` and `password.toHashes` hold none: a line about the file has to name it."""

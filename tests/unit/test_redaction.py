@@ -97,3 +97,10 @@ def test_the_secrets_of_a_login_are_known_one_by_one() -> None:
 )
 def test_options_of_java(option: str, secret: str | None) -> None:
     assert java_secret(option) == secret
+
+
+def test_a_text_of_any_length_is_looked_through() -> None:
+    """One word of 300,000 letters took minutes: each letter was tried as the beginning of a name."""
+    long = "x" * 300_000
+    assert Veil(()).over(long) == long
+    assert Veil(()).over(f"{long}.password=hush") == f"{long}.password=[hidden]"

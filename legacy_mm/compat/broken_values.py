@@ -27,6 +27,10 @@ _WITHOUT_BROKERS = (
 """Hints for files that name their brokers in another way."""
 
 
+_BYTE_ORDER_MARKS = ("\xef\xbb\xbf", "\xff\xfe", "\xfe\xff")
+"""Of UTF-8 and UTF-16, in the letters that Java reads them as."""
+
+
 @contextmanager
 def blamed_on(file: PropertiesFile) -> Iterator[None]:
     """Add the line to an error about a property of this file."""
@@ -44,6 +48,8 @@ def _hint(error: ConfigurationError, file: PropertiesFile) -> str:
     if name == BOOTSTRAP_SERVERS and without_brokers:
         return without_brokers
     written = next((each for each in (name, *zookeeper_files.old_names(name)) if each in file.lines), "")
+    if not written and any(each.startswith(_BYTE_ORDER_MARKS) for each in file.lines):
+        return f"{file.path} begins with a byte order mark, which Java takes as letters: save it as UTF-8 without one."
     if not written:
         return f"{file.path}: {name} is not in the file."
     today = zookeeper_files.todays_word(name, file.properties[written])

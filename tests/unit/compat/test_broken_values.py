@@ -124,6 +124,10 @@ def test_a_file_without_brokers_is_told_which_line_to_add(release: str, refusal:
         "p.properties:2: metadata.broker.list is not read by this release; add the line bootstrap.servers with the "
         "same addresses to the file."
     ]
+    _, hints = said(start(producer="\ufeffbootstrap.servers=a:1\n", release=release))
+    assert hints == [
+        "p.properties begins with a byte order mark, which Java takes as letters: save it as UTF-8 without one."
+    ]
     _, hints = said(start(producer="acks=all\n", release=release))
     assert hints == ["p.properties: bootstrap.servers is not in the file."]
 

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from legacy_mm.errors import HostError, InvalidPattern
+from legacy_mm.config.settings import JvmSettings
+from legacy_mm.errors import ConfigurationError, HostError, InvalidPattern
 from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
+from legacy_mm.jvm import jvm_options
 from legacy_mm.jvm.gateway import StartJvm
+from legacy_mm.jvm.java_home import find_java
 from legacy_mm.policies.pattern_words import compiles_anywhere
 from legacy_mm.policies.topic_filter import Matcher
 
@@ -46,6 +49,7 @@ def look(flows: Sequence[Settings], java: StartJvm) -> tuple[str, ...]:
 
 def _checks(flows: Sequence[Settings], java: StartJvm) -> Iterator[_Check]:
     """Yield the checks; all flows have one listener."""
+    yield _Check("the Java options", partial(_start, flows[0].spark.jvm))
     if listener := flows[0].listener:
         yield _Check("the rebalance listener", partial(plugins.check_listener, listener, java))
     for settings in flows:
@@ -53,6 +57,11 @@ def _checks(flows: Sequence[Settings], java: StartJvm) -> Iterator[_Check]:
         if handler := settings.handler:
             yield _Check("the message handler", partial(plugins.ready_handler, handler, java))
         yield _Check(f"the topic pattern {settings.topics.pattern}", partial(_compile, settings, java))
+
+
+def _start(wishes: JvmSettings) -> None:
+    if wishes.options and (reason := jvm_options.obstacle(find_java(wishes.java_home), wishes.options)) is not None:
+        raise ConfigurationError(f"the Java process for Spark would not start: {reason}")
 
 
 def _compile(settings: Settings, java: StartJvm) -> None:

@@ -38,7 +38,6 @@ _logger = logging.getLogger("org.apache.spark")
 _START_TIMEOUT = 60.0
 _LAST_WORDS_TIMEOUT = 1.0
 _KEPT_LINES = 100
-_TOLD_LINES = 3
 _OPENED = (
     "java.base/java.lang java.base/java.lang.invoke java.base/java.lang.reflect java.base/java.io java.base/java.net "
     "java.base/java.nio java.base/java.util java.base/java.util.concurrent java.base/java.util.concurrent.atomic "
@@ -49,7 +48,6 @@ _NAME = "spark-driver"
 _CONFIGURATIONS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _MESSAGES_ON_STDERR = "-XX:+DisplayVMOutputToStderr"
 _SUSPENDED = "suspend=y"
-_ASIDE = re.compile(r"\s|WARNING|OpenJDK|Error: A fatal exception|Error: Could not create|Caused by")
 _UNDECODED = re.compile("[\ud800-\udfff]")
 """Bytes of a command line that are no letters: Java has this letter for them."""
 IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
@@ -199,9 +197,7 @@ class Jvm:
         said = self._words.all()
         refused = jvm_options.refused("\n".join(said), self._options)
         if not refused:
-            telling = [line for line in said if line and not _ASIDE.match(line)]
-            reason = "; ".join(telling[:_TOLD_LINES])
-            raise HostError(f"the Java process for Spark ended with code {code}: {reason or 'it said nothing'}")
+            raise HostError(f"the Java process for Spark ended with code {code}: {jvm_options.reason(said)}")
         self._leave_out(refused)
         self._start()
 

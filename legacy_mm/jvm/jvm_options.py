@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from legacy_mm.errors import HostError
+
 _OURS = ("-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:-UsePerfData", "-Djava.awt.headless=true", "-Xms32m", "-Xmn12m")
 """The flags for a driver that needs 30 MB of heap; Java's default start size, on a big host, touches 100 MB more."""
 _OUR_HEAP = "-Xmx512m"
@@ -49,6 +51,45 @@ _NAMED = re.compile(
       | (?P<collectors>Multiple\ garbage\ collectors\ selected|Conflicting\ collector)""",
     re.VERBOSE | re.MULTILINE,
 )
+
+
+_ASIDE = re.compile(r"\s|WARNING|OpenJDK|Error: A fatal exception|Error: Could not create|Caused by")
+_TOLD_LINES = 3
+_ASKED = re.compile(r"-X(?:m[nsx]|ss).*|-XX:(?:Max|Min|Initial)\w+=.*|-XX:\w+Size=.*|-XX:[+-]Use\w+GC")
+"""Options about memory, which do nothing in a JVM that ends at once."""
+_JMX_PORT, _AGENT = "-Dcom.sun.management.jmxremote.port=", "-javaagent:"
+_MOST_PORT = 65_535
+
+
+def obstacle(java: Path, options: Sequence[str]) -> str | None:
+    """Return the reason, in Java's words, why no JVM with these options starts; raise HostError for an agent that this
+    host lacks.
+
+    Java itself is asked about memory only: other options would write files, take ports, or run the user's code.
+    """
+    for option in options:
+        port, agent = option.removeprefix(_JMX_PORT), option.removeprefix(_AGENT).partition("=")[0]
+        if option.startswith(_JMX_PORT) and not (port.isdecimal() and int(port) <= _MOST_PORT):
+            return f"Invalid com.sun.management.jmxremote.port number: {port}"
+        if option.startswith(_AGENT) and not Path(agent).is_file():
+            raise HostError(f"the agent {agent} is not on this host")
+    asked = [option for option in options if _ASKED.fullmatch(option)]
+    while asked:
+        command = [str(java), *with_ours(asked), "-version"]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        said = answer.stdout + answer.stderr
+        if not answer.returncode:
+            break
+        if not (left_out := refused(said, asked)):
+            return reason(said.splitlines())
+        asked = [option for option in asked if option not in left_out]
+    return None
+
+
+def reason(said: Iterable[str]) -> str:
+    """Return why a JVM did not start, out of its output."""
+    telling = [line for line in said if line and not _ASIDE.match(line)]
+    return "; ".join(telling[:_TOLD_LINES]) or "it said nothing"
 
 
 def removed(options: Iterable[str], release: int) -> list[str]:

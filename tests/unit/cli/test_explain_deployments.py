@@ -82,12 +82,13 @@ def verdicts() -> Iterator[dict[str, str]]:
 
 
 def environment(deployment: dict[str, Any], folder: Path) -> dict[str, str]:
-    """The variables, with a login file where they name one: it has what the files ask for."""
+    """The variables, filled in, with a login file where they name one: it has what the files ask for."""
     file = folder / "login.conf"
     asked = deployment["consumer_properties"] | deployment["producer_properties"]
     login = KERBEROS if asked.get("sasl.mechanism", "GSSAPI") == "GSSAPI" else PASSWORD
     file.write_text(f"KafkaClient {{ {login}; }};")
-    return {name: LOGIN_FILE.sub(str(file), value) for name, value in deployment["env"].items()}
+    variables = {name: LOGIN_FILE.sub(str(file), value) for name, value in deployment["env"].items()}
+    return {name: PLACEHOLDER.sub("1", value) for name, value in variables.items()}
 
 
 def command_line(deployment: dict[str, Any], folder: Path) -> list[str]:

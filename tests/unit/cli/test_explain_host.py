@@ -99,3 +99,22 @@ def test_a_listener_is_not_made(run: Explain, tmp_path: Path) -> None:
     )
     assert run(*OLD_LINE, "--include", "t", "--consumer.rebalance.listener", "listening.py:Listener")[0] == 0
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("KAFKA_HEAP_OPTS", "-Xmxlots", "Invalid maximum heap size: -Xmxlots"),
+        ("JMX_PORT", "abc", "Invalid com.sun.management.jmxremote.port number: abc"),
+    ],
+)
+def test_java_options_with_which_nothing_starts(
+    run: Explain, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, told: str
+) -> None:
+    """The mirror ends with 1; it was explained as one that runs."""
+    monkeypatch.setenv(variable, value)
+    code, text = run(*OLD_LINE, "--whitelist", "t")
+    assert code == 1
+    assert " ".join(text.split()).startswith(
+        f"It would be refused: the Java process for Spark would not start: {told} "
+    )

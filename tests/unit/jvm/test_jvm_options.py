@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.errors import HostError
 from legacy_mm.jvm import jvm_options
 from legacy_mm.jvm.java_home import MINIMUM_JAVA, find_java, java_version
 
@@ -98,3 +99,29 @@ def test_a_heap_left_to_java_is_computed_by_java() -> None:
         jvm_options.computed_heap(JAVAS[0], [f"-XX:MaxRAMPercentage={percentage}"]) or 0 for percentage in (10, 40)
     )
     assert 0 < small < large
+
+
+@pytest.mark.parametrize("java", JAVAS, ids=str)
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("-Xmxlots", "Invalid maximum heap size: -Xmxlots"),
+        ("-Xms2g -Xmx1g", "Initial heap size set to a larger value than the maximum heap size"),
+        ("-Dcom.sun.management.jmxremote.port=abc", "Invalid com.sun.management.jmxremote.port number: abc"),
+        ("-Dcom.sun.management.jmxremote.port=70000", "port number: 70000"),
+        ("-Xmx256m -XX:+UseG1GC -XX:MaxPermSize=96m -Xlog:gc:file=/none/gc.log -XX:+NoSuchFlag", None),
+        ("-Dcom.sun.management.jmxremote.port=9999", None),
+    ],
+)
+def test_what_keeps_java_from_starting_is_known_before(java: Path, options: str, told: str | None) -> None:
+    """An option that Java alone does not take is left out, as the mirror does it."""
+    found = jvm_options.obstacle(java, options.split())
+    assert found is None if told is None else told in (found or "")
+
+
+def test_an_agent_of_another_host_is_not_tried(tmp_path: Path) -> None:
+    agent = tmp_path / "agent.jar"
+    with pytest.raises(HostError, match="agent.jar is not on this host"):
+        jvm_options.obstacle(find_java(), [f"-javaagent:{agent}=9404:secret"])
+    agent.touch()
+    assert jvm_options.obstacle(find_java(), [f"-javaagent:{agent}=9404:secret"]) is None

@@ -28,7 +28,7 @@ _WITHOUT_BROKERS = (
 
 
 _BYTE_ORDER_MARKS = ("\xef\xbb\xbf", "\xff\xfe", "\xfe\xff")
-"""Of UTF-8 and UTF-16, in the letters that Java reads them as."""
+"""The marks of UTF-8 and UTF-16, in the letters that Java reads them as."""
 
 
 @contextmanager

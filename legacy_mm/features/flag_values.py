@@ -31,7 +31,7 @@ class FlagValues:
         self._values[name] = value
 
     def imply(self, name: str) -> bool:
-        """Switch a flag on, unless it was given; return whether it is on."""
+        """Set a flag, unless it was given; return whether it is on."""
         self._values[name] = bool(self._values[name]) or not self.given(name)
         return bool(self._values[name])
 

@@ -73,21 +73,12 @@ class BatchSteps:
             return self._otherwise.handle(source)
         place, header, data, begin, wish, _ = source
         writer = kernels.RecordWriter(source.base_timestamp)
-        after, last = kernels.write_stamped(
-            batch_records(header, data, repeats=True),
-            0,
-            begin - header.base_offset,
-            header.base_offset,
-            epoch_ms(),
-            place.partition if self._keeps_partition else wish,
-            plan.paths,
-            None if plan.paths is None else GuardLoop.HEADER.encode(),
-            self._path_first,
-            plan.stamp,
-            AddProvenance.FIXED_HEADERS,
-            AddProvenance.OFFSET.encode(),
-            writer,
-        )
+        name, offset = GuardLoop.HEADER.encode(), AddProvenance.OFFSET.encode()
+        stamp = kernels.Stamp(plan.paths, name, self._path_first, plan.stamp, AddProvenance.FIXED_HEADERS, offset)
+        walked = batch_records(header, data, repeats=True)
+        places = (0, begin - header.base_offset, header.base_offset)
+        wish = place.partition if self._keeps_partition else wish
+        after, last = kernels.write_stamped(walked, *places, epoch_ms(), wish, stamp, writer)
         made = made_of({plan.topic: writer} if writer.count else {}, header)
         if after < len(data):
             assert plan.paths is not None

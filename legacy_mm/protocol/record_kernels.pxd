@@ -58,6 +58,14 @@ cdef class RecordWriter:
     cdef readonly list wishes
     cpdef make_room(self, long long size)
 
+cdef class Stamp:
+    cdef object paths
+    cdef bytes path_name, fixed, offset_name
+    cdef long long name_size, count
+    cdef bint has_path, has_fixed, path_first
+    cdef long long size(self, bytes digits)
+    cdef long long write(self, WritableAddress out, long long at, bytes path, bytes digits)
+
 cdef class MessageRun:
     cdef readonly object memory
     cdef unsigned char[::1] _view
@@ -299,16 +307,27 @@ cdef _write_target(
 @cython.locals(
     end=cython.longlong, at=cython.longlong, offset=cython.longlong, first=cython.longlong, delta=cython.longlong,
     body=cython.longlong, _=cython.longlong, after=cython.longlong, place=cython.longlong, count=cython.longlong,
-    headers=cython.longlong, kept_bytes=cython.longlong, left_out=cython.longlong, here=cython.longlong,
-    begin=cython.longlong, found_end=cython.longlong, behind=cython.longlong, value_begin=cython.longlong,
-    value_end=cython.longlong, following=cython.longlong, more=cython.longlong, kept=cython.longlong,
-    total=cython.longlong, time=cython.longlong, timestamp_delta=cython.longlong, rest=cython.longlong,
-    size=cython.longlong, to=cython.longlong, data=Address, out=WritableAddress, name=bytes, path=bytes, digits=bytes,
-    name_start=Address)
+    headers=cython.longlong, left_out=cython.longlong, left_bytes=cython.longlong, begin=cython.longlong,
+    value_end=cython.longlong, count_then=cython.longlong, time=cython.longlong, timestamp_delta=cython.longlong,
+    rest=cython.longlong, size=cython.longlong, to=cython.longlong, data=Address, out=WritableAddress, path=bytes,
+    digits=bytes, name=Address)
 cpdef write_stamped(
     BatchRecords records, long long start, long long skip_below, long long base_offset, long long now, long long wish,
-    object paths, object path_name, bint path_first, bytes stamp, long long stamp_headers, bytes offset_name,
-    RecordWriter writer)
+    Stamp stamp, RecordWriter writer)
+
+@cython.locals(
+    found=cython.longlong, left_bytes=cython.longlong, value_begin=cython.longlong, value_end=cython.longlong,
+    begin=cython.longlong, name_end=cython.longlong, behind=cython.longlong, this_begin=cython.longlong,
+    this_end=cython.longlong, following=cython.longlong, _=cython.longlong)
+cdef (long long, long long, long long, long long) _headers_called(
+    Address data, long long at, long long end, long long count, Address name, long long size) noexcept
+
+@cython.locals(
+    begin=cython.longlong, name_end=cython.longlong, behind=cython.longlong, following=cython.longlong,
+    _=cython.longlong)
+cdef long long _copy_headers(
+    WritableAddress out, long long to, Address data, long long at, long long end, long long count, Address name,
+    long long size) noexcept
 
 @cython.locals(at=cython.longlong)
 cdef inline bint _is_same(Address data, long long begin, long long end, Address other, long long size) noexcept

@@ -192,6 +192,38 @@ class RecordWriter:
             self._out = writable_start_of(self._view)
 
 
+class Stamp:
+    """Headers that every record of a partition gets."""
+
+    def __init__(self, paths: Any, path_name: bytes, path_first: bool, fixed: Any, fixed_count: int, offset_name: Any):
+        """Take what is added; None for `paths` or `fixed`: that is not.
+
+        `paths`: headers called `path_name` are left out, and this mapping gives the header that takes their place, for
+        the value of the last of them, or None without one; None instead of a header: the record must not be copied.
+        `fixed`: so many whole headers, and behind them one called `offset_name` with the record's offset in digits.
+        `path_first` says which comes first.
+        """
+        self.paths, self.path_name, self.name_size, self.has_path = paths, path_name, len(path_name), paths is not None
+        self.path_first, self.fixed, self.offset_name = path_first, fixed or b"", offset_name
+        self.has_fixed = fixed is not None
+        self.count = int(self.has_path) + (fixed_count + 1 if self.has_fixed else 0)
+
+    def size(self, digits: Any) -> int:
+        """Return the bytes of what is added, without the path."""
+        if not self.has_fixed:
+            return 0
+        return len(self.fixed) + _content_size(self.offset_name) + _content_size(digits)
+
+    def write(self, out: Bytes, at: int, path: Any, digits: Any) -> int:
+        """Write what is added; the position behind it."""
+        if self.path_first:
+            at = _write_bytes(out, at, path)
+        if self.has_fixed:
+            at = _write_bytes(out, at, self.fixed)
+            at = _write_content(out, _write_content(out, at, self.offset_name), digits)
+        return at if self.path_first else _write_bytes(out, at, path)
+
+
 class MessageRun:
     """Records made of messages of format 0 and 1, as a batch of format 2 has them, behind room for its header."""
 
@@ -968,37 +1000,19 @@ def _write_target(writer: RecordWriter, offset_delta: int, timestamp: int, key: 
 
 
 def write_stamped(
-    records: BatchRecords,
-    start: int,
-    skip_below: int,
-    base_offset: int,
-    now: int,
-    wish: int,
-    paths: Any,
-    path_name: Any,
-    path_first: bool,
-    stamp: Any,
-    stamp_headers: int,
-    offset_name: Any,
-    writer: RecordWriter,
+    records: BatchRecords, start: int, skip_below: int, base_offset: int, now: int, wish: int, stamp: Stamp, writer: Any
 ) -> tuple[int, int]:
     """Write records with further headers, and their other bytes as they are, until one of them must not be copied.
 
     Return the begin of that record, or the end, and the offset of the last record that was looked at. The records must
     be sound; those whose offset delta is below `skip_below` are left out; each is for partition `wish`.
-
-    With `paths`, a mapping, headers called `path_name` are left out, and the header that it gives for the value of the
-    last of these is added; None for the value where there is none; None instead of a header ends it. With `stamp`, its
-    bytes are added, which are `stamp_headers` whole headers, and behind them a header `offset_name` with the record's
-    offset in digits. `path_first` says which of the two comes first.
     """
     data, end = start_of(records.data), len(records.data)
+    name = start_of(memoryview(stamp.path_name))
     at = start
     offset = -1
     path: Any = b""
     digits: Any = b""
-    name: Any = b"" if path_name is None else path_name
-    name_start = start_of(name)
     while at < end:
         first = at
         delta, offset, body, _, _, after = _read_record(data, at, end)
@@ -1008,66 +1022,60 @@ def write_stamped(
         _, _, place = _field(data, body, after)
         _, _, place = _field(data, place, after)
         count, headers = _read_varint(data, place, after, 5)
-        kept_bytes = after - headers
-        value: Any = None
-        left_out = 0
-        if paths is not None:
-            here = headers
-            for _ in range(count):
-                begin, found_end, behind = _field(data, here, after)
-                value_begin, value_end, following = _field(data, behind, after)
-                if _is_same(data, begin, found_end, name_start, len(name)):
-                    value = bytes_at(data, value_begin, value_end) if value_end >= 0 else b""
-                    left_out += 1
-                    kept_bytes -= following - here
-                here = following
-            path = paths[value]
+        left_out, left_bytes, begin, value_end = 0, 0, 0, -1
+        if stamp.has_path:
+            left_out, left_bytes, begin, value_end = _headers_called(data, headers, after, count, name, stamp.name_size)
+            path = stamp.paths[None if left_out == 0 else bytes_at(data, begin, max(begin, value_end))]
             if path is None:
                 return first, base_offset + offset
-        more = 0
-        if stamp is not None:
+        if stamp.has_fixed:
             digits = b"%d" % (base_offset + offset)
-            more = len(stamp) + _content_size(offset_name) + _content_size(digits)
-        kept = count - left_out
-        total = kept + (1 if paths is not None else 0) + (stamp_headers + 1 if stamp is not None else 0)
         time = _timestamp(records, delta)
         time = now if time < 0 else time
+        count_then = count - left_out + stamp.count
+        rest = place - body + varint_size(count_then) + after - headers - left_bytes + len(path) + stamp.size(digits)
         timestamp_delta = _signed(time - writer.base_timestamp)
-        rest = place - body + varint_size(total) + kept_bytes + len(path) + more
         size = _size_without_length(timestamp_delta, offset, rest)
         writer.make_room(size + _MOST_VARINT)
         out = writer._out
         to = _write_varint(out, writer.size, size)
         out[to] = 0
-        to = _write_varint(out, to + 1, timestamp_delta)
-        to = _write_varint(out, to, offset)
+        to = _write_varint(out, _write_varint(out, to + 1, timestamp_delta), offset)
         copy_bytes(out, to, data, body, place)
-        to = _write_varint(out, to + place - body, total)
-        if left_out == 0:
-            copy_bytes(out, to, data, headers, after)
-            to += after - headers
-        else:
-            here = headers
-            for _ in range(count):
-                begin, found_end, behind = _field(data, here, after)
-                _, _, following = _field(data, behind, after)
-                if not _is_same(data, begin, found_end, name_start, len(name)):
-                    copy_bytes(out, to, data, here, following)
-                    to += following - here
-                here = following
-        if path_first:
-            to = _write_bytes(out, to, path)
-        if stamp is not None:
-            to = _write_bytes(out, to, stamp)
-            to = _write_content(out, to, offset_name)
-            to = _write_content(out, to, digits)
-        if not path_first:
-            to = _write_bytes(out, to, path)
-        writer.size = to
+        to = _write_varint(out, to + place - body, count_then)
+        to = _copy_headers(out, to, data, headers, after, count if left_out else 0, name, stamp.name_size)
+        writer.size = stamp.write(out, to, path, digits)
         writer.count += 1
         writer.max_timestamp = max(writer.max_timestamp, time)
         writer.wishes.append(wish)
     return end, base_offset + offset
+
+
+def _headers_called(data: Bytes, at: int, end: int, count: int, name: Bytes, size: int) -> tuple[int, int, int, int]:
+    """Return the number of headers of this name and their bytes, and where the value of the last begins and ends."""
+    found, left_bytes, value_begin, value_end = 0, 0, 0, -1
+    for _ in range(count):
+        begin, name_end, behind = _field(data, at, end)
+        this_begin, this_end, following = _field(data, behind, end)
+        if _is_same(data, begin, name_end, name, size):
+            found += 1
+            left_bytes += following - at
+            value_begin, value_end = this_begin, this_end
+        at = following
+    return found, left_bytes, value_begin, value_end
+
+
+def _copy_headers(out: Bytes, to: int, data: Bytes, at: int, end: int, count: int, name: Bytes, size: int) -> int:
+    """Copy headers; of the first `count` only those that are not of this name. The position behind them."""
+    for _ in range(count):
+        begin, name_end, behind = _field(data, at, end)
+        _, _, following = _field(data, behind, end)
+        if not _is_same(data, begin, name_end, name, size):
+            copy_bytes(out, to, data, at, following)
+            to += following - at
+        at = following
+    copy_bytes(out, to, data, at, end)
+    return to + end - at
 
 
 def _is_same(data: Bytes, begin: int, end: int, other: Bytes, size: int) -> bool:

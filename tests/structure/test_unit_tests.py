@@ -13,49 +13,35 @@ MIRRORS = ("unit", "processes")
 # Reason -> modules, as paths below legacy_mm.
 WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
-        audit/record cli/commands cli/log_lines clients/api clients/native/connection_errors clients/native/error_text
-        compat/defaults compat/legacy_options config/settings explain/differences explain/known_difference
-        features/connect_offsets/connect_offset_settings features/duty features/flag flow/flow_settings
-        handlers/api logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans protocol/uncompiled
-        spark/attempt spark/task_entry
+        audit/record cli/commands cli/log_lines clients/api compat/legacy_options config/settings explain/differences
+        explain/known_difference features/connect_offsets/connect_offset_settings features/duty flow/flow_settings
+        handlers/api logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
-        __main__ cli/adopt cli/cluster_look cli/command cli/driver_text cli/explain_text cli/features cli/group_look
-        cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest compat/console
-        compat/startup compat/steps explain/client_files explain/explanation explain/host_look explain/permissions
-        explain/source_look explain/target_look
+        __main__ cli/adopt cli/cluster_look cli/command cli/driver_text cli/explain_text cli/group_look cli/group_plan
+        cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest compat/steps explain/client_files
+        explain/explanation explain/host_look explain/source_look
     """,
     "test_apply, test_translate, test_logins and test_security_properties give it whole files": """
         compat/client_properties/bearer compat/client_properties/common compat/client_properties/consumer
         compat/client_properties/kerberos compat/client_properties/known_logins compat/client_properties/producer
-        compat/client_properties/rule compat/client_properties/sasl compat/client_properties/security
-        compat/client_properties/tls compat/client_settings compat/client_translation compat/mirror_maker_2_file
-        compat/system_properties compat/zookeeper_files
+        compat/client_properties/rule compat/client_properties/sasl compat/client_properties/tls compat/client_settings
+        compat/client_translation compat/zookeeper_files
     """,
-    "test_flags gives all flags, test_rows and test_schedule ask each feature": """
-        features/checkpoints/feature features/checkpoints/flags features/connect_offsets/feature
-        features/heartbeats/feature features/heartbeats/flags features/offset_syncs/feature
-        features/offset_syncs/flags features/topic_acls/feature features/topic_acls/flags
-        features/topic_configs/feature features/topic_creation/feature features/topic_creation/flags
-    """,
-    "test_rounds, test_creation and test_moving put the parts of a feature together": """
-        features/checkpoints/target_groups features/checkpoints/translation metrics/offset_metrics
+    "test_rows asks each feature": """
+        features/connect_offsets/feature features/offset_syncs/feature
     """,
     "real brokers show it: tests/brokers and tests/faults": """
-        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest
-        cli/connect_mirror_maker client/mirror_client client/remote_cluster
-        clients/native/backlog clients/native/internal_topic clients/native/partition_log clients/native/single_producer
-        clients/native/topic_reader clients/native/access_rules clients/native/group_session
-        clients/native/gssapi_login clients/native/membership clients/native/offset_requests
-        clients/native/producer_id dataplane/batch_source features/cutover/adoption
-        flow/cluster_identity flow/connect_offset_topic handlers/java_exit jvm/mbeans
-        spark/archive_classes spark/tables
+        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest cli/connect_mirror_maker
+        client/mirror_client client/remote_cluster clients/native/backlog clients/native/internal_topic
+        clients/native/partition_log clients/native/single_producer clients/native/topic_reader
+        clients/native/access_rules clients/native/group_session clients/native/gssapi_login clients/native/membership
+        clients/native/offset_requests dataplane/batch_source features/cutover/adoption flow/connect_offset_topic
+        handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
-        audit/spawn audit/tool_process handlers/bridge_signatures policies/compiled_java
-        audit/waiting clients/bootstrap clients/error_lines
-        dedicated/connector_properties flow/mirror jvm/jars
-        jvm/topic_rename logs/log_settings metrics/legacy_mbeans spark/worker_daemon
+        handlers/bridge_signatures dedicated/connector_properties flow/mirror logs/log_settings metrics/legacy_mbeans
+        spark/worker_daemon
     """,
 }
 

@@ -83,15 +83,6 @@ def test_closed_descriptors_are_held_open(words: list[str], tmp_path: Path) -> N
     assert len(codes) == 1
 
 
-def test_what_is_held_open_is_for_the_processes_that_we_start(tmp_path: Path) -> None:
-    """And for nothing else: the next file that is opened is not the console."""
-    asking = "import subprocess, sys; sys.exit(subprocess.call(['/bin/sh', '-c', ': >&0 && : >&1 && : >&2']))"
-    holding = f"from legacy_mm.compat.console import hold_open; hold_open(); {asking}"
-    codes = [python("<&- >&- 2>&-", tmp_path, "-c", program).returncode for program in (asking, holding)]
-    assert codes[0] != 0
-    assert codes[1] == 0
-
-
 def test_a_start_that_hangs_ends_after_the_shutdown_timeout(folder: Path) -> None:
     assert python("", folder, "-c", HANGING).returncode == 143
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -13,7 +11,6 @@ from pathlib import Path
 import psutil
 
 from legacy_mm.audit.process_tree import ProcessTree
-from legacy_mm.audit.spawn import spawn
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 
@@ -50,13 +47,6 @@ def test_an_orphan_that_was_seen_stays_in_the_tree(tmp_path: Path) -> None:
     assert tool.tree.pids() == []
 
 
-def test_a_tool_has_a_folder_of_its_own_for_temporary_files(tmp_path: Path) -> None:
-    """What is killed removes nothing."""
-    tool = ToolProcess(["sh", "-c", 'mktemp && kill -KILL "$$"'], tmp_path)
-    assert tool.wait(PATIENCE) == 128 + signal.SIGKILL
-    assert Path(tool.output().strip()).parent == tmp_path / "tmp"
-
-
 def test_our_own_memory_and_cpu_look_right() -> None:
     tree = ProcessTree(os.getpid())
     assert tree.cpu_seconds() >= psutil.Process().cpu_times().user * 0.9
@@ -86,41 +76,3 @@ def test_sockets_are_found() -> None:
         address = server.getsockname()
         with socket.create_connection(address):
             assert (os.getpid(), address[1]) in ProcessTree(os.getpid()).connections()
-
-
-def test_a_child_dies_with_its_spawner(tmp_path: Path) -> None:
-    code = (
-        "import pathlib, time\n"
-        "from legacy_mm.audit.spawn import spawn\n"
-        "here = pathlib.Path('.')\n"
-        "print(spawn(['sleep', '600'], folder=here, output=here / 'out').pid, flush=True)\n"
-        "time.sleep(600)\n"
-    )
-    root = Path(__file__).parents[3]
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(root)},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as spawner:
-        assert spawner.stdout is not None
-        child = int(spawner.stdout.readline())
-        assert psutil.pid_exists(child)
-        spawner.kill()
-    # Gone, or a zombie that the container's init has not collected.
-    wait_until(
-        lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE,
-        PATIENCE,
-        "the child to die",
-    )
-
-
-def test_a_child_starts_with_default_signals(tmp_path: Path) -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        child = spawn(["sleep", "600"], folder=tmp_path, output=tmp_path / "out")
-    finally:
-        signal.signal(signal.SIGINT, before)
-    child.send_signal(signal.SIGINT)
-    assert child.wait(PATIENCE) == -signal.SIGINT

@@ -10,17 +10,11 @@ import pytest
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
-from legacy_mm.features.checkpoints.flags import CheckpointSettings, GroupFilterSettings
 from legacy_mm.features.feature import FeatureSettings
-from legacy_mm.features.heartbeats.feature import HEARTBEATS
-from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.naming.flags import NamingSettings
-from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
-from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.rows import BY_NAME, FEATURES, FLAGS, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
-from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings
+from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
-from legacy_mm.features.topic_creation.flags import CreationSettings
 from tests.fixtures.flags import switched_on
 
 ON = {row.name: ["true"] for row in FLAGS if row.is_feature}
@@ -252,76 +246,6 @@ def test_the_vendors_manual_is_true(name: str) -> None:
     read = flags.settings({}, manual, manual)
     assert read.naming.policy == "LegacyReplicationPolicy"
     assert replace(read, naming=NamingSettings()) == FeatureSettings()
-
-
-def test_creation() -> None:
-    read = flags.settings({"topic.creation": ["true"], "use.defaults.from": ["source"]})
-    assert read.preserve_partitions
-    creation = read[TOPIC_CREATION]
-    assert creation is not None
-    assert (creation.replication_factor, creation.refresh_interval, creation.grow) == (-1, 600.0, True)
-    assert creation.filter.source_defaults
-    assert r"min\.insync\.replicas" in creation.filter.exclude
-    still = flags.settings(
-        {"topic.creation": ["true"], "refresh.topics": [], "refresh.topics.enabled": ["false"]},
-        {"config.properties.exclude": [""], "topic.creation.fewer.partitions": ["refuse"]},
-    )
-    assert still[TOPIC_CREATION] == CreationSettings(-1, ConfigFilterSettings(()))
-
-
-@pytest.mark.parametrize(
-    ("given", "asked"),
-    [
-        ({}, None),
-        ({"emit.heartbeats.enabled": "true"}, HeartbeatSettings(1.0, -1, replicated=True)),
-        (
-            {"emit.heartbeats.enabled": "true", "heartbeats.replication.enabled": "false"},
-            HeartbeatSettings(1.0, -1),
-        ),
-        (
-            {"heartbeats.replication.enabled": "true", "emit.heartbeats.interval.seconds": "2"},
-            HeartbeatSettings(None, -1, replicated=True),
-        ),
-        (
-            {
-                "emit.heartbeats.enabled": "true",
-                "emit.heartbeats.interval.seconds": "7",
-                "heartbeats.topic.replication.factor": "3",
-            },
-            HeartbeatSettings(7.0, 3, replicated=True),
-        ),
-    ],
-)
-def test_heartbeats(given: dict[str, str], asked: HeartbeatSettings | None) -> None:
-    read = flags.settings({name: [text] for name, text in given.items()}, ALIASES)
-    assert read[HEARTBEATS] == asked
-
-
-def test_offset_syncs() -> None:
-    on = {"emit.offset-syncs.enabled": ["true"], "topic.creation": ["true"]}
-    assert flags.settings(on, ALIASES)[OFFSET_SYNCS] == OffsetSyncSettings("source", -1, 100)
-    more = {
-        "offset-syncs.topic.location": ["target"],
-        "offset-syncs.topic.replication.factor": ["3"],
-        "offset.lag.max": ["0"],
-    }
-    assert flags.settings(on, more, ALIASES)[OFFSET_SYNCS] == OffsetSyncSettings("target", 3, 0)
-
-
-def test_checkpoints() -> None:
-    on = {name: [text] for name, text in switched_on(["emit.checkpoints.enabled"]).items()}
-    mm2 = GroupFilterSettings((".*",), ("console-consumer-.*", "connect-.*", "__.*"))
-    assert flags.settings(on)[CHECKPOINTS] == CheckpointSettings(60.0, -1, mm2, 600.0, None)
-    more = {
-        "emit.checkpoints.interval.seconds": ["5"],
-        "checkpoints.topic.replication.factor": ["3"],
-        "groups": ["a, b"],
-        "groups.exclude": [""],
-        "refresh.groups.enabled": ["false"],
-        "sync.group.offsets.enabled": ["true"],
-    }
-    all_of_it = CheckpointSettings(5.0, 3, GroupFilterSettings(("a", "b"), ()), None, 60.0)
-    assert flags.settings(on, more)[CHECKPOINTS] == all_of_it
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,10 @@ def test_the_callback_reports_a_frame() -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"brokers": {}}'])
 def test_the_callback_never_raises(text: str) -> None:
     """An exception in it would end the membership."""
+    told: list[Statistics] = []
 
-    def fail(_: Statistics) -> None:
+    def fail(statistics: Statistics) -> None:
+        told.append(statistics)
         raise ChannelError("gone")
 
     callback: Any = statistics_properties(fail)["stats_cb"]

@@ -203,16 +203,6 @@ def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubl
     assert troubles()[0] == "group secret: not authorized"
 
 
-def test_a_group_whose_broker_is_away_is_compared_all_the_same() -> None:
-    """No broker that answers lists it, and by the time its offsets are committed its coordinator is back."""
-    target = FakeGroups(ahead={PLACE: 500})
-    target.unlisted = {"ahead"}
-    metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
-    known = {group: {PLACE: Checkpoint(group, *PLACE, 1_000, 100, "m")} for group in ("ahead", "new")}
-    TargetGroups(target, metrics).follow(known, Deadline.after(SECONDS))
-    assert target.committed == {"ahead": {PLACE: 500}, "new": {PLACE: 100}}
-
-
 @pytest.mark.parametrize("group", ["mirror", "deleted"])
 def test_a_group_that_was_excluded_or_deleted_is_left_alone_at_the_target(group: str) -> None:
     """Its checkpoints from before are still in the topic; `mirror` is not accepted."""

@@ -16,7 +16,7 @@ from compat.laboratory.broker import METADATA_VERSION_0_9, METADATA_VERSION_0_10
 from compat.laboratory.cluster import DEFAULTS, MAIN
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.ports import LOOPBACK, Ports
-from compat.laboratory.releases import HANDLERS_0_9, find_release
+from compat.laboratory.releases import HANDLERS_0_9, OLDEST, find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.spawn import QUICK_JVM, spawn
 from legacy_mm.audit.waiting import wait_until
@@ -57,7 +57,10 @@ class ZooKeeperCluster:
             keeper = self._start_keeper()
             self._broker = self._make_broker(keeper)
             self._broker.start()
-            self._broker.wait_ready()
+            if self.release.version == OLDEST:  # without a topic it calls no broker alive
+                wait_until(lambda: _is_open(self._broker), START_TIMEOUT, f"the broker ({self.folder})")
+            else:
+                self._broker.wait_ready()
         except BaseException:
             self.stop()
             raise
@@ -109,6 +112,8 @@ class ZooKeeperCluster:
             **DEFAULTS,
             **self._properties,
         }
+        if self.release.version == OLDEST:
+            settings |= {"port": str(port), "host.name": LOOPBACK, "log.retention.ms": str((1 << 31) - 1)}
         file = write_properties(folder / "server.properties", settings)
         command = self._command(folder, "512m", "kafka.Kafka", file)
         asked = METADATA_VERSION_0_9 if self.release.version == HANDLERS_0_9 else METADATA_VERSION_0_10
@@ -120,6 +125,12 @@ class ZooKeeperCluster:
         jars = f"{kafka_jars(self.release.version)}/*"
         flags = [f"-Xmx{heap}", "-Djava.awt.headless=true", *QUICK_JVM, _NO_LOG_BEANS, logging]
         return [self._java, *flags, "-cp", jars, program, str(file)]
+
+
+def _is_open(broker: Broker | None) -> bool:
+    assert broker is not None
+    with socket.create_connection((LOOPBACK, broker.port), timeout=2.0):
+        return broker.running
 
 
 def _answers(port: int) -> bool:

@@ -87,7 +87,7 @@ def log_of(name: str) -> bytes:
 
 
 def test_there_are_logs_of_each_format_and_codec() -> None:
-    assert len(NAMES) == 10
+    assert len(NAMES) == 14
     kinds = {(log_of(name)[16], read(log_of(name))[0].codec) for name in NAMES}
     assert kinds == {(magic, codec) for magic in (0, 1) for codec in CODECS}
 
@@ -104,7 +104,9 @@ def test_what_an_old_broker_has_is_read_as_librdkafka_reads_it(name: str, most_b
     known = json.loads((GOLDEN / f"{name}.json").read_text())
     assert found == [[offset, kind, -1 if kind == NO_TIMESTAMP else time, *rest] for offset, kind, time, *rest in known]
     kinds = {kind for _, kind, *_ in found}
-    assert kinds == {NO_TIMESTAMP if name.startswith("0.9") else LOG_APPEND_TIME if "append" in name else CREATE_TIME}
+    assert kinds == {
+        NO_TIMESTAMP if name.startswith(("0.8", "0.9")) else LOG_APPEND_TIME if "append" in name else CREATE_TIME
+    }
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("append-time-gzip")])
@@ -115,14 +117,14 @@ def test_the_brokers_time_is_that_of_the_records_where_nobody_asks_whose_it_is(n
     assert not any(batch.header.must_be_re_encoded for batch, _ in made)
 
 
-@pytest.mark.parametrize("name", ["0.9.0.1-none", "0.10.2.2-none"])
+@pytest.mark.parametrize("name", ["0.8.2.2-none", "0.9.0.1-none", "0.10.2.2-none"])
 def test_we_write_what_the_java_producer_of_the_release_wrote(name: str) -> None:
     log = log_of(name)
     ((batch, _),) = read(log)
     assert bytes(message_set(batch, decompress, log[16])) == log
 
 
-@pytest.mark.parametrize("name", ["0.9.0.1-gzip", "0.10.2.2-gzip"])
+@pytest.mark.parametrize("name", ["0.8.2.2-gzip", "0.9.0.1-gzip", "0.10.2.2-gzip"])
 def test_another_implementation_reads_what_we_write(name: str) -> None:
     """It reads one message, here a wrapper; other codecs only with packages more."""
     log = log_of(name)

@@ -1,6 +1,9 @@
 import java.lang.reflect.Constructor;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
@@ -17,14 +20,16 @@ public class OldProducer {
         settings.put("key.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer");
         settings.put("value.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer");
         KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings);
+        List<Future<?>> sent = new ArrayList<>(); // 0.8.2 has no flush()
         for (int number = 0; number < 20; number++) {
             byte[] key = number % 4 == 0 ? null : number % 7 == 0 ? new byte[0] : bytes("key-" + number);
             byte[] value = number % 5 == 4 ? null : number % 11 == 0 ? new byte[0] : bytes("value " + number);
-            producer.send(record(words[1], number % 3 == 2 ? -1_000_000L * number : 10L * number, key, value));
+            sent.add(producer.send(record(words[1], number % 3 == 2 ? -1_000_000L * number : 10L * number, key, value)));
         }
         if (!words[2].equals("none")) // longer than one block of snappy and of LZ4
-            producer.send(record(words[1], 0, bytes("big"), bytes("0123456789abcdef".repeat(10_000))));
-        producer.flush();
+            sent.add(producer.send(record(words[1], 0, bytes("big"), bytes("0123456789abcdef".repeat(10_000)))));
+        for (Future<?> each : sent)
+            each.get();
         producer.send(record(words[1], 7, bytes("last"), bytes("in another set"))).get();
         producer.close();
     }

@@ -1,11 +1,14 @@
 """Write the files here anew, with real old brokers.
 
-.venv/bin/python -m tests.unit.protocol.golden.messages.make_messages
+.venv/bin/python -m tests.unit.protocol.golden.messages.make_messages [JAVA_11]
+
+The path of a Java 11 is needed for the files of 0.8.2.2.
 """
 
 from __future__ import annotations
 
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from typing import Any
 from confluent_kafka import Consumer, TopicPartition
 
 from compat.laboratory.jars import kafka_jars
-from compat.laboratory.releases import HANDLERS_0_9, HANDLERS_0_10
+from compat.laboratory.releases import HANDLERS_0_9, HANDLERS_0_10, OLDEST
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.jvm.java_home import find_java
@@ -29,8 +32,10 @@ READ_SECONDS = 10.0
 def main() -> None:
     """Write with the Java producer of the release, and keep the broker's own segment files."""
     with tempfile.TemporaryDirectory() as folder:
-        for release, client in ((HANDLERS_0_9, OLD), (HANDLERS_0_10, {})):
-            with ZooKeeperCluster(Path(folder) / release, release=release) as cluster:
+        oldest = [(OLDEST, OLD | {"broker.version.fallback": OLDEST})] if sys.argv[1:] else []
+        for release, client in (*oldest, (HANDLERS_0_9, OLD), (HANDLERS_0_10, {})):
+            java = Path(sys.argv[1]) if release == OLDEST else find_java()
+            with ZooKeeperCluster(Path(folder) / release, release=release, java=java) as cluster:
                 written = {f"{release}-{codec}": codec for codec in CODECS}
                 if release == HANDLERS_0_10:
                     config = {"message.timestamp.type": "LogAppendTime"}
@@ -39,8 +44,8 @@ def main() -> None:
                         create_topic(cluster.bootstrap, topic, 1, config=config)
                         written[topic] = codec
                 for topic, codec in written.items():
-                    java = [str(find_java()), "-cp", f"{kafka_jars(release)}/*", str(HERE / "OldProducer.java")]
-                    subprocess.run([*java, cluster.bootstrap, topic, codec], check=True)
+                    write = [str(find_java()), "-cp", f"{kafka_jars(release)}/*", str(HERE / "OldProducer.java")]
+                    subprocess.run([*write, cluster.bootstrap, topic, codec], check=True)
                     keep(cluster, topic, 21 if codec == "none" else 22, client)
 
 

@@ -40,12 +40,18 @@ def format_of(version: int) -> int:
     return MAGIC if version >= _BATCHES_SINCE else int(version >= _TIME_SINCE)
 
 
-def encode(version: int, acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, Bytes]]) -> list[Bytes]:
+def encode(
+    version: int,
+    acks: int,
+    timeout_ms: int,
+    batches: Sequence[tuple[TopicPartition, Bytes]],
+    transactional_id: str | None = None,
+) -> list[Bytes]:
     """Encode the segments of a request's body: one batch, or message set, for a partition."""
     topics: dict[str, list[tuple[int, Bytes]]] = {}
     for partition, batch in batches:
         topics.setdefault(partition.topic, []).append((partition.partition, batch))
-    head = string(None) if version >= _BATCHES_SINCE else b""  # the transactional id
+    head = string(transactional_id) if version >= _BATCHES_SINCE else b""
     head += _HEAD.pack(acks, timeout_ms) + _INT.pack(len(topics))
     segments: list[Bytes] = []
     for topic, parts in topics.items():

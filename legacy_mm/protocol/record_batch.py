@@ -181,16 +181,15 @@ class RecordBatch(NamedTuple):
                 f"its bytes have {found:#010x}"
             )
 
-    def restamp(self, producer: ProducerStamp = NO_PRODUCER) -> RecordBatch:
+    def restamp(self, producer: ProducerStamp = NO_PRODUCER, *, is_transactional: bool = False) -> RecordBatch:
         """Rewrite this batch in place as `producer` would send it, with the same records.
 
-        Not for batches that must be re-encoded, nor for control batches. The transactional bit is cleared: the
-        producer's own queue knows the transaction, not the source. The payload is not read unless a field under the
-        checksum changes.
+        Not for batches that must be re-encoded, nor for control batches. The transactional bit is that of the
+        producer's transaction, not of the source's. The payload is not read unless a field under the checksum changes.
         """
         header = self.header
         assert not (header.is_control or header.must_be_re_encoded), "this batch cannot be sent as it is"
-        attributes = header.attributes & CODEC_BITS
+        attributes = header.attributes & CODEC_BITS | (TRANSACTIONAL_BIT if is_transactional else 0)
         times = (header.last_offset_delta, header.base_timestamp, header.max_timestamp)
         stamped = Header(0, header.length, -1, header.magic, header.crc, attributes, *times, *producer, header.records)
         if header.attributes == attributes and header.producer == producer:

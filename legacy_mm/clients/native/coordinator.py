@@ -14,9 +14,10 @@ from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost, RequestRefused, UnsupportedVersion
 from legacy_mm.protocol import error_codes
 
-_GROUP = 0
+GROUP, TRANSACTION = 0, 1
+"""Key types: the key is a group id, or a transactional id."""
 _WITH_KEYS = 4
-"""Asks about several groups; versions above are about share groups and transactions."""
+"""Asks about several keys; versions above are about share groups, and transaction version 2."""
 
 
 class CoordinatorMoved(ConnectionLost):
@@ -75,14 +76,20 @@ class Coordinator:
         return node
 
 
-def coordinators(cluster: Cluster, groups: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield each group with an error code, 0 for none, and its broker. Raise ConnectionLost, ClusterUnreachable."""
+def coordinators(cluster: Cluster, keys: Sequence[str], key_type: int = GROUP) -> Iterator[tuple[str, int, int]]:
+    """Yield each key with an error code, 0 for none, and its broker. Raise ConnectionLost, ClusterUnreachable."""
     try:
         request = FindCoordinatorRequest(
-            key_type=_GROUP, coordinator_keys=groups, min_version=_WITH_KEYS, max_version=_WITH_KEYS
+            key_type=key_type, coordinator_keys=keys, min_version=_WITH_KEYS, max_version=_WITH_KEYS
         )
         yield from ((row.key, row.error_code, row.node_id) for row in cluster.call_any(request).coordinators)
     except UnsupportedVersion:  # before 3.0
-        for group in groups:
-            row = cluster.call_any(FindCoordinatorRequest(key=group, key_type=_GROUP, max_version=_WITH_KEYS - 1))
-            yield group, row.error_code, row.node_id
+        for key in keys:
+            row = cluster.call_any(_find_one(key, key_type))
+            yield key, row.error_code, row.node_id
+
+
+def _find_one(key: str, key_type: int) -> Any:
+    """Ask about one key. Version 0 knows groups only."""
+    lowest = 0 if key_type == GROUP else 1
+    return FindCoordinatorRequest(key=key, key_type=key_type, min_version=lowest, max_version=_WITH_KEYS - 1)

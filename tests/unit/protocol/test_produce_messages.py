@@ -29,6 +29,13 @@ def test_a_produce_request_says_what_was_meant(version: int) -> None:
     assert found == dict(batches)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_request_of_a_transaction_names_its_id(version: int) -> None:
+    batches = [(TopicPartition("a", 0), b"one")]
+    body = b"".join(map(bytes, produce_messages.encode(version, -1, 30_000, batches, "mirror.g.f.7")))
+    assert ProduceRequest.decode(body, version=version).transactional_id == ("mirror.g.f.7" if version >= 3 else None)
+
+
 def test_the_format_of_what_a_request_carries() -> None:
     assert [produce_messages.format_of(version) for version in VERSIONS] == [0, 0, 1, 2, 2, 2, 2, 2, 2]
 

@@ -132,6 +132,16 @@ def test_stamping_takes_the_source_s_marks_away(codec: Codec, attributes: int, p
     assert decode(stamped) == ROWS
 
 
+@pytest.mark.parametrize("attributes", [0, TRANSACTIONAL])
+def test_stamping_for_a_transaction_of_the_producer_marks_the_batch(attributes: int) -> None:
+    batch = build(ROWS, attributes=attributes, codec=Codec.GZIP)
+    stamped = batch.restamp(ProducerStamp(1 << 40, 7, 99), is_transactional=True)
+    stamped.check_crc()
+    assert stamped.header.is_transactional
+    assert stamped.header.codec is Codec.GZIP
+    assert decode(stamped) == ROWS
+
+
 @pytest.mark.parametrize("attributes", [CONTROL, LOG_APPEND])
 def test_what_cannot_be_sent_as_it_is_is_not_stamped(attributes: int) -> None:
     with pytest.raises(AssertionError, match="as it is"):

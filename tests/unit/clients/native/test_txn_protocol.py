@@ -1,0 +1,119 @@
+"""Messages of transactions against the bytes of Kafka's own classes (3.9.1), in each version that we may use.
+
+`golden/txn.json` is what `golden/GoldenTxn.java` prints; run it with kafka-clients and slf4j-api on the class path.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka.protocol.metadata import FindCoordinatorResponse
+from kafka.protocol.producer.transaction import (
+    AddPartitionsToTxnResponse,
+    EndTxnResponse,
+    InitProducerIdResponse,
+)
+
+from legacy_mm.clients.native import txn_protocol
+from legacy_mm.clients.native.connection_errors import UnsupportedVersion
+from legacy_mm.clients.native.coordinator import TRANSACTION, coordinators
+from legacy_mm.exactly_once.bundle_events import Answered
+from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode as E
+from tests.fakes.cluster import FakeCluster
+from tests.fakes.transactions import Brokers
+from tests.fakes.txn_bytes import RELEASES, respond
+
+GOLDEN: dict[str, str] = json.loads((Path(__file__).parent / "golden" / "txn.json").read_text())
+ID = "mirror.g.f.7"
+FIRST, SECOND = ProducerIdAndEpoch(4711, 5), ProducerIdAndEpoch(4711, 6)
+MISSING = TopicPartition("orders", 3)
+INIT = InitProducerId(ID, None)
+ADD = AddPartitionsToTxn(
+    ID, SECOND, frozenset({MISSING, TopicPartition("orders", 0), TopicPartition("positions.internal", 7)})
+)
+END = EndTxn(ID, SECOND)
+REQUESTS: dict[str, txn_protocol.CoordinatorRequest] = {
+    "init": INIT,
+    "init-expected": InitProducerId(ID, FIRST),
+    "add": ADD,
+    "end": END,
+}
+ANSWERS: dict[str, tuple[Any, Any]] = {
+    "init-answer": (InitProducerIdResponse, Answered(INIT, producer=SECOND)),
+    "init-refused": (InitProducerIdResponse, Answered(INIT, E.CONCURRENT_TRANSACTIONS)),
+    "add-refused": (
+        AddPartitionsToTxnResponse,
+        Answered(ADD, E.UNKNOWN_TOPIC_OR_PARTITION, refused=frozenset({MISSING})),
+    ),
+    "end-answer": (EndTxnResponse, Answered(END)),
+    "end-refused": (EndTxnResponse, Answered(END, E.PRODUCER_FENCED)),
+}
+
+
+def rows(names) -> list[tuple[str, int, bytes]]:
+    split = [(*key.split(), text) for key, text in GOLDEN.items()]
+    return [(name, int(version), bytes.fromhex(text)) for name, version, text in split if name in names]
+
+
+@pytest.mark.parametrize(("name", "version", "data"), rows(REQUESTS))
+def test_a_request_is_what_java_writes(name: str, version: int, data: bytes) -> None:
+    message = txn_protocol.message(REQUESTS[name], 60_000)
+    assert bytes(message.encode(version=version)) == data
+
+
+@pytest.mark.parametrize(("name", "version", "data"), rows(ANSWERS))
+def test_an_answer_is_what_java_wrote(name: str, version: int, data: bytes) -> None:
+    kind, wanted = ANSWERS[name]
+    assert txn_protocol.answered(wanted.request, kind.decode(data, version=version)) == wanted
+
+
+def test_versions_that_mean_something_else_are_never_used() -> None:
+    """AddPartitionsToTxn 4 is for brokers, EndTxn 5 is of transaction version 2, InitProducerId 2 expects no epoch."""
+    for name, limits in {"init": (0, 5), "init-expected": (3, 5), "add": (None, 3), "end": (None, 4)}.items():
+        message = txn_protocol.message(REQUESTS[name], 60_000)
+        assert (message._min_version, message._max_version) == limits
+    assert {max(version for each, version, _ in rows([name])) for name in ("init", "add", "end")} == {5, 3, 4}
+
+
+def test_an_addition_that_nobody_is_blamed_for() -> None:
+    kind = AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult
+    row = kind.AddPartitionsToTxnPartitionResult
+
+    def answer(*codes: int) -> Any:
+        results = [row(partition_index=at, partition_error_code=code) for at, code in enumerate(codes)]
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=[kind(name="t", results_by_partition=results)])
+
+    assert txn_protocol.answered(ADD, answer(0, 0)) == Answered(ADD)
+    assert txn_protocol.answered(ADD, answer(51, 51)).error == E.CONCURRENT_TRANSACTIONS
+    assert txn_protocol.answered(ADD, answer(55, 55)).error == E.OPERATION_NOT_ATTEMPTED
+
+
+class OfRelease(FakeCluster):
+    """A cluster whose brokers answer with bytes."""
+
+    def __init__(self, release: str) -> None:
+        super().__init__()
+        self.newest = RELEASES[release].find
+        self.sent: list[tuple[int, bytes]] = []
+
+    def call_any(self, request: Any) -> Any:
+        version = min(request._max_version, self.newest)
+        if version < (request._min_version or 0):
+            raise UnsupportedVersion("FindCoordinator")
+        body = bytes(request.encode(version=version))
+        self.sent.append((version, body))
+        _, answer = respond(Brokers(), request.API_KEY, version, body)
+        return FindCoordinatorResponse.decode(answer, version=version)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_coordinator_of_a_transactional_id_is_found(release: str) -> None:
+    cluster = OfRelease(release)
+    assert list(coordinators(cluster, [ID], TRANSACTION)) == [(ID, 0, 1)]
+    ((version, body),) = cluster.sent
+    assert (version, body.hex()) == (min(4, RELEASES[release].find), GOLDEN[f"find {version}"])

@@ -246,11 +246,12 @@ class BundleSession:
         return self._with(transaction), actions
 
     def _on_commit(self) -> Next:
-        """Report, and renew the epoch if a copy of a request may still come."""
+        """Report, and renew the epoch if a copy of a request may still come and this owner goes on."""
         transaction = self._open()
         session = replace(self, positions=transaction.next)
         report: tuple[BundleAction, ...] = (Report(transaction.next),) if transaction.purpose is Purpose.COPY else ()
-        session, actions = session._renew() if transaction.doubtful else session._after_commit()
+        renews = transaction.doubtful and not self.stopping
+        session, actions = session._renew() if renews else session._after_commit()
         return session, (*report, *actions)
 
     def _renew(self) -> Next:

@@ -268,6 +268,12 @@ def test_a_stop_commits_what_is_open_and_then_ends(place: int) -> None:
     assert session.state is BundleState.OVER
 
 
+def test_a_stop_needs_no_new_epoch() -> None:
+    """The next owner gets one."""
+    _, actions = then([*ENDING, Unanswered(COMMIT), Timer.STOP], Answered(COMMIT))
+    assert actions == (Report(DONE), End())
+
+
 def test_a_stop_that_is_fenced_ends_too() -> None:
     session, actions = then([*ENDING, Timer.STOP], Answered(COMMIT, E.PRODUCER_FENCED))
     assert actions == (Discard(Reaction.FENCED, E.PRODUCER_FENCED), End(E.PRODUCER_FENCED))

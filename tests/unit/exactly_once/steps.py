@@ -120,6 +120,10 @@ def _owner_steps(setting: Setting, world: World, number: int, owner: Owner) -> I
         yield ("interval", number), told(Timer.INTERVAL_OVER)
     if session.transaction and faults.overdue:
         yield ("overdue", number), told(Timer.OVERDUE, world.minus("overdue"))
+    if owner.is_active and faults.stops:
+        yield ("stop", number), told(Timer.STOP, world.minus("stops"))
+    if session.state is BundleState.OVER and not setting.checks_flow:
+        yield ("restart", number), world.with_owner(number, new_owner(setting, owner.bundles))
     if owner.is_active and faults.crashes:
         crashed = _given_up(world.minus("crashes"), number)
         yield (

@@ -44,6 +44,7 @@ SETTINGS = {
     "crash": Setting(Faults(crashes=1, doubts=1), (1,)),
     "doubts that do not settle": Setting(Faults(doubts=1, overdue=1), (1,)),
     "time-out": Setting(Faults(claims=1, time_outs=1), (1,)),
+    "stop": Setting(Faults(stops=1, doubts=1), (1,)),
     "two values of B": Setting(owners=(1, 2), checks_flow=True),
 }
 LARGE = {

@@ -49,6 +49,8 @@ class Faults(NamedTuple):
     """Transactional ids that the coordinator forgets."""
     moves: int = 0
     """Requests that a broker answers with a passing error, done or not."""
+    stops: int = 0
+    """Owners that are told to stop; another takes the place."""
     copies: int = 0
     """Requests that the network delivers twice although they were answered. TCP does not."""
 

@@ -13,8 +13,9 @@ MIRRORS = ("unit", "processes")
 # Reason -> modules, as paths below legacy_mm.
 WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
-        audit/record cli/commands cli/log_lines clients/api compat/legacy_options config/settings exactly_once/bundle_events
-        explain/differences explain/known_difference features/connect_offsets/connect_offset_settings features/duty flow/flow_settings
+        audit/record cli/commands cli/log_lines clients/api compat/legacy_options config/settings
+        exactly_once/bundle_events explain/differences explain/known_difference
+        features/connect_offsets/connect_offset_settings features/duty flow/flow_settings
         handlers/api logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans
     """,
     "tests/unit/cli run the commands from their words": """

@@ -142,17 +142,17 @@ class TakesAnotherId(BundleSession):
 
 
 MUTANTS = {
-    "position read before InitProducerId": Setting(Faults(claims=1), session=ReadsBeforeInit),
-    "no reading after a new epoch": Setting(Faults(doubts=1, overdue=1), session=ReadsOnce),
-    "EndTxn(abort) and the same epoch": Setting(Faults(doubts=1, overdue=1), session=Aborts),
-    "no RENEWING after doubt": Setting(Faults(doubts=1), session=NeverRenews),
-    "commit with an unknown batch": Setting(Faults(doubts=1), session=CommitsUnknown),
-    "Produce before AddPartitions was answered": Setting(Faults(crashes=1), session=ProducesBeforeAdded),
+    "position read before InitProducerId": Setting(Faults(claims=1), (1,), session=ReadsBeforeInit),
+    "no reading after a new epoch": Setting(Faults(doubts=1, overdue=1), (1,), session=ReadsOnce),
+    "EndTxn(abort) and the same epoch": Setting(Faults(doubts=1, overdue=1), (1,), session=Aborts),
+    "no RENEWING after doubt": Setting(Faults(doubts=1), (1,), session=NeverRenews),
+    "commit with an unknown batch": Setting(Faults(doubts=1), (1,), session=CommitsUnknown),
+    "Produce before AddPartitions was answered": Setting(Faults(crashes=1), (1,), session=ProducesBeforeAdded),
     "two values of B": Setting(owners=(1, 2)),
-    "expected epoch on an open transaction": Setting(Faults(overdue=1), session=ExpectsWhenOpen),
-    "report before EndTxn is answered": Setting(session=ReportsEarly),
-    "no RENEWING after a doubtful claim": Setting(Faults(doubts=1), session=RenewsNoClaim),
-    "RENEWING without the expected epoch": Setting(Faults(claims=1, doubts=1), session=RenewsWithoutExpecting),
+    "expected epoch on an open transaction": Setting(Faults(overdue=1), (1,), session=ExpectsWhenOpen),
+    "report before EndTxn is answered": Setting(Faults(), (1,), session=ReportsEarly),
+    "no RENEWING after a doubtful claim": Setting(Faults(doubts=1), (1,), session=RenewsNoClaim),
+    "RENEWING without the expected epoch": Setting(Faults(claims=1, doubts=1), (1,), session=RenewsWithoutExpecting),
     "RENEWING goes on with another producer id": Setting(
         Faults(claims=1, doubts=1, expiries=1), (1,), session=TakesAnotherId
     ),

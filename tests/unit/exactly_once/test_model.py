@@ -32,7 +32,7 @@ FOUND = {
     "RENEWING without the expected epoch": SEEN,
     "RENEWING goes on with another producer id": SEEN,
 }
-LONG = {"RENEWING without the expected epoch", "RENEWING goes on with another producer id"}
+LONG = {"RENEWING goes on with another producer id"}
 SETTINGS = {
     "nothing happens": Setting(),
     "each piece and marker by itself": Setting(Faults(claims=1), whole=False),

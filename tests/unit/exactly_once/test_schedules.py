@@ -34,8 +34,7 @@ def test_a_schedule_ends_with_each_record_once(seed: int) -> None:
 
 
 def test_schedules_have_faults() -> None:
-    faults = [walked(seed).faults for seed in SEEDS[:20]]
-    assert sum(faults) > 100
+    assert sum(walked(seed).faults for seed in SEEDS[:8]) > 30
 
 
 @pytest.mark.parametrize("mutant", FOUND_BY)

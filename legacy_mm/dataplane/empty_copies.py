@@ -99,12 +99,19 @@ class EmptyCopies:
             self._first(part)
 
     def _asked_of(self, topic: str) -> _Asked:
+        """Return what is known of the topic's ends in its life of now.
+
+        Where it was made again under this job, all of it was empty, whatever was sent there before we knew.
+        """
         topic_id, partitions = self._target.topic_ids().get(topic), self._target.partitions(topic)
         asked = self._asked.get(topic)
-        if asked is None or (asked.topic_id, asked.partitions) != (topic_id, partitions):
-            ends: dict[TopicPartition, int] | None = {} if self._lacking(self._sources(topic)) else None
-            asked = self._asked[topic] = _Asked(topic_id, partitions, ends)
-        return asked
+        if asked is not None and (asked.topic_id, asked.partitions) == (topic_id, partitions):
+            return asked
+        ends: dict[TopicPartition, int] | None = {} if self._lacking(self._sources(topic)) else None
+        if ends is not None and asked is not None and asked.topic_id not in (None, topic_id):
+            ends = dict.fromkeys((TopicPartition(topic, number) for number in range(partitions)), 0)
+        self._asked[topic] = _Asked(topic_id, partitions, ends)
+        return self._asked[topic]
 
     def _first(self, part: Part) -> None:
         place = part.piece.partition

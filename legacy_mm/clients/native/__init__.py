@@ -1,4 +1,4 @@
-"""Kafka's protocol over our own sockets: record batches as bytes, and what librdkafka has no request or login for.
+"""Kafka's protocol over our own sockets: all but the group membership, and that too where librdkafka lacks the login.
 
 Start with `cluster.py`, then `fetcher.py` and `appender.py`. Rule: the one door to kafka-python.
 """

@@ -1,4 +1,4 @@
-"""What the `batches` engine makes of what its target answers; no socket, no Kafka."""
+"""What the engine makes of what its target answers; no socket, no Kafka."""
 
 from __future__ import annotations
 

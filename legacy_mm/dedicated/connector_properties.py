@@ -6,7 +6,7 @@ Source: the ConfigDefs of Kafka 3.9.1, which has the names of 4.x and those that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,6 +29,7 @@ class ConnectorProperty:
     connectors: str
     """First letters: s, c, h."""
     type: str = "string"
+    """Words with `|` between them: it is one of them, in any case where they are capitals."""
     default: str = ""
 
     def belongs_to(self, connector: ConnectorKind) -> bool:
@@ -78,7 +79,7 @@ ROWS = (
         "topics.blacklist list",
         "topic.filter.class class org.apache.kafka.connect.mirror.DefaultTopicFilter",
         "consumer.poll.timeout.ms long 1000",
-        "offset-syncs.topic.location string source",
+        "offset-syncs.topic.location source|target source",
         "emit.offset-syncs.enabled boolean true",
     ),
     *_rows(
@@ -121,6 +122,8 @@ ROWS = (
     ),
 )
 BY_NAME: Mapping[str, ConnectorProperty] = {row.name: row for row in ROWS}
+CHECKED = (*ROWS, ConnectorProperty("security.protocol", "sch", "PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL", "PLAINTEXT"))
+"""Rows whose values Connect checks: a connector has the last one, and its clients do not read it."""
 CLIENT_FAMILIES = ("producer", "consumer", "admin")
 FLOW_PREFIXES = tuple(
     f"{before}{client}.{after}"
@@ -172,11 +175,19 @@ def _boolean(text: str) -> bool:
     return text.lower() == "true"
 
 
+def _one_of(words: Sequence[str], text: str) -> str:
+    if text not in words and text.upper() not in words:
+        raise ValueError(f"is none of {', '.join(words)}")
+    return text
+
+
 _TYPES: Mapping[str, Callable[[str], object]] = {"boolean": _boolean, "long": _whole, "int": _whole, "short": _whole}
 
 
 def read(row: ConnectorProperty, text: str) -> object:
     """Return the value as Connect types it, blanks trimmed; raises ValueError with what it is not."""
+    if "|" in row.type:
+        return _one_of(row.type.split("|"), text.strip())
     return _TYPES.get(row.type, str)(text.strip())
 
 

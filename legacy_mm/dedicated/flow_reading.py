@@ -9,7 +9,7 @@ from typing import Literal
 
 from legacy_mm.config.option import split_list
 from legacy_mm.dedicated import transform_properties
-from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED, ROWS, ConnectorKind, read
+from legacy_mm.dedicated.connector_properties import BY_NAME, CHECKED, CONNECTORS, RENAMED, ConnectorKind, read
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.features.naming import policy_names
 from legacy_mm.handlers.transforms import Transform
@@ -189,7 +189,7 @@ class FlowReading:
     def _refusal(self, connector: ConnectorKind) -> str:
         """Return why Connect refuses the connector; empty if it does not."""
         given = self.properties[connector]
-        for row in ROWS:
+        for row in CHECKED:
             if row.belongs_to(connector) and row.name in given:
                 try:
                     read(row, given[row.name])

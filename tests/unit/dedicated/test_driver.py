@@ -45,6 +45,9 @@ def test_one_node_serves_its_clusters(tmp_path: Path) -> None:
         (AB.replace("A.bootstrap", "C.bootstrap"), r"A\.bootstrap\.servers is missing"),
         (f"{AB}offset.storage.replication.factor = 1 # one\n", "Not a number of type SHORT"),
         (f"{AB}replication.policy.class = com.acme.Policy\n", r"com\.acme\.Policy"),
+        (AB.replace("B", "B~!@$&*()+'/?#[]%"), "is not possible, because names of topics hold it"),
+        (f"{AB}security.protocol = abc\n", "Invalid value abc for configuration security.protocol"),
+        (f"{AB}B.security.protocol = abc\n", "Invalid value abc for configuration security.protocol"),
     ],
 )
 def test_the_driver_ends(text: str, why: str, tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.compat import properties_file
+from legacy_mm.dedicated.connector_properties import CONNECTORS
 from legacy_mm.dedicated.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.errors import ConfigurationError
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\n"
 ABC = f"{AB.replace('A, B', 'A, B, C')}C.bootstrap.servers = c:9092\n"
+SIX = f"clusters = {', '.join('abcdef')}\nemit.heartbeats.enabled = false\n"
 
 
 def file_of(text: str, *served: str) -> DriverFile:
@@ -24,11 +26,15 @@ def file_of(text: str, *served: str) -> DriverFile:
         (f"{ABC}A->B.emit.heartbeats.enabled = false\nB->A.emit.heartbeats.enabled = false\n", 4),
         (f"{ABC}emit.heartbeats.enabled = false\nA->B.enabled = true\n", 1),
         (f"{ABC}emit.heartbeats.enabled = false\nA->B.emit.heartbeats.enabled = true\n", 1),
+        (f"{SIX}a->b.enabled = true\nc->d.enabled = true\ne->f.enabled = true\n", 3),
+        (f"{SIX}a->b.enabled = true\nc->d.enabled = true\ne->f.emit.heartbeats.enabled = true\n", 3),
     ],
 )
 def test_flows_as_in_apache_s_own_test_of_the_driver(text: str, flows: int) -> None:
     """MirrorMakerConfigTest:236-306."""
-    assert len(file_of(text).pairs_or_none()) == flows
+    pairs = file_of(text).pairs_or_none()
+    assert len(pairs) == flows
+    assert Pair("b", "a") not in pairs
 
 
 def test_a_node_serves_the_flows_into_its_clusters() -> None:
@@ -73,6 +79,26 @@ def test_a_worker_gets_the_target_s_keys_and_the_top_level_s_storage() -> None:
     assert (worker["group.id"], worker["producer.acks"]) == ("A-mm2", "1")
     assert (worker["offset.flush.interval.ms"], worker["offset.storage.replication.factor"]) == ("5", "1")
     assert "offset.flush.timeout.ms" not in worker
+
+
+def test_the_names_of_topics_connectors_and_keys_of_the_top_level() -> None:
+    """MirrorMakerConfigTest:73, 138, 175, 192, 334 and 345."""
+    text = (
+        f"{AB}tasks.max = 100\ntopics = topic-1\ngroups = group-2\nconfig.properties.exclude = p\nxxx = yyy\n"
+        "replication.policy.separator = __\nA->B.topics = topic-3, topic-4\nA->B.xxx = zzz\n"
+        "B.status.storage.topic = status\nB.producer.client.id = us\nssl.key.password = ${fake:secret:password}\n"
+    )
+    file = file_of(text)
+    for connector in CONNECTORS:
+        found = file.connector(Pair("A", "B"), connector)
+        assert (found["name"], found["connector.class"].rpartition(".")[2]) == (CONNECTORS[connector],) * 2
+        assert (found["tasks.max"], found["topics"], found["groups"]) == ("100", "topic-3, topic-4", "group-2")
+        assert (found["config.properties.exclude"], found["replication.policy.separator"]) == ("p", "__")
+        assert (found["xxx"], found["ssl.key.password"]) == ("zzz", "${fake:secret:password}")
+    assert "xxx" not in file.connector(Pair("B", "A"), "source")
+    worker = file.worker(Pair("A", "B"))
+    assert (worker["client.id"], worker["status.storage.topic"]) == ("A->B", "status")
+    assert worker["producer.client.id"] == "us"
 
 
 def test_what_the_driver_does_not_hand_on_from_the_top_level() -> None:

@@ -110,6 +110,34 @@ def test_a_value_that_is_no_number_refuses_the_connectors_that_define_it() -> No
     assert reading.features() == {"heartbeats": True}
 
 
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("offset-syncs.topic.location = something", {"source", "checkpoint"}),
+        ("offset-syncs.topic.location = TARGET", {"source", "checkpoint"}),
+        ("offset-syncs.topic.location = target", set()),
+        ("A->B.security.protocol = abc", {"source", "checkpoint", "heartbeat"}),
+        ("A->B.security.protocol = sasl_ssl", set()),
+        ("A->B.offset.lag.max = bad", {"source"}),
+        ("A->B.exactly.once.support = required", set()),
+        ("A->B.exactly.once.support = garbage\nA->B.source.consumer.isolation.level = garbage", set()),
+    ],
+)
+def test_a_word_that_is_none_of_those_allowed_refuses_the_connectors_that_define_it(
+    line: str, refused: set[str]
+) -> None:
+    """MirrorSourceConfigTest:112, MirrorConnectorConfigTest:175 and 182, MirrorSourceConnectorTest:560."""
+    reading = FlowReading.of_driver(file_of(f"{AB}A->B.enabled = true\n{line}\n"), Pair("A", "B"))
+    assert set(reading.refusals) == refused
+    assert all(line.partition(" = ")[2] in why for why in reading.refusals.values())
+
+
+def test_a_checkpoint_connector_that_is_off_is_not_checked() -> None:
+    """MirrorCheckpointConfigTest:102 and 117."""
+    text = f"{AB}A->B.enabled = false\nemit.checkpoints.enabled = false\nemit.offset-syncs.enabled = false\n"
+    assert FlowReading.of_driver(file_of(text), Pair("A", "B")).refusals == {}
+
+
 @pytest.mark.parametrize("switch", ["emit.checkpoints.enabled", "emit.offset-syncs.enabled"])
 def test_checkpoints_that_are_off_refuse_their_connector_and_copying_goes_on(switch: str) -> None:
     reading = FlowReading.of_driver(file_of(f"{AB}A->B.enabled = true\n{switch} = false\n"), Pair("A", "B"))

@@ -50,3 +50,16 @@ def test_strings_have_their_limits() -> None:
         Heartbeat.decode(b"\xff\xff", b"")
     with pytest.raises(CorruptRecords, match="torn"):
         Heartbeat.decode(b"\0\x01\xff\0\x01a", b"")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Heartbeat("source-1", "target-2", 1_234_567_890),
+        Checkpoint("group-1", "topic-2", 3, 4, 5, "metadata-6"),
+        OffsetSync("topic-1", 2, 3, 4),
+    ],
+)
+def test_records_of_apache_s_own_tests_come_back(record: Heartbeat | Checkpoint | OffsetSync) -> None:
+    """HeartbeatTest:28, CheckpointTest:29 and OffsetSyncTest:29."""
+    assert type(record).decode(*record.encode()) == record

@@ -62,3 +62,27 @@ def test_groups_never_move_back(committed: dict[TopicPartition, int], given: dic
 
 def test_a_group_without_checkpoints_is_left_alone() -> None:
     assert offsets_to_set({}, {}) == {}
+
+
+def store_of(*syncs: tuple[int, int]) -> JavaSyncReader:
+    store = JavaSyncReader()
+    for sync in syncs:
+        store.add(*sync)
+    store.first_read_ended()
+    return store
+
+
+def test_the_checkpoints_of_apache_s_task() -> None:
+    """MirrorCheckpointTaskTest:60: behind a sync, and at one."""
+    assert store_of((3, 4)).translate(10) == 5
+    assert [store_of((7, 8)).translate(offset) for offset in (12, 7)] == [9, 8]
+
+
+def test_after_a_restart_known_checkpoints_wait_until_the_store_is_past_them() -> None:
+    """MirrorCheckpointTaskTest:287: the syncs from before are not all there any more."""
+    last = OffsetPair(250, store_of((100, 100), (200, 200), (300, 300)).translate(250) or 0)
+    assert last.downstream == 201
+    after = store_of((175, 175), (275, 275), (375, 375), (475, 475))
+    translated = {offset: after.translate(offset) or 0 for offset in (250, 370, 400)}
+    assert translated == {250: 176, 370: 176, 400: 376}
+    assert [is_due(last, OffsetPair(*pair)) for pair in translated.items()] == [False, False, True]

@@ -173,3 +173,37 @@ def test_the_flush_brings_the_last_record_of_a_quiet_partition() -> None:
     assert syncs.take_pending() == [(0, 0), (49, 49)]
     syncs.promote_delayed()
     assert syncs.take_pending() == []
+
+
+def due(syncs: PartitionSyncs, upstream: int, downstream: int) -> bool:
+    """Whether this record of the source, and where it is at the target, makes a sync that is sent at once."""
+    syncs.acknowledged(upstream, downstream, 1)
+    return bool(syncs.take_pending())
+
+
+def test_the_sequence_of_apache_s_partition_state() -> None:
+    """MirrorSourceTaskTest:93. What Java remembers until its reset waits here until it is taken."""
+    syncs = PartitionSyncs(50)
+    told = [(0, 100, True), (2, 102, True), (3, 152, False), (4, 153, True), (5, 154, False), (6, 203, False)]
+    told += [(7, 204, True), (2, 206, True), (3, 207, False), (4, 3, True), (5, 4, False)]
+    assert [(up, down, due(syncs, up, down)) for up, down, _ in told] == told
+    for record in ((7, 6), (7, 6), (8, 7), (10, 57)):
+        syncs.acknowledged(*record, 1)
+    assert syncs.take_pending()[-1] == (10, 57)
+    assert not due(syncs, 11, 58)
+
+
+def test_without_a_lag_each_record_is_due() -> None:
+    """MirrorSourceTaskTest:129."""
+    syncs = PartitionSyncs(0)
+    assert all(due(syncs, offset, offset + 100) for offset in range(5))
+
+
+def test_a_sync_that_waits_is_not_the_last_one_and_takes_the_place_of_an_older_one() -> None:
+    """OffsetSyncWriterTest:46 and 96."""
+    syncs = PartitionSyncs(2)
+    syncs.acknowledged(0, 1, 1)
+    syncs.acknowledged(1, 2, 1)
+    assert syncs.take_pending() == [(0, 1)]
+    syncs.promote_delayed()
+    assert syncs.take_pending() == [(1, 2)]

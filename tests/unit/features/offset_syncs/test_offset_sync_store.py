@@ -166,3 +166,17 @@ def test_what_overflows_in_java_overflows_here() -> None:
     assert store_of([(0, 0), (LARGEST, 1)]).slots[63].upstream == 0
     assert store_of([(0, 0), (LARGEST + 1, 1)]).slots[63].upstream == LARGEST + 1
     assert store_of([(LARGEST - 1, 0), (2 * LARGEST - 1, 1)]).slots[63].upstream == LARGEST - 1
+
+
+def test_the_translations_of_apache_s_first_case() -> None:
+    """OffsetSyncStoreTest:62 and 88."""
+    store = store_of([(100, 200)])
+    assert store.translate(150) == 201
+    store.add(150, 251)
+    assert [store.translate(offset) for offset in (150, 5)] == [251, NOT_TRANSLATABLE]
+    store.add(200, 10)
+    assert store.translate(200) == 10
+    store.add(20, 20)
+    assert store.translate(20) == 20
+    loaded = store_of([], [(100, 200)], must_read_to_end=True)
+    assert [loaded.translate(offset) for offset in (0, 100, 200)] == [NOT_TRANSLATABLE, 200, 201]

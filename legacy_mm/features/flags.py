@@ -62,10 +62,21 @@ def _passing_over(own: Given, files: Sequence[Given]) -> FeatureSettings:
         made = _passing_over(own, others)
         return replace(made, remarks=(*made.remarks, remark))
     try:
-        return _read((own, *files))
+        made = _read((own, *files))
+        return replace(made, remarks=(*made.remarks, *_lists_of_files(own, files)))
     except ConfigurationError as error:
         remark = f"{error}. No feature is on, so the flags in the clients' files have no effect, as in the legacy tool"
         return replace(_read((own,)), remarks=(remark,))
+
+
+def _lists_of_files(own: Given, files: Sequence[Given]) -> Iterator[str]:
+    """Yield what to say of lists in the clients' files, which choose topics even now."""
+    for name in naming.LISTS:
+        if name not in own and first_given(files, name) is not None:
+            yield (
+                f"{name} in a client's file decides which topics are mirrored, though no feature is on; the legacy "
+                f"tool ignored it, and --{name} is this mirror's own option"
+            )
 
 
 def _read(sources: Sequence[Given], *, empty_aliases: bool = False) -> FeatureSettings:

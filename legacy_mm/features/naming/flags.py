@@ -16,6 +16,8 @@ from legacy_mm.features.naming.policy_names import POLICY as _POLICY
 _OWNER = "legacy_mm.policies.topic_naming"
 _SOURCE, _SEPARATOR = "source.cluster.alias", "replication.policy.separator"
 ALIASES = (_SOURCE, "target.cluster.alias")
+LISTS = ("topics", "topics.exclude")
+"""MirrorMaker 2's lists of topics: they act by themselves."""
 _EVERY = ".*"
 _EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
 """`topics.exclude` of DefaultTopicFilter, by `mm2.compatibility`."""
@@ -175,7 +177,7 @@ def _puts_nothing_before(values: FlagValues) -> bool:
 
 def read_topics(values: FlagValues) -> TopicFilterSettings | None:
     """Return MirrorMaker 2's lists of topics, or None if neither is given."""
-    if not values.given("topics") and not values.given("topics.exclude"):
+    if not any(values.given(name) for name in LISTS):
         return None
     default = _EXCLUDED[values["mm2.compatibility"]]
     include = values["topics"] if values.given("topics") else _EVERY

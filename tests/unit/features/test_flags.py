@@ -218,6 +218,21 @@ def test_what_cannot_be_in_a_clients_file_without_a_feature(name: str) -> None:
             flags.settings(*sources)
 
 
+@pytest.mark.parametrize("name", ["topics", "topics.exclude"])
+def test_a_list_in_a_clients_file_that_acts_without_a_feature_is_said(name: str) -> None:
+    """An unchanged command mirrors other topics than with the legacy tool, which ignored the line."""
+    written = {name: ["orders.*"]}
+    (said,) = flags.settings({}, written).remarks
+    assert said.startswith(f"{name} in a client's file decides which topics are mirrored")
+    assert f"--{name} is this mirror's own option" in said
+    for read in (
+        flags.settings(written, written),
+        flags.settings({"topic.creation": ["true"]}, written),
+        flags.settings(written),
+    ):
+        assert read.remarks == ()
+
+
 def test_an_empty_alias_and_an_empty_separator_keep_names() -> None:
     """The way from before Kafka had a policy for it."""
     empty = {"source.cluster.alias": [""], "replication.policy.separator": [""]}

@@ -201,7 +201,7 @@ def _producer(start: Start) -> None:
     literal = start.options.producer_tuning == "literal"
     with blamed_on(file):
         _require_servers(start, loaded)
-        start.written = start.client("producer", known, streams, literal=literal)
+        start.written = start.client("producer", known, streams, literal=literal).named_in(file)
     start.notes += start.written.reading.notes
     if streams > 1:
         share = start.written.properties["queue.buffering.max.kbytes"]
@@ -235,7 +235,7 @@ def translated_consumers(start: Start) -> dict[str, Translated]:
     consumers = {}
     for path, file in start.consumer_files.items():
         with blamed_on(start.files[path]):
-            consumers[path] = start.client("consumer", file, start.all_streams)
+            consumers[path] = start.client("consumer", file, start.all_streams).named_in(start.files[path])
         start.notes += consumers[path].reading.notes
     return consumers
 

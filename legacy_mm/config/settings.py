@@ -25,6 +25,8 @@ class KeyStore:
     password: str | None = field(repr=False)
     """None: certificates are read without a check of the file."""
     key_password: str | None = field(default=None, repr=False)
+    place: str = field(default="", compare=False)
+    """The line of a file that names it; empty where none is known."""
 
 
 @dataclass(frozen=True, slots=True)

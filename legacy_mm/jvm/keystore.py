@@ -129,7 +129,10 @@ class _Java:
                 opened.load(stream, password)
         except Py4JJavaError as error:
             failed = f"Failed to load SSL keystore {store.location} of type {store.type}"
-            raise ConfigurationError(f"{_KAFKA_EXCEPTION}{failed}: {_java_message(error)}") from None
+            refused = ConfigurationError(f"{_KAFKA_EXCEPTION}{failed}: {_java_message(error)}")
+            if store.place:
+                refused.add_note(f"{store.place} names the store that is refused.")
+            raise refused from None
         return opened
 
     def _characters(self, text: str) -> Any:

@@ -27,6 +27,7 @@ from legacy_mm.compat.client_properties.rule import (
     Value,
     trim,
 )
+from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.config.settings import JavaStores, PemFiles
 from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.features.rows import is_flag
@@ -84,6 +85,10 @@ class Translated:
     stores: JavaStores = JavaStores()
     """Key stores that only Java can read; they become properties when it runs."""
     pem: PemFiles = PemFiles()
+
+    def named_in(self, file: PropertiesFile) -> Translated:
+        """Return the same, whose stores know the lines of the file that name them."""
+        return replace(self, stores=tls.placed(self.stores, file))
 
 
 def apply(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from legacy_mm.compat.client_properties.rule import (
@@ -24,6 +25,7 @@ from legacy_mm.compat.client_properties.rule import (
     Text,
     TextList,
 )
+from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.config.settings import JavaStores, KeyStore, PemFiles
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies import pem
@@ -46,6 +48,17 @@ def java_stores(reading: PropertyReading) -> JavaStores:
         keys=_java_store(reading, "ssl.keystore", reading.optional("ssl.key.password")),
         java_trust=not elsewhere,
     )
+
+
+def placed(stores: JavaStores, file: PropertiesFile) -> JavaStores:
+    """Return the stores with the lines of the file that name them."""
+
+    def with_line(store: KeyStore | None, name: str) -> KeyStore | None:
+        place = file.place(name)
+        return replace(store, place=f"{place}: {name}") if store is not None and place else store
+
+    trusted = with_line(stores.trusted, f"{_TRUST}.location")
+    return replace(stores, trusted=trusted, keys=with_line(stores.keys, f"{_KEYS}.location"))
 
 
 def pem_files(reading: PropertyReading, native: Collection[str]) -> PemFiles:

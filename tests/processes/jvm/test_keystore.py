@@ -142,7 +142,8 @@ def test_what_java_trusts_by_itself(lab: Lab) -> None:
 )
 def test_errors_have_the_old_words(lab: Lab, name: str, kind: str, password: str, said: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        lab.read(lab.store(name, kind, password))
+        lab.read(replace(lab.store(name, kind, password), place="p.properties:3: ssl.truststore.location"))
+    assert refused.value.__notes__ == ["p.properties:3: ssl.truststore.location names the store that is refused."]
     path = lab.folder / name
     begin = f"org.apache.kafka.common.KafkaException: Failed to load SSL keystore {path} of type {kind}: "
     assert str(refused.value).startswith(begin + said.format(folder=lab.folder))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.compat.client_properties.apply import Translated, apply
+from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.config.settings import JavaStores, KeyStore
 from legacy_mm.errors import ConfigurationError
 
@@ -66,6 +67,11 @@ def test_java_stores_are_left_to_java() -> None:
     assert read.stores == JavaStores(trusted, keys)
     assert "hush" in read.secrets
     assert "hush" not in repr(read)
+    named = read.named_in(PropertiesFile("p.properties", {}, {"ssl.truststore.location": 3})).stores
+    assert named == read.stores
+    assert [store and store.place for store in (named.trusted, named.keys)] == [
+        "p.properties:3: ssl.truststore.location", "",
+    ]  # fmt: skip
     own = producer(file, security_protocol="SSL", ssl_key_password="own").stores.keys
     assert own is not None
     assert own.key_password == "own"

@@ -13,7 +13,7 @@ from typing import Protocol
 from compat.laboratory.checkout import COMMANDS
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.ports import LOOPBACK
-from compat.laboratory.releases import CURRENT, OLD
+from compat.laboratory.releases import CURRENT, OLD, find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.jvm.java_home import find_java
@@ -129,11 +129,16 @@ def mirror_maker_2(
     return java_driver(folder, chosen, heap=heap)
 
 
-def java_driver(folder: Path, properties: Mapping[str, str], *words: str, heap: str = "1G") -> ToolProcess:
-    """Start the real driver of MirrorMaker 2 on these properties, written to the folder."""
+def java_driver(
+    folder: Path, properties: Mapping[str, str], *words: str, heap: str = "1G", release: str = CURRENT
+) -> ToolProcess:
+    """Start the real driver of MirrorMaker 2 on these properties, written to the folder.
+
+    `release`: that of the jars; that of `releases.CONNECT` logs nothing.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     file = write_properties(folder / "mm2.properties", properties)
-    return ToolProcess([*_current_java(folder, heap), _DRIVER_CLASS, str(file), *words], folder)
+    return ToolProcess([*_java(folder, heap, release), _DRIVER_CLASS, str(file), *words], folder)
 
 
 def our_driver(folder: Path, properties: Mapping[str, str], *words: str) -> ToolProcess:
@@ -170,13 +175,16 @@ def checkpoint_connector(
         write_properties(folder / "connector.properties", connector),
     ]
     words = ["org.apache.kafka.connect.cli.ConnectStandalone", *map(str, files)]
-    return ToolProcess([*_current_java(folder, heap), *words], folder)
+    return ToolProcess([*_java(folder, heap), *words], folder)
 
 
-def _current_java(folder: Path, heap: str) -> list[str]:
-    """Return a JVM command with the jars of the current release, which prints its warnings on stderr."""
-    log = write_log_configuration(folder / "log4j2.properties", generation=2, level="WARN", file=None)
-    return [str(find_java()), f"-Xmx{heap}", *_PERFORMANCE.split(), log, "-cp", f"{kafka_jars(CURRENT)}/*"]
+def _java(folder: Path, heap: str, release: str = CURRENT) -> list[str]:
+    """Return a JVM command with the jars of a release, which prints its warnings on stderr."""
+    generation = find_release(release).log4j
+    log = write_log_configuration(
+        folder / f"log4j{generation}.properties", generation=generation, level="WARN", file=None
+    )
+    return [str(find_java()), f"-Xmx{heap}", *_PERFORMANCE.split(), log, "-cp", f"{kafka_jars(release)}/*"]
 
 
 def _tool_environment(

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
 
 from legacy_mm.model import TopicPartition
+
+BUNDLES = 24
+"""The number of a flow's bundles, for ever: two numbers would give a source partition two owners."""
+FLOW = -1
+"""The number of the bundle that holds the flow's record instead of positions."""
 
 
 class Bundle(NamedTuple):
@@ -23,3 +29,11 @@ def bundle_of(partition: TopicPartition, bundles: int) -> int:
     transactional id, and the coordinator lets only the later one commit.
     """
     return (crc32(partition.topic.encode()) + partition.partition) % bundles
+
+
+def by_bundle(partitions: Iterable[TopicPartition], bundles: int) -> dict[int, list[TopicPartition]]:
+    """Return the partitions of each bundle that has some, in the order of their numbers."""
+    found: dict[int, list[TopicPartition]] = {}
+    for partition in sorted(partitions):
+        found.setdefault(bundle_of(partition, bundles), []).append(partition)
+    return dict(sorted(found.items()))

@@ -1,0 +1,245 @@
+"""Section 7 of the contract, as tables: what a claim adopts, and the sentence of each refusal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from legacy_mm.errors import Undecided
+from legacy_mm.exactly_once.evidence import (
+    Evidence,
+    GroupMember,
+    GroupOffset,
+    SourceSide,
+    flow_doubt,
+    group_doubt,
+    mark,
+    weigh,
+)
+from legacy_mm.exactly_once.position_records import FlowRecord, SourcePosition
+from legacy_mm.model import TopicPartition
+
+PLACE = TopicPartition("orders", 3)
+NONE: frozenset[TopicPartition] = frozenset()
+POSITION = SourcePosition(100, 4, "topic-id", "cluster-id", 1_764_172_110_000)
+ADOPTED = POSITION._replace(adopted=60)
+RETIRED = POSITION._replace(retired=True)
+OURS = mark("pos")
+ADOPT = "legacy-mm exactly-once adopt takes the group's offset as the position"
+RETIRE = "legacy-mm exactly-once retire gives the group the position, from which the next start adopts it"
+MOVE = "legacy-mm exactly-once move sets the position"
+
+
+def source(
+    offset: GroupOffset | None, cluster: str = "cluster-id", topic_id: str = "topic-id", place: TopicPartition = PLACE
+) -> SourceSide:
+    return SourceSide(cluster, {place.topic: topic_id} if topic_id else {}, {} if offset is None else {place: offset})
+
+
+def judged(position: SourcePosition | None, side: SourceSide) -> Evidence:
+    return weigh([PLACE], {} if position is None else {PLACE: position}, side, "pos")
+
+
+def test_the_mark_is_fixed_for_ever() -> None:
+    assert mark("legacy-mm-positions.g.s.t.internal") == "exactly-once:legacy-mm-positions.g.s.t.internal"
+
+
+GO_ON = Evidence({PLACE: 100}, {}, NONE)
+CERTAIN = {
+    "a position, and no offset": (POSITION, source(None), GO_ON),
+    "our offset is behind the position": (POSITION, source(GroupOffset(90, OURS)), GO_ON),
+    "our offset is the position": (POSITION, source(GroupOffset(100, OURS)), GO_ON),
+    "the offset that was adopted": (ADOPTED, source(GroupOffset(60, "")), GO_ON),
+    "nothing was copied since the adoption": (
+        POSITION._replace(adopted=100),
+        source(GroupOffset(100, "any text")),
+        GO_ON,
+    ),
+    "our offset came after the adoption": (ADOPTED, source(GroupOffset(80, OURS)), GO_ON),
+    "no position, and a plain offset": (None, source(GroupOffset(60, "")), Evidence({}, {PLACE: 60}, NONE)),
+    "a plain offset of another tool": (None, source(GroupOffset(0, "xyz")), Evidence({}, {PLACE: 0}, NONE)),
+    "neither": (None, source(None), Evidence({}, {}, frozenset({PLACE}))),
+    "a retired position, and a plain offset": (
+        RETIRED,
+        source(GroupOffset(170, "")),
+        Evidence({}, {PLACE: 170}, NONE),
+    ),
+    "retired, and the source was replaced since": (
+        RETIRED,
+        source(GroupOffset(3, ""), "other", "other"),
+        Evidence({}, {PLACE: 3}, NONE),
+    ),
+    "a position of brokers without ids": (
+        POSITION._replace(topic_id="", cluster=""),
+        source(None),
+        GO_ON,
+    ),
+    "brokers without ids": (POSITION, source(None, "", ""), GO_ON),
+}
+DOUBTFUL = {
+    "somebody copied in another mode": (
+        POSITION,
+        source(GroupOffset(170, "")),
+        "the target's position is 100, and exactly once did not commit the group's offset 170: somebody "
+        f"copied in another mode since, or moved the group; {ADOPT}, or {RETIRE}",
+    ),
+    "the group was moved to the position": (
+        POSITION,
+        source(GroupOffset(100, "")),
+        "the target's position is 100, and exactly once did not commit the group's offset 100: somebody "
+        f"copied in another mode since, or moved the group; {ADOPT}, or {RETIRE}",
+    ),
+    "the group was moved after the adoption": (
+        ADOPTED,
+        source(GroupOffset(0, "")),
+        "the target's position is 100, and exactly once did not commit the group's offset 0: somebody "
+        f"copied in another mode since, or moved the group; {ADOPT}, or {RETIRE}",
+    ),
+    "the last positions are lost": (
+        POSITION,
+        source(GroupOffset(101, OURS)),
+        "exactly once has committed offset 101 for the group, but the target's position is only 100: later ones are "
+        f"lost; {ADOPT}",
+    ),
+    "the position is lost": (
+        None,
+        source(GroupOffset(90, OURS)),
+        "exactly once has committed offset 90 for the group, but the target has no position: it is lost, or this is "
+        f"another target; {ADOPT}, and what was copied beyond it comes twice",
+    ),
+    "the group copies for another flow": (
+        None,
+        source(GroupOffset(90, mark("other"))),
+        "the group's offset 90 comes from another flow of exactly once, with positions topic 'other', and this one "
+        f"has pos: {ADOPT}",
+    ),
+    "the group has copied for another flow since": (
+        POSITION,
+        source(GroupOffset(100, mark("other\n"))),
+        "the group's offset 100 comes from another flow of exactly once, with positions topic 'other\\n', and this one "
+        f"has pos: {ADOPT}",
+    ),
+    "another source cluster": (
+        POSITION,
+        source(None, "other"),
+        "its position 100 is of source cluster cluster-id, and this is other: look at bootstrap.servers, or, if the "
+        f"cluster was replaced, {ADOPT}",
+    ),
+    "the topic was made anew": (
+        POSITION,
+        source(GroupOffset(90, OURS), topic_id="new"),
+        "its position 100 is of a topic with id topic-id, and now it has id new: the topic was made anew; "
+        f"{MOVE}, to 0 for all records of the new topic",
+    ),
+    "retired, and the group's offset is gone": (
+        RETIRED,
+        source(None),
+        f"exactly once was switched off at offset 100, and the group's offset is gone since: {MOVE}",
+    ),
+    "retired, but not quiet": (
+        RETIRED,
+        source(GroupOffset(120, OURS)),
+        f"exactly once was switched off at offset 100, but has committed 120 for the group since: {RETIRE}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("position", "side", "wanted"), CERTAIN.values(), ids=CERTAIN)
+def test_a_claim_goes_on_or_adopts(position: SourcePosition | None, side: SourceSide, wanted: Evidence) -> None:
+    assert judged(position, side) == wanted
+
+
+@pytest.mark.parametrize(("position", "side", "why"), DOUBTFUL.values(), ids=DOUBTFUL)
+def test_a_claim_is_refused_with_the_command_that_helps(
+    position: SourcePosition | None, side: SourceSide, why: str
+) -> None:
+    with pytest.raises(Undecided) as refusal:
+        judged(position, side)
+    assert str(refusal.value) == f"exactly once cannot go on with orders-3: {why}"
+
+
+def test_one_partition_in_doubt_refuses_its_bundle() -> None:
+    places = [TopicPartition("orders", number) for number in (3, 27, 51)]
+    side = SourceSide("c", {}, {places[0]: GroupOffset(7, ""), **dict.fromkeys(places[1:], GroupOffset(5, OURS))})
+    with pytest.raises(Undecided, match=r"^exactly once cannot go on with orders-27 \(and 1 more of its bundle\): "):
+        weigh(places, {}, side, "pos")
+
+
+def test_partitions_of_others_are_not_weighed() -> None:
+    assert weigh([], {PLACE: POSITION}, source(GroupOffset(170, "")), "pos") == Evidence({}, {}, NONE)
+
+
+OFFSETS = st.integers(0, 5)
+METADATA = st.sampled_from(["", OURS, mark("other")])
+FOUND = st.builds(
+    SourcePosition,
+    OFFSETS,
+    st.just(0),
+    st.sampled_from(["", "a", "b"]),
+    st.sampled_from(["", "a", "b"]),
+    st.just(0),
+    st.none() | OFFSETS,
+    st.booleans(),
+)
+
+
+@given(st.none() | FOUND, st.none() | st.builds(GroupOffset, OFFSETS, METADATA), *[st.sampled_from(["", "a"])] * 2)
+def test_nothing_is_guessed(
+    position: SourcePosition | None, offset: GroupOffset | None, cluster: str, topic_id: str
+) -> None:
+    """Whatever is there: a position counts as it is, what is adopted is a plain offset of the group, and
+    auto.offset.reset has a say only where nobody has copied.
+    """
+    try:
+        positions, adopted, unset = judged(position, source(offset, cluster, topic_id))
+    except Undecided as refusal:
+        assert "legacy-mm exactly-once " in str(refusal)
+        return
+    assert len(positions) + len(adopted) + len(unset) == 1
+    for begin in positions.values():
+        assert position is not None
+        assert (begin, position.retired) == (position.next, False)
+    for begin in adopted.values():
+        assert offset == GroupOffset(begin, "")
+        assert position is None or position.retired
+    assert not unset or (position is None and offset is None)
+
+
+FLOW = FlowRecord(24, "cluster-id", 0)
+FLOWS = [
+    (None, ""),
+    (FLOW, ""),
+    (FLOW._replace(cluster=""), ""),
+    (
+        FLOW._replace(bundles=12),
+        "positions topic pos has the positions of 12 bundles, and this release has 24: start the release that made "
+        f"them, and {RETIRE}",
+    ),
+    (
+        FLOW._replace(cluster="other"),
+        "positions topic pos has the positions of source cluster other, and this is cluster-id: give this source "
+        f"another source.cluster.alias, or, if the cluster was replaced, {ADOPT}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("found", "why"), FLOWS)
+def test_a_flow_goes_on_with_its_own_positions_only(found: FlowRecord | None, why: str) -> None:
+    assert flow_doubt(found, 24, "cluster-id", "pos") == why
+
+
+MEMBERS = [GroupMember("mm-1", "/10.0.0.7"), GroupMember("mm-0", "/10.0.0.8")]
+
+
+@pytest.mark.parametrize(("protocol", "members"), [("", []), ("range", []), ("ours", MEMBERS), ("", MEMBERS)], ids=repr)
+def test_a_group_can_be_joined(protocol: str, members: list[GroupMember]) -> None:
+    assert group_doubt("g", protocol, "ours", members) == ""
+
+
+@pytest.mark.parametrize("protocol", ["range", "roundrobin", "uniform"])
+def test_a_group_with_members_of_another_mode_is_refused_by_their_hosts(protocol: str) -> None:
+    assert group_doubt("g", protocol, "ours", MEMBERS) == (
+        f"group g has members that do not copy exactly once (protocol {protocol}): mm-0 on 10.0.0.8, mm-1 on 10.0.0.7; "
+        "stop them, each with TERM so that it commits what it has copied, then start again"
+    )

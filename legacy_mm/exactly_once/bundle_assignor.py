@@ -1,9 +1,8 @@
 """The assignor of exactly once: a member of the group at the source gets whole bundles. Pure.
 
 It has a protocol name of its own, so the coordinator lets nobody join who copies in another mode.
-(1) A member keeps what it has. (2) What is nobody's goes to the member with the fewest partitions, the bundle with the
-most first. (3) A bundle moves from the member with the most partitions to the one with the fewest while that brings
-them closer.
+(1) A member keeps what it has. (2) What is nobody's goes to the member with the fewest partitions. (3) A bundle moves
+from the member with the most partitions to the one with the fewest while that brings them closer.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def _keep(shares: Mapping[str, _Share], subscribers: Iterable[BundleSubscriber],
 
 def _give_away(shares: Collection[_Share], weights: Mapping[int, int]) -> None:
     free = weights.keys() - {bundle for share in shares for bundle in share.bundles}
-    for bundle in sorted(free, key=lambda bundle: (-weights[bundle], bundle)):
+    for bundle in sorted(free):
         if shares:
             min(shares, key=lambda share: share.load).take(bundle, weights[bundle])
 

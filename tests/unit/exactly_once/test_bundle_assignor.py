@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ FULL = {"t": 10 * BUNDLES}
 """Ten partitions in each bundle."""
 
 
-def member(name: str, held=NOTHING, generation: int = -1, topics: str = "t") -> BundleSubscriber:
+def member(name: str, held=NOTHING, generation: int = -1, topics: Iterable[str] = "t") -> BundleSubscriber:
     return BundleSubscriber(name, frozenset(topics), generation, frozenset(held))
 
 
@@ -71,6 +72,14 @@ def test_of_two_that_name_a_bundle_the_later_generation_has_it() -> None:
     assert [len(shared.bundles[name]) for name in "abc"] == [8, 8, 8]
     assert set(shared.bundles["b"]) < set(range(12))
     assert set(shared.bundles["c"]) < set(range(12, 24))
+
+
+def test_one_move_is_better_than_several() -> None:
+    """Bundles of one, one and two partitions: the one with two makes it even."""
+    counts = {"t": 3, "t6": 1}
+    assert [bundle_of(TopicPartition(topic, 0), 3) for topic in counts] == [2, 2]
+    shared = share_out([member("a", range(3), 1, ["t", "t6"]), member("b", topics=["t", "t6"])], counts, 3)
+    assert shared.bundles == {"a": (0, 1), "b": (2,)}
 
 
 NAMES = st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True)

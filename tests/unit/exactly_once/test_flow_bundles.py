@@ -25,6 +25,7 @@ def test_the_names_of_plain_words() -> None:
     ("words", "name"),
     [
         (("my_mirror", "source", "target"), "my-mirror.source.target.bef94bfc0ed4"),
+        (("x" * 61, "a", "b"), f"{'x' * 60}.a.b.4b3ce967d8e0"),
         (("a.b", "c", "d"), "a-b.c.d.eddc50e79f97"),
         (("a", "b.c", "d"), "a.b-c.d.87dcf6678162"),
         (("Übung", "", "x" * 61), f"-bung..{'x' * 60}.b341ae69a61e"),

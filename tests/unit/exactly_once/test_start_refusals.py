@@ -33,6 +33,7 @@ OLD = (
     "needs brokers from Kafka 2.5 on at the target: older ones are not tested; exactly.once.old.brokers=true takes the "
     "risk"
 )
+NO_TRANSACTIONS = "needs transactions, which the target's brokers do not have: they came with Kafka 0.11"
 REFUSED = {
     "acks=1": ({"produce": ProduceSettings(acks=1)}, ACKS),
     "acks=0": ({"produce": ProduceSettings(acks=0)}, ACKS),
@@ -55,10 +56,8 @@ REFUSED = {
         {"streams": 25},
         "has 24 bundles, so it has no work for more than 24 streams: lower num.streams",
     ),
-    "Kafka 0.10": (
-        {"init_producer_id": -1, "old_brokers": True},
-        "needs transactions, which the target's brokers do not have: they came with Kafka 0.11",
-    ),
+    "Kafka 0.10": ({"init_producer_id": -1}, NO_TRANSACTIONS),
+    "Kafka 0.10, at the user's risk": ({"init_producer_id": -1, "old_brokers": True}, NO_TRANSACTIONS),
     "Kafka 0.11": ({"init_producer_id": 0}, OLD),
     "Kafka 2.4": ({"init_producer_id": 2}, OLD),
 }

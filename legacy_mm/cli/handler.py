@@ -7,7 +7,6 @@ reads without joining the group and writes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
@@ -18,6 +17,7 @@ from legacy_mm.clients.native.topic_reader import read_on
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, StreamFailure, UsageError
+from legacy_mm.flow import plugins
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
@@ -27,7 +27,6 @@ from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import Answers, by_key, handle_records
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.java_classes import HANDLER, with_interface
 from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 
@@ -81,6 +80,28 @@ class _Stepped:
         return load_handler(HandlerSettings(steps=exact), self._java).handle(source)
 
 
+class _InJava:
+    """Transforms that Java runs; it has to know the name of each topic at the target when it starts."""
+
+    def __init__(
+        self,
+        settings: HandlerSettings,
+        java: Callable[[HandlerSettings], BatchHandler],
+        called: Callable[[str], str],
+    ) -> None:
+        self._settings = settings
+        self._called = called
+        self._java = java
+        self._made: dict[str, BatchHandler] = {}
+
+    def handle(self, source: SourceRecords) -> Handled:
+        """Handle these records, in their order; raises HandlerFailure, HostError."""
+        topic = source.place.topic
+        if topic not in self._made:
+            self._made[topic] = self._java(self._settings.seeing({topic: self._called(topic)}))
+        return self._made[topic].handle(source)
+
+
 def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
     """Make a line's handler, valid while `jvm` runs; raises UsageError, HandlerFailure, ConfigurationError."""
     if settings.handler is None:
@@ -88,11 +109,12 @@ def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
     java_home = settings.spark.jvm.java_home
 
     def java(of: HandlerSettings) -> BatchHandler:
-        ready = replace(of, class_path=with_interface(of.class_path, HANDLER))
-        return JavaBatches(ready, find_java(java_home), compiler_jars())
+        return JavaBatches(plugins.with_jars(of), find_java(java_home), compiler_jars())
 
+    names = Names(settings.topics, settings.features, lambda pattern: jvm().topic_matcher(pattern))
+    if settings.handler.transforms is not None:
+        return _InJava(settings.handler, java, names.at_target)
     if settings.handler.steps:
-        names = Names(settings.topics, settings.features, lambda pattern: jvm().topic_matcher(pattern))
         called = names.at_target if settings.handler.of_connect else None
         return _Stepped(TopicSteps(settings.handler.steps, jvm), java, called)
     return load_handler(settings.handler, java)

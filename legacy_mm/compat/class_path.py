@@ -20,8 +20,19 @@ def class_path(environment: Environment, options: OwnOptions) -> tuple[str, ...]
     As in Java, `folder/*` means its jars, and an empty word the current folder; not for a cluster, to whose workers all
     named files travel.
     """
+    return _entries(environment, options, _libs(environment.kafka_home))
+
+
+def connect_class_path(environment: Environment, options: OwnOptions) -> tuple[str, ...]:
+    """Return the same with the jars of a Kafka of any release: Connect's classes are in all of them."""
+    home = environment.kafka_home
+    folders = [Path(home, folder) for folder in JARS] if home else []
+    return _entries(environment, options, os.pathsep.join(f"{each}/*" for each in folders))
+
+
+def _entries(environment: Environment, options: OwnOptions, libs: str) -> tuple[str, ...]:
     here = "" if runs_on_cluster(options.spark_master) else "."
-    words = [environment.jvm.class_path, options.handler_classpath, _libs(environment.kafka_home)]
+    words = [environment.jvm.class_path, options.handler_classpath, libs]
     entries = (entry or here for word in words if word for entry in word.split(os.pathsep))
     return tuple(str(path.absolute()) for entry in filter(None, entries) for path in _expanded(entry))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from legacy_mm.compat import jaas
-from legacy_mm.compat.class_path import class_path
+from legacy_mm.compat.class_path import class_path, connect_class_path
 from legacy_mm.compat.client_properties import kerberos
 from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.client_properties.bearer import LOGIN_HANDLER
@@ -65,3 +65,8 @@ class ClientTranslation:
     def class_path(self) -> tuple[str, ...]:
         """Class path of the user's Java classes."""
         return class_path(self.environment, self.options)
+
+    @property
+    def connect_class_path(self) -> tuple[str, ...]:
+        """Class path of transforms of Kafka Connect."""
+        return connect_class_path(self.environment, self.options)

@@ -200,6 +200,16 @@ class ReceiptSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class JavaTransforms:
+    """Transforms of Kafka Connect of which Java classes are part: all of them run in the JVM of a copy task."""
+
+    properties: Mapping[str, str] = field(repr=False)
+    """The connector's, of its transforms, their predicates and its converters, with the whole names of classes."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Source topic -> the name by which the first one sees it, for the topics of a copy job."""
+
+
+@dataclass(frozen=True, slots=True)
 class HandlerSettings:
     """The handler between source and target."""
 
@@ -214,6 +224,13 @@ class HandlerSettings:
     java_options: Sequence[str] = field(default=(), repr=False)
     of_connect: bool = False
     """True for transforms of Kafka Connect: the steps see topics by their names at the target."""
+    transforms: JavaTransforms | None = None
+    """Transforms that Java runs, in place of a handler and of steps."""
+
+    def seeing(self, names: Mapping[str, str]) -> HandlerSettings:
+        """Return these transforms in Java for a task with these topics, by their names at the target."""
+        assert self.transforms is not None
+        return replace(self, transforms=replace(self.transforms, names=dict(names)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,7 +211,11 @@ class HandlerStage:
             if result.exit_code is not None:
                 self._exit.ask(result.exit_code)
                 break
-            if result.error is not None:
+            if result.tolerated:
+                events.emit(events.TOLERATED, partition=source.place, offset=begin, reason=str(result.error))
+                handled, begin = handled + 1, begin + 1
+                self._filtered += 1
+            elif result.error is not None:
                 if (failure := self._failed(source, result, records)) is not None:
                     return Made(records, handled, begin, failure)
                 handled, begin = handled + 1, begin + 1
@@ -221,7 +225,9 @@ class HandlerStage:
         """Set the record aside on which the handler failed, or return what ends the mirror."""
         place, offset, error = source.place, result.next_offset, str(result.error)
         if self._quarantine is None:
-            return HandlerFailure(f"the message handler failed on {place} at offset {offset}: {error}")
+            handler = self._engine.config.handler
+            who = "transforms" if handler is not None and handler.of_connect else "message handler"
+            return HandlerFailure(f"the {who} failed on {place} at offset {offset}: {error}")
         events.emit(events.QUARANTINED, partition=place, offset=offset, reason=error)
         row = next(source._replace(begin=offset).rows(1))[0]
         writers: dict[str, kernels.RecordWriter] = {}

@@ -15,6 +15,7 @@ from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, ConnectorKind, is_client_name
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.flow_reading import FlowReading, ListWords
+from legacy_mm.dedicated.java_transforms import java_transforms, plugin_jars
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
@@ -99,7 +100,7 @@ class FlowRun:
 def translate_flow(reading: FlowReading, clients: ClientTranslation, first_stream: int) -> FlowRun:
     """Return the flow; raises ConfigurationError for what only Java could run, by its key and its class."""
     _refuse_classes(reading)
-    steps = transform_properties.steps(reading.transforms, reading.header_converter, reading.pair.prefix)
+    handler = _handler(reading, clients)
     if "checkpoint" in reading.present and "source" not in reading.present:
         raise ConfigurationError(
             f"the {CONNECTORS['checkpoint']} of {reading.pair} needs the {CONNECTORS['source']} of its flow in the "
@@ -116,7 +117,7 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
         source=replace(source, name=reading.pair.source),
         target=replace(target_settings(producer, abort=True, synchronous=False), name=reading.pair.target),
         topics=TopicSettings(_EVERY_TOPIC, _EVERY_TOPIC),
-        handler=HandlerSettings(steps=steps, of_connect=True) if steps else None,
+        handler=handler,
         spark=SparkSettings(
             master=None if options.spark_master == EMBEDDED else options.spark_master,
             conf=options.spark_conf,
@@ -136,6 +137,20 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     secrets = (*consumer.secrets, *producer.secrets)
     filters = transform_properties.filters(reading.transforms)
     return FlowRun(reading.pair, settings, secrets, tuple(notes), _running(reading), consumer, producer, filters)
+
+
+def _handler(reading: FlowReading, clients: ClientTranslation) -> HandlerSettings | None:
+    """Return the transforms as a handler: steps of ours, or all of them in Java."""
+    if not reading.transforms:
+        return None
+    class_path = (*clients.connect_class_path, *plugin_jars(reading))
+    if (in_java := java_transforms(reading, class_path)) is not None:
+        options = clients.environment.jvm.options
+        return HandlerSettings(
+            "transforms", class_path=class_path, java_options=options, of_connect=True, transforms=in_java
+        )
+    steps = transform_properties.steps(reading.transforms, reading.header_converter, reading.pair.prefix)
+    return HandlerSettings(steps=steps, of_connect=True)
 
 
 def _running(reading: FlowReading) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Source: ConnectorConfig and the transforms of Kafka 3.9.1 and 4.3.0, asked by te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,8 @@ _KEYS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
     },
 }
 """Class -> its keys, and their defaults; None: Connect refuses the connector without it."""
+FAMILIES: Mapping[str, tuple[str, ...]] = {family: tuple(kinds) for family, kinds in _KEYS.items()}
+"""`transforms` and `predicates` -> their classes that are steps here."""
 _MAY_NOT_BE_EMPTY = ("name", "pattern")
 _FILTERING = ("Filter", "RegexRouter", "TimestampRouter")
 _BYTES, _TEXT = "ByteArrayConverter", ("SimpleHeaderConverter", "StringConverter")
@@ -64,7 +66,9 @@ def refusal(properties: Mapping[str, str]) -> str:
 
 
 def steps(transforms: Sequence[Transform], converter: str, flow: str) -> tuple[str, ...]:
-    """Return the steps of a handler; `converter` is the class that Connect would write headers with.
+    """Return the steps of a handler for transforms that are steps (`is_step`).
+
+    `converter` is the class with which Connect would write headers.
 
     Raise ConfigurationError, which names the key and begins with `flow`, for what cannot be run here.
     """
@@ -77,8 +81,22 @@ def steps(transforms: Sequence[Transform], converter: str, flow: str) -> tuple[s
 
 
 def filters(transforms: Sequence[Transform]) -> bool:
-    """Return True if a record may stay away from the topic that the replication policy names."""
-    return any(each.type in _FILTERING for each in transforms)
+    """Return True if a record may stay away from the topic that the replication policy names; what Java runs may do
+    anything.
+    """
+    return any(each.type in _FILTERING or not is_step(each) for each in transforms)
+
+
+def is_step(transform: Transform) -> bool:
+    """Return True for a transform that runs as a step, without Java."""
+    predicate = transform.predicate
+    known = predicate is None or predicate.type in _KEYS["predicates"]
+    return known and transform.type in _KEYS["transforms"]
+
+
+def connect_class(family: str, kind: str) -> str:
+    """Return the whole name of a class, as Connect has it."""
+    return f"{_PACKAGES[family]}{kind}" if kind in _KEYS[family] else kind
 
 
 def sentence(transform: Transform) -> str:
@@ -153,24 +171,12 @@ def _check(transform: Transform, before: Sequence[Transform]) -> None:
     """Raise ValueError for a transform that cannot be run here; `before` are those that act before it."""
     key = f"transforms.{transform.name}"
     predicate = transform.predicate
-    for family, name, kind in _classes(transform):
-        if kind not in _KEYS[family]:
-            raise ValueError(
-                f"{family}.{name}.type={kind} is not possible, because only Java could run this class; take it out of "
-                f"the list if records may be copied without it (possible are {', '.join(_KEYS[family])})"
-            )
     by_name = transform.type == "RegexRouter" or (predicate is not None and predicate.type == "TopicNameMatches")
     if by_name and (router := next((each for each in before if each.type == "TimestampRouter"), None)):
         raise ValueError(
             f"{key} is not possible behind transforms.{router.name}: names that a TimestampRouter makes are not known "
             "beforehand; let it be the last one"
         )
-
-
-def _classes(transform: Transform) -> Iterator[tuple[str, str, str]]:
-    yield "transforms", transform.name, transform.type
-    if transform.predicate is not None:
-        yield "predicates", transform.predicate.name, transform.predicate.type
 
 
 def _settings(transform: Transform, converter: str) -> Mapping[str, Any]:

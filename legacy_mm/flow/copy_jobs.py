@@ -138,6 +138,8 @@ class Copies:
     def _handler(self, names: Mapping[str, str]) -> HandlerSettings | None:
         """Return the handler settings for a task that sees these topics; raises HandlerFailure."""
         settings = self._settings.handler
+        if settings is not None and settings.transforms is not None:
+            return (self._handler_now() or settings).seeing(names)
         if settings is None or self._steps is None:
             return self._handler_now()
         steps = self._steps.behind(names) if settings.of_connect else self._steps.exact(names)

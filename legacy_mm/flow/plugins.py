@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from legacy_mm.clients.api import AssignmentListener
-from legacy_mm.config.settings import HandlerSettings, ListenerSettings
+from legacy_mm.config.settings import HandlerSettings, JavaTransforms, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.features.naming.flags import NamingSettings
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY
@@ -27,7 +27,15 @@ from legacy_mm.handlers.loader import (
     script_of,
 )
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.java_classes import HANDLER, LISTENER, JavaClasses, with_interface
+from legacy_mm.jvm.java_classes import (
+    HANDLER,
+    LISTENER,
+    PREDICATE,
+    TRANSFORMATION,
+    JavaClasses,
+    with_connect,
+    with_interface,
+)
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_naming import (
     DefaultReplicationPolicy,
@@ -73,15 +81,40 @@ class OneAtATime:
 
 def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerSettings:
     """Return the settings with all jars that are needed; raises HandlerFailure for a handler that cannot be made."""
+    if settings.transforms is not None:
+        ready = with_jars(settings)
+        _check_transforms(settings.transforms, JavaClasses(jvm(), ready.class_path))
+        return ready
     if not settings.name and settings.steps:
         TopicSteps(settings.steps, jvm)
         return settings
     if is_python(settings.name, settings.class_path):
         check_handler(settings)
         return settings
-    class_path = with_interface(settings.class_path, HANDLER)
-    JavaClasses(jvm(), class_path).check(settings.name, HANDLER, with_argument=settings.argument is not None)
-    return replace(settings, class_path=class_path)
+    ready = with_jars(settings)
+    JavaClasses(jvm(), ready.class_path).check(settings.name, HANDLER, with_argument=settings.argument is not None)
+    return ready
+
+
+def with_jars(settings: HandlerSettings) -> HandlerSettings:
+    """Return the settings of a handler in Java with the jars that its code needs; raises HostError."""
+    given = settings.class_path
+    return replace(
+        settings, class_path=with_interface(given, HANDLER) if settings.transforms is None else with_connect(given)
+    )
+
+
+def _check_transforms(transforms: JavaTransforms, classes: JavaClasses) -> None:
+    for key, name in transforms.properties.items():
+        if key.endswith(".type"):
+            interface = TRANSFORMATION if key.startswith("transforms.") else PREDICATE
+            try:
+                classes.check(name, interface, with_argument=False)
+            except HandlerFailure as error:
+                failure = HandlerFailure(f"{key}={name}: {error}")
+                for note in getattr(error, "__notes__", ()):
+                    failure.add_note(note)
+                raise failure from None
 
 
 def shipment(settings: HandlerSettings) -> tuple[list[ShippedWork], dict[str, Path]]:
@@ -89,7 +122,7 @@ def shipment(settings: HandlerSettings) -> tuple[list[ShippedWork], dict[str, Pa
     if not settings.name:
         return [], {}
     python = is_python(settings.name, settings.class_path)
-    entries = settings.class_path if python else with_interface(settings.class_path, HANDLER)
+    entries = settings.class_path if python else with_jars(settings).class_path
     code = {_place(entry, number): Path(entry) for number, entry in enumerate(entries)}
     if not python:
         return ["java"], code

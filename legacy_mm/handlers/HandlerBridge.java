@@ -1,6 +1,7 @@
 /*
- * The Java side of a handler jar. Janino compiles it, ahead or at run time, for the record class of the jar's release:
- * java_source.py fills in what stands between the signs of a comment. It also says how a batch crosses the border.
+ * The Java side of a handler jar, or of Connect's transforms. Janino compiles it, ahead or at run time, for the record
+ * class of the jar's release: java_source.py fills in what stands between the signs of a comment. It also says how a
+ * batch crosses the border.
  *
  * Style: Java 1.4, which Janino takes for sure: no generics, no for-each.
  */
@@ -10,17 +11,15 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import kafka.consumer.BaseConsumerRecord;
-import kafka.tools.MirrorMaker;
 import org.apache.kafka.clients.producer.ProducerRecord;
 /*imports*/
 public final class HandlerBridge {
   private static final int PORTION = 256 << 10;
   private static final int KEPT_TOPICS = 16;
-  private static final int THROWN = 1, ILLEGAL_TOPIC = 2;
+  private static final int THROWN = 1, ILLEGAL_TOPIC = 2, TOLERATED = 3;
   private static final int LONGEST_TOPIC = 249;
 
-  private final MirrorMaker.MirrorMakerMessageHandler handler;
+  private final /*role*/ handler;
   private final boolean legalTopics;
   /** Topic -> Records, which keep their room for the next portion. */
   private final HashMap made = new HashMap();
@@ -31,12 +30,8 @@ public final class HandlerBridge {
   private int failure;
   private String error;
 
-  public HandlerBridge(String name, String argument, boolean legalTopics, ClassLoader loader) throws Throwable {
-    Class found = Class.forName(name, true, loader);
-    Object made = argument == null
-      ? found.getConstructor(new Class[0]).newInstance(new Object[0])
-      : found.getConstructor(new Class[] { String.class }).newInstance(new Object[] { argument });
-    this.handler = (MirrorMaker.MirrorMakerMessageHandler) made;
+  public HandlerBridge(String name, Object argument, boolean legalTopics, ClassLoader loader) throws Throwable {
+    /*handler*/
     this.legalTopics = legalTopics;
   }
 
@@ -65,13 +60,12 @@ public final class HandlerBridge {
       if (offset >= skipBelow) {
         byte[] key = this.bytes(), value = this.bytes();
         long timestamp = ownTimes ? baseTimestamp + delta : baseTimestamp;
-        BaseConsumerRecord record = /*record*/;
         List targets;
         try {
-          targets = this.handler.handle(record);
+          targets = this.handler.handle(/*record*/);
           this.check(targets);
         } catch (Throwable error) {
-          this.failure = THROWN;
+          this.failure = /*failure*/;
           this.error = error.toString();
           targets = null;
         }
@@ -184,7 +178,7 @@ public final class HandlerBridge {
       byte[] key = (byte[]) target.key(), value = (byte[]) target.value();
       byte[][] pairs = /*pairs*/;
       long time = /*timestamp*/;
-      int partition = target.partition() == null ? wish : ((Integer) target.partition()).intValue();
+      int partition = target.partition() == null ? /*unplaced*/ : ((Integer) target.partition()).intValue();
       long delta = time - baseTimestamp;
       int size = 1 + sizeOf(delta) + sizeOf(offset) + sizeOf(key) + sizeOf(value) + sizeOf(pairs.length / 2);
       for (int i = 0; i < pairs.length; i++) size += sizeOf(pairs[i]);

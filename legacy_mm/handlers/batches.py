@@ -109,6 +109,8 @@ class Handled(NamedTuple):
     """Why that one could not be handled."""
     exit_code: int | None = None
     """With which code the handler ended the program at that one; None: it did not."""
+    tolerated: bool = False
+    """True if that one may be left out for its error (`errors.tolerance` of Connect)."""
 
 
 class BatchHandler(Protocol):

@@ -16,12 +16,12 @@ from struct import Struct, unpack
 from typing import Any, NamedTuple
 
 from legacy_mm.clock import epoch_ms
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.config.settings import HandlerSettings, JavaTransforms
 from legacy_mm.errors import HandlerFailure, HostError
 from legacy_mm.handlers import java_exit
 from legacy_mm.handlers.batches import BY_KEY, Handled, MadeRecords, SourceRecords
 from legacy_mm.handlers.java_exit import ProgramExit
-from legacy_mm.handlers.java_source import CLASS, THROWN, source
+from legacy_mm.handlers.java_source import CLASS, ILLEGAL_TOPIC, TOLERATED, source, transform_source
 from legacy_mm.policies.compiled_java import path_for
 from legacy_mm.policies.topic_letters import why_no_topic
 
@@ -56,7 +56,7 @@ def start(settings: HandlerSettings, java: Path, compiler_jars: Sequence[str]) -
                 convertStrings=False,
                 interrupt=False,
             )
-        _bridge_class(jpype)
+        _bridge_class(jpype, of_connect=settings.transforms is not None)
     return jpype
 
 
@@ -83,7 +83,8 @@ class JavaBatches:
         try:
             self._run = _bridge(jpype, settings, legal_topics).run
         except jpype.JException as error:
-            raise HandlerFailure(f"{settings.name} cannot be made: {_root(error)}") from None
+            why = error.toString() if settings.transforms is not None else _root(error)
+            raise HandlerFailure(f"{settings.name} cannot be made: {why}") from None
 
     def handle(self, source: SourceRecords) -> Handled:
         """Call Java once for each part of the batch, and the user's method once for each record."""
@@ -120,16 +121,31 @@ def _kept(options: Iterable[str]) -> list[str]:
 
 def _bridge(jpype: Any, settings: HandlerSettings, legal_topics: bool) -> Any:
     loader = jpype.JPackage("java").lang.ClassLoader.getSystemClassLoader()
-    return _bridge_class(jpype)(settings.name, settings.argument, legal_topics, loader)
+    made = _bridge_class(jpype, of_connect=settings.transforms is not None)
+    return made(settings.name, _argument(jpype, settings), legal_topics, loader)
+
+
+def _argument(jpype: Any, settings: HandlerSettings) -> Any:
+    return settings.argument if settings.transforms is None else _in_java(jpype, settings.transforms)
+
+
+def _in_java(jpype: Any, transforms: JavaTransforms) -> Any:
+    """Return the two maps that `TransformChain.java` takes."""
+    java = jpype.JPackage("java").util
+    given = java.ArrayList()
+    for pairs in (transforms.properties, transforms.names):
+        found = java.HashMap()
+        for name, text in pairs.items():
+            found.put(jpype.JString(name), jpype.JString(text))
+        given.add(found)
+    return given
 
 
 @cache
-def _bridge_class(jpype: Any) -> Any:
+def _bridge_class(jpype: Any, *, of_connect: bool) -> Any:
     java = jpype.JPackage("java").lang
     loader = java.ClassLoader.getSystemClassLoader()
-    record = java.Class.forName(_RECORD, True, loader)
-    arguments = max(constructor.getParameterCount() for constructor in record.getConstructors())
-    text = source(arguments)
+    text = transform_source() if of_connect else _source_of_release(java, loader)
     if (ahead := path_for(text)).exists():
         urls = [jpype.JPackage("java").net.URI(ahead.as_uri()).toURL()]
         return jpype.JClass(jpype.JPackage("java").net.URLClassLoader(urls, loader).loadClass(CLASS))
@@ -137,6 +153,11 @@ def _bridge_class(jpype: Any) -> Any:
     compiler.setParentClassLoader(loader)
     compiler.cook(text)
     return jpype.JClass(compiler.getClassLoader().loadClass(CLASS))
+
+
+def _source_of_release(java: Any, loader: Any) -> str:
+    record = java.Class.forName(_RECORD, True, loader)
+    return source(max(constructor.getParameterCount() for constructor in record.getConstructors()))
 
 
 def _root(error: Any) -> str:
@@ -157,6 +178,7 @@ class _Answers:
         self._records = self._dropped = 0
         self._made: dict[str, list[_Part]] = {}
         self._error: str | None = None
+        self._tolerated = False
 
     @property
     def goes_on(self) -> bool:
@@ -186,14 +208,15 @@ class _Answers:
             self._made.setdefault(topic, []).append(part)
         self._offset = self._source.header.base_offset + delta
         if failure:
-            self._error = text if failure == THROWN else f"topic {text!r}: {why_no_topic(text)}"
+            self._error = f"topic {text!r}: {why_no_topic(text)}" if failure == ILLEGAL_TOPIC else text
+            self._tolerated = failure == TOLERATED
 
     def result(self) -> Handled:
         """Return what Java made of the batch."""
         header = self._source.header
         next_offset = max(header.next_offset, self._source.begin) if self._error is None else self._offset
         made = [self._joined(topic, parts) for topic, parts in self._made.items()]
-        return Handled(made, self._records, self._dropped, next_offset, self._error)
+        return Handled(made, self._records, self._dropped, next_offset, self._error, tolerated=self._tolerated)
 
     def _joined(self, topic: str, parts: Sequence[_Part]) -> MadeRecords:
         count = sum(part.records for part in parts)

@@ -51,6 +51,12 @@ LAST_MIRROR_MAKER = _Pinned(
 )
 """The last release that has `kafka.tools.MirrorMaker`, with the interfaces of handlers and listeners."""
 
+LAST_CONNECT = _Pinned(
+    "3.9.1-connect",
+    ("org.apache.kafka:connect-mirror:3.9.1", "org.slf4j:slf4j-nop:1.7.36"),
+)
+"""The same release's Kafka Connect with its transforms, which the jars of the other row lack."""
+
 
 def cache_folder() -> Path:
     """Return `$LEGACY_MM_CACHE`, else `$XDG_CACHE_HOME/legacy_mm`, else `~/.cache/legacy_mm`."""

@@ -14,12 +14,16 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.jars import LAST_MIRROR_MAKER, jars_folder, kafka_jars
+from legacy_mm.jvm.jars import LAST_CONNECT, LAST_MIRROR_MAKER, Release, jars_folder, kafka_jars
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.jar_contents import has_class
 
 HANDLER = "kafka.tools.MirrorMaker$MirrorMakerMessageHandler"
+TRANSFORMATION = "org.apache.kafka.connect.transforms.Transformation"
+PREDICATE = "org.apache.kafka.connect.transforms.predicates.Predicate"
+_OF_CONNECT = ("org.apache.kafka.connect.transforms.Filter", "org.apache.kafka.connect.converters.ByteArrayConverter")
+"""A class of each jar of Connect that transforms need, and which need the others."""
 LISTENER = "org.apache.kafka.clients.consumer.ConsumerRebalanceListener"
 _NOT_FOUND = "java.lang.ClassNotFoundException: "
 _ADVICE = (
@@ -33,11 +37,19 @@ def with_interface(class_path: Sequence[str], interface: str) -> tuple[str, ...]
 
     Raise HostError when they are needed and cannot be had.
     """
-    if has_class(class_path, interface):
-        return tuple(class_path)
-    if not (folder := jars_folder(LAST_MIRROR_MAKER)).is_dir():
-        events.emit(events.INTERFACES_FETCHED, version=LAST_MIRROR_MAKER.version, folder=folder)
-    return (*class_path, *map(str, sorted(kafka_jars(LAST_MIRROR_MAKER).glob("*.jar"))))
+    return tuple(class_path) if has_class(class_path, interface) else _with_jars(class_path, LAST_MIRROR_MAKER)
+
+
+def with_connect(class_path: Sequence[str]) -> tuple[str, ...]:
+    """Return the class path and, unless it has Kafka Connect, Connect's own jars; raise HostError as above."""
+    complete = all(has_class(class_path, name) for name in _OF_CONNECT)
+    return tuple(class_path) if complete else _with_jars(class_path, LAST_CONNECT)
+
+
+def _with_jars(class_path: Sequence[str], release: Release) -> tuple[str, ...]:
+    if not (folder := jars_folder(release)).is_dir():
+        events.emit(events.INTERFACES_FETCHED, version=release.version, folder=folder)
+    return (*class_path, *map(str, sorted(kafka_jars(release).glob("*.jar"))))
 
 
 def searched(class_path: Sequence[str]) -> list[str]:

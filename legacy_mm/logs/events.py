@@ -204,6 +204,11 @@ QUARANTINED = Event(
     logging.WARNING,
     "The message handler failed on {partition} at offset {offset}, which goes into the quarantine: {reason}",
 )
+TOLERATED = Event(
+    "tolerated",
+    logging.WARNING,
+    "The transforms failed on {partition} at offset {offset}, which is left out (errors.tolerance=all): {reason}",
+)
 REFUSED = Event(
     "refused",
     logging.WARNING,
@@ -277,8 +282,8 @@ MIRROR_RECORDS_SKIPPED = Event(
 INTERFACES_FETCHED = Event(
     "interfaces-fetched",
     logging.WARNING,
-    "Fetching the Java interfaces of Kafka {version} from Maven Central into {folder} (first time only, 95 MB, a "
-    "minute or two). LEGACY_MM_KAFKA_HOME names an old Kafka that has them",
+    "Fetching the Java interfaces of Kafka {version} from Maven Central into {folder} (first time only, up to 95 MB, "
+    "a minute or two). LEGACY_MM_KAFKA_HOME names a Kafka that has them",
 )
 
 WAITS = (INTERFACES_FETCHED,)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
-from legacy_mm.handlers.bridge_signatures import SIGNATURES
-from legacy_mm.handlers.java_source import BY_ARGUMENTS, source
+from legacy_mm.handlers.bridge_signatures import CONNECT_SIGNATURES, SIGNATURES
+from legacy_mm.handlers.java_source import BY_ARGUMENTS, source, transform_source
 from legacy_mm.jvm import compile_ahead, mbeans
 from legacy_mm.jvm.class_archive import path_for
 from legacy_mm.jvm.gateway import Jvm
@@ -34,7 +34,8 @@ def write() -> Path:
 
 def _compile(java: Callable[[], Jvm]) -> None:
     """Compile our Java sources; Java is not started where all jars are there."""
-    sources = [(mbeans.source(), ()), *((source(count), SIGNATURES[count]) for count in BY_ARGUMENTS)]
+    bridges = ((source(count), SIGNATURES[count]) for count in BY_ARGUMENTS)
+    sources = [(mbeans.source(), ()), *bridges, (transform_source(), CONNECT_SIGNATURES)]
     for text, signatures in sources:
         if not compiled_path(text).exists():
             compile_ahead.write(java(), text, signatures)

@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import os
 import random
 import re
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 from unittest import mock
 
 import pytest
 
-from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CONNECT, CURRENT
-from legacy_mm.audit.spawn import QUICK_JVM
-from legacy_mm.compat import properties_file
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers import batches
-from legacy_mm.handlers.api import CREATE_TIME, NO_TIMESTAMP, Record
+from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.spark.session import java_when_asked
+from tests.fixtures.transform_jars import NO_TIME, Answer, Case, answers_of_connect, properties, record
 
-ORACLE = Path(__file__).parents[1] / "fixtures" / "TransformsOracle.java"
 SIMPLE, STRING = (f"org.apache.kafka.connect.storage.{name}Converter" for name in ("SimpleHeader", "String"))
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
-NO_TIME = -1
-Case = tuple[str, str]
-"""Properties, header converter."""
-Answer = str | list[Any]
-"""Why the connector is refused; or for each record what became of it, None for a dropped one, a text for a failure."""
-
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 
 
@@ -47,14 +32,6 @@ pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 def java() -> Iterator[StartJvm]:
     with java_when_asked(None) as started:
         yield started
-
-
-def record(
-    topic: str = "A.t", timestamp: int = 1_709_210_096_007, value: bytes | None = b"v", key: bytes | None = b"k",
-    headers: tuple[tuple[str, bytes | None], ...] = (),
-) -> Record:  # fmt: skip
-    kind = NO_TIMESTAMP if timestamp == NO_TIME else CREATE_TIME
-    return Record(topic, 3, 0, kind, timestamp, key, value, headers)
 
 
 RECORDS = [
@@ -67,51 +44,16 @@ RECORDS = [
 ]
 
 
-def in_java(release: str, cases: Sequence[Case], records: Sequence[Record]) -> list[Answer]:
-    """The answers of Connect's classes of that release."""
-    asked = [
-        {"properties": properties(text), "converter": converter, "records": [*map(as_json, records)]}
-        for text, converter in cases
-    ]
-    classes = os.pathsep.join([*compiler_jars(), f"{kafka_jars(release)}/*"])
-    words = [*QUICK_JVM, "-cp", classes, "org.codehaus.janino.SimpleCompiler", str(ORACLE), ORACLE.stem]
-    lines = "".join(f"{json.dumps(each)}\n" for each in asked)
-    done = subprocess.run(
-        [str(find_java()), *words], input=lines, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    assert len(answers) == len(cases), done.stderr
-    return [each.get("refused") or [*map(of_json, each["records"])] for each in answers]
-
-
-def as_json(each: Record) -> Mapping[str, Any]:
-    found = {**each._asdict(), "headers": [(name, text(value)) for name, value in each.headers]}
-    return {**found, "key": text(each.key), "value": text(each.value)}
-
-
-def of_json(found: Mapping[str, Any] | None) -> Any:
-    if found is None or "failed" in found:
-        return found and found["failed"]
-    headers = tuple((name, data(value)) for name, value in found["headers"])
-    return found["topic"], data(found["key"]), data(found["value"]), headers, found["partition"], found["timestamp"]
-
-
-def text(value: bytes | None) -> str | None:
-    return None if value is None else base64.b64encode(value).decode()
-
-
-def data(value: str | None) -> bytes | None:
-    return None if value is None else base64.b64decode(value)
-
-
 def ours(case: Case, records: Sequence[Record], java: StartJvm) -> Answer:
     """What our steps make of them; a refusal of ours alone begins with `here: `."""
     found, converter = case
     if why := transform_properties.refusal(properties(found)):
         return why
+    transforms = transform_properties.read(properties(found))
+    if not all(map(transform_properties.is_step, transforms)):
+        return "here: only in Java"  # test_java_transforms.py
     try:
-        texts = transform_properties.steps(transform_properties.read(properties(found)), converter, "A->B.")
+        texts = transform_properties.steps(transforms, converter, "A->B.")
         made = TopicSteps(texts, java) if texts else None
     except ConfigurationError as error:
         return f"here: {error}"
@@ -135,10 +77,6 @@ def outcome(made: TopicSteps | None, each: Record) -> Any:
 
 def no_java(*_: object) -> Any:
     raise AssertionError("nobody asks Java")
-
-
-def properties(found: str) -> dict[str, str]:
-    return dict(properties_file.loads(found.encode()))
 
 
 def one(kind: str, *lines: str, predicate: str = "", negate: str = "") -> str:
@@ -228,7 +166,7 @@ def fails(each: Any) -> bool:
 @pytest.mark.parametrize("release", [CONNECT, CURRENT])
 def test_transforms_are_connect_s_own(release: str, java: StartJvm) -> None:
     cases = [(each, SIMPLE) for each in (*CASES, CHAIN)] + [(CHAIN, BYTES)]
-    theirs = in_java(release, cases, RECORDS)
+    theirs = answers_of_connect(release, cases, RECORDS)
     for case, expected in zip(cases, theirs, strict=True):
         found = ours(case, RECORDS, java)
         assert agrees(expected, found), (case, expected, found)
@@ -240,7 +178,7 @@ def test_transforms_are_connect_s_own(release: str, java: StartJvm) -> None:
 def test_a_chain_in_any_order(release: str, java: StartJvm) -> None:
     dice = random.Random(7)
     cases = [(chain(dice), SIMPLE) for _ in range(300)]
-    for case, expected in zip(cases, in_java(release, cases, RECORDS), strict=True):
+    for case, expected in zip(cases, answers_of_connect(release, cases, RECORDS), strict=True):
         found = ours(case, RECORDS, java)
         assert agrees(expected, found), (case, expected, found)
 
@@ -289,7 +227,7 @@ def test_a_literal_is_written_as_connect_writes_it(release: str, java: StartJvm)
         for converter in (SIMPLE, STRING)
     ]
     refused = 0
-    for case, expected in zip(cases, in_java(release, cases, RECORDS[:1]), strict=True):
+    for case, expected in zip(cases, answers_of_connect(release, cases, RECORDS[:1]), strict=True):
         found = ours(case, RECORDS[:1], java)
         refused += isinstance(found, str)
         assert agrees(expected, found), (case, expected, found)
@@ -311,7 +249,7 @@ def test_a_time_is_written_as_java_writes_it(java: StartJvm) -> None:
     patterns += ["''''", "'it''s'yy", "'''y'''", "'", "yyyy'", "YYYY", "Q", "MMM", "EEE"]
     records = [record("t", dice.randrange(253_402_300_800_000), b"") for _ in range(5)] + RECORDS
     cases = [(one("TimestampRouter", f"timestamp.format={each}"), SIMPLE) for each in patterns]
-    for case, expected in zip(cases, in_java(CURRENT, cases, records), strict=True):
+    for case, expected in zip(cases, answers_of_connect(CURRENT, cases, records), strict=True):
         found = ours(case, records, java)
         assert agrees(expected, found), (case, expected, found)
 
@@ -320,6 +258,6 @@ def test_a_time_is_written_as_java_writes_it(java: StartJvm) -> None:
 def test_what_only_bytes_can_be_is_not_written_as_text(literal: str, java: StartJvm) -> None:
     """MirrorMaker 2's own converter fails on every record with such a header; ours refuses the flow."""
     case = (one("InsertHeader", "header=h", f"value.literal={literal}"), BYTES)
-    (expected,) = in_java(CURRENT, [case], RECORDS)
+    (expected,) = answers_of_connect(CURRENT, [case], RECORDS)
     assert all(isinstance(each, str) and "ByteArrayConverter" in each for each in expected)
     assert str(ours(case, RECORDS, java)).startswith("here: A->B.transforms.a.value.literal=")

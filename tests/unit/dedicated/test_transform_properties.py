@@ -129,21 +129,9 @@ def test_what_connect_refuses(text: str, why: str) -> None:
         read(properties(text))
 
 
-MASK = "transforms = m\ntransforms.m.type = com.acme.Mask\n"
-
-
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        (MASK, "transforms.m.type=com.acme.Mask is not possible, .*InsertHeader, RegexRouter, TimestampRouter"),
-        (
-            MASK.replace("com.acme.Mask", f"{PACKAGE}.MaskField$Value"),
-            r"type=org\.apache\.kafka\.connect\.transforms\.MaskField\$Value is not possible",
-        ),
-        (
-            f"{FILTER}transforms.a.predicate = p\npredicates = p\npredicates.p.type = com.acme.Is\n",
-            "predicates.p.type=com.acme.Is is not possible, .*HasHeaderKey, RecordIsTombstone, TopicNameMatches",
-        ),
         (f"{BY_TIME}transforms.a.timestamp.format = YYYY", "transforms.a.timestamp.format=YYYY is not possible: YYYY"),
         (
             f"{INSERT}transforms.a.value.literal = [1]",

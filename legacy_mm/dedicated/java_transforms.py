@@ -1,0 +1,82 @@
+"""Transforms of a connector that only Java can run: classes of the user's jars, and others of Kafka Connect.
+
+One of them, or a predicate, makes the whole chain run in Java, so that each sees what the one before made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from legacy_mm.config.settings import JavaTransforms
+from legacy_mm.dedicated.flow_reading import FlowReading
+from legacy_mm.dedicated.transform_properties import FAMILIES, connect_class, is_step
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.handlers.transforms import Transform
+from legacy_mm.jvm.java_classes import searched
+from legacy_mm.policies.jar_contents import has_class
+
+_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+_OF_CONNECT = "org.apache.kafka.connect."
+_ALIAS, _TOLERANCE, _PLUGINS = "source.cluster.alias", "errors.tolerance", "plugin.path"
+
+
+def java_transforms(reading: FlowReading, class_path: Sequence[str]) -> JavaTransforms | None:
+    """Return the transforms of a flow for Java; None if steps can be made of all of them.
+
+    Raise ConfigurationError, by key and class, for a class that no jar has.
+    """
+    if all(is_step(each) for each in reading.transforms):
+        return None
+    _check(reading, class_path)
+    given = reading.properties["source"]
+    found = {
+        "transforms": ",".join(each.name for each in reading.transforms),
+        _ALIAS: reading.text("source", _ALIAS),
+        _TOLERANCE: reading.text("source", _TOLERANCE),
+    }
+    for family, name, kind in _classes(reading.transforms):
+        prefix = f"{family}.{name}."
+        found |= {key: text for key, text in given.items() if key.startswith(prefix)}
+        found[f"{prefix}type"] = connect_class(family, kind)
+    for key in _CONVERTERS:
+        found |= _converter(key, given, reading.worker)
+    return JavaTransforms(found)
+
+
+def plugin_jars(reading: FlowReading) -> tuple[str, ...]:
+    """Return the jars in the folders of the worker's `plugin.path`, a plug-in's own folders too."""
+    places = (each.strip() for each in reading.worker.get(_PLUGINS, "").split(","))
+    return tuple(str(jar) for place in places if place for jar in _jars(Path(place).absolute()))
+
+
+def _jars(place: Path) -> list[Path]:
+    return [place] if place.is_file() else sorted(place.rglob("*.jar"))
+
+
+def _check(reading: FlowReading, class_path: Sequence[str]) -> None:
+    for family, name, kind in _classes(reading.transforms):
+        whole = connect_class(family, kind)
+        if not whole.startswith(_OF_CONNECT) and not has_class(class_path, whole):
+            places = ", ".join(searched(class_path)) or "no place is named"
+            raise ConfigurationError(
+                f"{reading.pair.prefix}{family}.{name}.type={kind} is not possible, because no jar has this class "
+                f"({places}); name its jar in CLASSPATH, --handler.classpath or plugin.path, or take it out of the "
+                f"list if records may be copied without it (without a jar: {', '.join(FAMILIES[family])})"
+            )
+
+
+def _classes(transforms: Sequence[Transform]) -> Iterator[tuple[str, str, str]]:
+    """Yield family, name and class of each transform and of its predicate."""
+    for each in transforms:
+        yield "transforms", each.name, each.type
+        if each.predicate is not None:
+            yield "predicates", each.predicate.name, each.predicate.type
+
+
+def _converter(key: str, connector: Mapping[str, str], worker: Mapping[str, str]) -> dict[str, str]:
+    """Return a converter and its properties: the connector's, else the worker's."""
+    given = connector if connector.get(key, "").strip() else worker
+    found = {name: text for name, text in given.items() if name.startswith(f"{key}.")}
+    return {**found, key: given.get(key, "").strip() or _BYTES}

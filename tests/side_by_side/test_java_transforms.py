@@ -1,0 +1,146 @@
+"""Ours in the place of the real MirrorMaker 2, with transforms out of a jar that the file's `plugin.path` names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.tools import java_driver, our_driver
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.driver_files import driver_file
+from tests.fixtures.transform_jars import transform_jar
+
+pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark]
+SECONDS = 120.0
+TIME = 1_709_210_096_007
+DRIVERS: dict[str, Callable[..., ToolProcess]] = {"J": java_driver, "O": our_driver}
+TRANSFORMS = {
+    "transforms": "mask, drop, odd, route",
+    "transforms.mask.type": "com.acme.Mask",
+    "transforms.mask.kept": "2",
+    "transforms.mask.predicate": "short",
+    "transforms.mask.negate": "true",
+    "transforms.drop.type": "Filter",
+    "transforms.drop.predicate": "marked",
+    "transforms.odd.type": "com.acme.Odd",
+    "transforms.route.type": "com.acme.Route",
+    "predicates": "short, marked",
+    "predicates.short.type": "com.acme.Longer",
+    "predicates.short.bytes": "9",
+    "predicates.marked.type": "org.apache.kafka.connect.transforms.predicates.HasHeaderKey",
+    "predicates.marked.name": "mark",
+}
+
+
+def file(alias: str, source: Cluster, target: Cluster, plugins: Path, **properties: str) -> dict[str, str]:
+    flow = {f"{alias}->B.{name}": text for name, text in {"enabled": "true", "topics": "t", **properties}.items()}
+    start = {"emit.heartbeats.enabled": "false", "B.plugin.path": str(plugins)}
+    return driver_file({alias: source, "B": target}, **start, **flow)
+
+
+def write(cluster: Cluster, values: list[bytes | None]) -> None:
+    """Records of all kinds in two partitions; some say by headers where they go."""
+    create_topic(cluster.bootstrap, "t", 2)
+    writer = Producer({"bootstrap.servers": cluster.bootstrap})
+    headers: list[list[tuple[str, str | bytes | None]]] = [
+        [],
+        [("kept", b"\xff"), ("kept", None)],
+        [("mark", None)],
+        [("topic", b"routed"), ("partition", b"0"), ("time", b"5")],
+    ]
+    for number, value in enumerate(values):
+        key = None if number % 3 == 0 else b"k%d" % number
+        writer.produce("t", value, key, number % 2, timestamp=TIME + number, headers=headers[number % 4][:])
+    writer.flush()
+
+
+def arrived(cluster: Cluster, topic: str) -> int:
+    return sum(end_offsets(cluster.bootstrap, topic).values()) if topic in list_topics(cluster.bootstrap) else 0
+
+
+def copied(cluster: Cluster, topic: str) -> list[tuple[object, ...]]:
+    """The records of a topic; what a header says of the alias is the same for both."""
+    records = sorted(read_all(cluster.bootstrap, topic), key=lambda each: (each.partition, each.offset))
+    return [
+        (each.partition, each.key, each.value, each.timestamp, [
+            (name, value and value.replace(b"J ", b"O ")) for name, value in each.headers
+        ])
+        for each in records
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plug-in's folder, as `plugin.path` has it."""
+    folder = tmp_path_factory.mktemp("plugins")
+    return transform_jar(folder / "acme").parent.parent
+
+
+def test_the_same_records_in_the_same_topics(
+    own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path
+) -> None:
+    """What fails is left out by both, as `errors.tolerance=all` wants it, and ours says so."""
+    a, b = own_clusters(), own_clusters()
+    plain: list[bytes | None] = [b"secret %d" % number for number in range(36)]
+    write(a, [*plain, b"throw", b"text", None, b"null", b"refuse", b"map", b"1", b"bytes", b"last", b"last too"])
+    seen = {}
+    for alias, driver in DRIVERS.items():
+        given = file(alias, a, b, plugins, **TRANSFORMS, **{"errors.tolerance": "all"})
+        if alias == "O":
+            given = {key: text.replace("routed", "routed") for key, text in given.items()}
+        before = arrived(b, "routed")
+        with driver(tmp_path / alias, given) as tool:
+            wait_until(lambda: arrived(b, f"{alias}.t") >= 20, SECONDS, f"t of {alias}")  # noqa: B023
+            last = lambda: [each for each in copied(b, f"{alias}.t") if each[2] == b"last too"]  # noqa: B023, E731
+            wait_until(lambda: bool(last()), SECONDS, f"the last record of {alias}")
+            wait_until(lambda: arrived(b, "routed") >= before + 10, SECONDS, f"routed records of {alias}")  # noqa: B023
+            if alias == "O":
+                assert "The transforms failed on t-0 at offset 18, which is left out" in tool.output()
+                assert "transforms.odd (com.acme.Odd): java.lang.IllegalStateException: odd" in tool.output()
+        seen[alias] = copied(b, f"{alias}.t")
+    routed = copied(b, "routed")
+    assert seen["J"] == seen["O"]
+    assert routed[: len(routed) // 2] == routed[len(routed) // 2 :]
+    assert all(value in (b"se*******", b"se********") for _, _, value, *_ in seen["O"][:4]), seen["O"][:4]
+
+
+def test_a_record_on_which_a_transform_fails_ends_the_flow(
+    own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path
+) -> None:
+    a, b = own_clusters(), own_clusters()
+    write(a, [b"fine", b"fine", b"throw"])
+    odd = {"transforms": "odd", "transforms.odd.type": "com.acme.Odd"}
+    with java_driver(tmp_path / "J", file("J", a, b, plugins, **odd)) as tool:
+        wait_until(lambda: "Tolerance exceeded in error handler" in tool.output(), SECONDS, "the end of Connect's task")
+    with our_driver(tmp_path / "O", file("O", a, b, plugins, **odd)) as tool:
+        said = (
+            "the transforms failed on t-0 at offset 1: transforms.odd (com.acme.Odd): java.lang.IllegalStateException"
+        )
+        wait_until(lambda: said in tool.output(), SECONDS, "the end of our flow")
+    assert [each[2] for each in copied(b, "O.t")] == [b"fine", b"fine"]
+
+
+def test_what_cannot_be_made(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:
+    """A class that is no transform, and one that does not take its settings."""
+    a, b = own_clusters(), own_clusters()
+    write(a, [b"v"])
+    for number, (name, said) in enumerate([
+        ("com.acme.Plain", "transforms.m.type=com.acme.Plain: java.lang.ClassCastException: class com.acme.Plain cannot"),
+        ("com.acme.Mask", "transforms cannot be made: transforms.m (com.acme.Mask): org.apache.kafka.common.config.Config"
+         'Exception: Missing required configuration "kept"'),
+    ]):  # fmt: skip
+        given = file("O", a, b, plugins, transforms="m", **{"transforms.m.type": name})
+        with our_driver(tmp_path / str(number), given) as tool:
+            wait_until(lambda: said in tool.output(), SECONDS, said)  # noqa: B023
+    given = file("O", a, b, plugins, transforms="m", **{"transforms.m.type": "com.acme.Gone"})
+    with our_driver(tmp_path / "gone", given) as tool:
+        assert tool.wait(SECONDS) == 2
+        assert "O->B.transforms.m.type=com.acme.Gone is not possible, because no jar has this class" in tool.output()
+        assert str(plugins) in tool.output()
+    assert arrived(b, "O.t") == 0

@@ -1,4 +1,4 @@
-"""The few signatures of Kafka's classes that `HandlerBridge.java` and `TransformChain.java` use: enough to compile it where no Kafka is.
+"""The few signatures of Kafka's classes that our bridges use: enough to compile them where no Kafka is.
 
 A handler's jar brings the classes themselves, of its own release.
 """

@@ -64,7 +64,8 @@ def test_what_java_gets(jar: Path) -> None:
 
 
 def test_a_converter_of_the_connector_comes_with_its_own_properties(jar: Path) -> None:
-    text = "A->B.value.converter = com.acme.C\nA->B.value.converter.x = 1\nB.key.converter = com.acme.K\nB.key.converter.y = 2\n"
+    text = "A->B.value.converter = com.acme.C\nA->B.value.converter.x = 1\n"
+    text += "B.key.converter = com.acme.K\nB.key.converter.y = 2\n"
     made = java_transforms(reading(f"{MASK}{text}"), [str(jar)])
     assert made is not None
     found = {key: value for key, value in made.properties.items() if "converter" in key}

@@ -163,4 +163,4 @@ CONNECT_SIGNATURES = (
     *_CONVERTERS,
     *_TRANSFORMS,
 )
-"""For the bridge of Connect's transforms; each needs those before it."""
+"""Signatures for the bridge of Connect's transforms; each needs those before it."""

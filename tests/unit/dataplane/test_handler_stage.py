@@ -224,6 +224,22 @@ def test_records_that_fail_are_set_aside_in_a_topic(scene: Callable[..., Scene])
     assert [name for each in headers for name, _ in each][:1] == ["legacy_mm.quarantine.error"]
 
 
+def test_a_record_whose_failure_is_tolerated_is_left_out_and_told(
+    scene: Callable[..., Scene], caplog: pytest.LogCaptureFixture
+) -> None:
+    """As a bridge for transforms answers with `errors.tolerance=all`."""
+    made = scene()
+    stage: Any = made.stage
+    handle = stage._handler.handle
+    stage._handler.handle = lambda source: (result := handle(source))._replace(tolerated=result.error is not None)
+    found = made.give("a", "!", "!", "b")
+    assert found is not None
+    assert (found.records, found.next_offset, found.failure) == (4, 104, None)
+    assert [offset for *_, offset in sent(found)] == [100, 103]
+    assert made.stage.counts() == (2, 0)
+    assert caplog.text.count("which is left out (errors.tolerance=all): ValueError: bad") == 2
+
+
 def test_each_stage_makes_its_own_handler(scene: Callable[..., Scene]) -> None:
     """Difference: handler-for-each-job."""
     first, second = scene(), scene()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.handlers.bridge_signatures import SIGNATURES
-from legacy_mm.handlers.java_source import BY_ARGUMENTS, source
+from legacy_mm.handlers.bridge_signatures import CONNECT_SIGNATURES, SIGNATURES
+from legacy_mm.handlers.java_source import BY_ARGUMENTS, source, transform_source
 from legacy_mm.jvm import compile_ahead, mbeans
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.mbeans import MBeans
@@ -47,6 +47,14 @@ def test_the_bridge_is_compiled_without_kafka(java: Jvm, arguments: int) -> None
     compile_ahead.write(java, text, SIGNATURES[arguments])
     assert classes(text)[0] == "legacy_mm/HandlerBridge$Column.class"
     assert all(name.startswith("legacy_mm/HandlerBridge") for name in classes(text))
+
+
+@pytest.mark.usefixtures("share")
+def test_the_bridge_of_transforms_is_compiled_without_connect(java: Jvm) -> None:
+    compile_ahead.write(java, transform_source(), CONNECT_SIGNATURES)
+    assert all(
+        name.startswith(("legacy_mm/HandlerBridge", "legacy_mm/Transform")) for name in classes(transform_source())
+    )
 
 
 def test_a_jar_is_of_one_text_and_written_once(java: Jvm, share: Path) -> None:

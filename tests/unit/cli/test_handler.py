@@ -14,7 +14,9 @@ from legacy_mm.cli.legacy_mm import main
 from legacy_mm.clients.native.partition_log import LogRecord
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.flow import plugins
 from legacy_mm.handlers.api import TargetRecord
+from legacy_mm.handlers.batches import Handled, SourceRecords
 from legacy_mm.jvm import keystore
 from legacy_mm.model import TopicPartition
 from tests.fakes.inspector import FakeInspector
@@ -139,3 +141,33 @@ def test_transforms_of_a_driver_s_file_on_records(
     assert main(["handler", "test", "--topic", "t", "--", "connect-mirror-maker.sh", str(file)]) == 0
     target = TargetRecord("A.t-19700101", b"k", b"v", (("kept", b"2"),), None, 0)
     assert f"  -> {target}\n" in capsys.readouterr().out
+
+
+class FakeBridge:
+    """Answers as a transform that drops everything, and keeps the settings that it is made with."""
+
+    made: list[HandlerSettings] = []  # noqa: RUF012
+
+    def __init__(self, settings: HandlerSettings, java: Path, compiler_jars: Any) -> None:
+        self.made.append(settings)
+
+    def handle(self, source: SourceRecords) -> Handled:
+        return Handled((), 1, 1, source.header.next_offset)
+
+
+def test_transforms_in_a_jar_know_the_name_at_the_target(
+    tmp_path: Path, source: Source, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One JVM's bridge is enough for all records of the topic."""
+    found = [LogRecord(offset, 0, False, b"k", b"v", ()) for offset in (5, 6)]
+    monkeypatch.setattr(command, "read_on", lambda *words, **more: iter(found))
+    monkeypatch.setattr(command, "JavaBatches", FakeBridge)
+    monkeypatch.setattr(plugins, "with_connect", lambda class_path: (*class_path, "connect.jar"))
+    mask = {"A->B.transforms.tidy.type": "org.apache.kafka.connect.transforms.MaskField$Value"}
+    file = write_properties(tmp_path / "mm2.properties", {**FILE, **mask})
+    assert main(["handler", "test", "--topic", "t", "--", "connect-mirror-maker.sh", str(file)]) == 0
+    (made,) = FakeBridge.made
+    assert made.transforms is not None
+    assert made.transforms.names == {"t": "A.t"}
+    assert made.class_path[-1] == "connect.jar"
+    assert "->" not in capsys.readouterr().out

@@ -40,10 +40,16 @@ LOG_LINES = (
     ),
     LogLine(
         "Fetching the Java interfaces of Kafka",
-        "A message handler or rebalance listener in a jar needs Kafka's interfaces, and no jar of the class path has "
-        "them. The mirror waits for the download.",
-        "Nothing; it comes once for each user and host. Where there is no network, name an old Kafka in "
-        "LEGACY_MM_KAFKA_HOME.",
+        "A message handler, a rebalance listener or a transform in a jar needs Kafka's interfaces, and no jar of the "
+        "class path has them. The mirror waits for the download.",
+        "Nothing; it comes once for each user and host. Where there is no network, name a Kafka that has them "
+        "(for handlers and listeners one before 4.0) in LEGACY_MM_KAFKA_HOME.",
+    ),
+    LogLine(
+        "which is left out (errors.tolerance=all)",
+        "A transform in a jar, or a converter behind it, failed on this record, and the file says that such records "
+        "may be lost. It is not at the target, and its offset is committed.",
+        "Mend the transform, or take errors.tolerance=all away to stop at such a record.",
     ),
     LogLine(
         "lost {partitions}; not committed",

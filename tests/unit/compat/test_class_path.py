@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.compat.class_path import class_path
+from legacy_mm.compat.class_path import class_path, connect_class_path
 from legacy_mm.compat.environment import Environment
 from legacy_mm.config.settings import JvmSettings
 from legacy_mm.options.option_catalogue import OwnOptions
@@ -67,3 +67,15 @@ def test_the_jars_of_a_kafka_before_4_are_there(here: Path, jar: str, found: boo
     for name in (jar, "mine.jar"):
         (libs / name).touch()
     assert entries(kafka_home=str(here / "kafka")) == ([f"{libs}/{jar}", f"{libs}/mine.jar"] if found else [])
+
+
+@pytest.mark.parametrize("jar", ["kafka_2.13-3.9.1.jar", "kafka_2.13-4.0.0.jar"])
+def test_transforms_are_looked_for_in_a_kafka_of_any_release(here: Path, jar: str) -> None:
+    libs = here / "kafka" / "libs"
+    libs.mkdir(parents=True)
+    for name in (jar, "mine.jar"):
+        (libs / name).touch()
+    environment = Environment(jvm=JvmSettings(class_path="b.jar"), kafka_home=str(here / "kafka"))
+    found = connect_class_path(environment, OwnOptions())
+    assert found == (str(here / "b.jar"), str(libs / jar), str(libs / "mine.jar"))
+    assert connect_class_path(Environment(), OwnOptions()) == ()

@@ -168,7 +168,7 @@ DIFFERENCES = (
         "flags-in-client-files",
         "names of MirrorMaker 2 in a consumer or producer file are unknown properties: one line, and they are ignored",
         "they are feature flags and act; without them everything is as in the legacy tool; while no feature is on, an "
-        "impossible flag is ignored with a WARN line",
+        "impossible flag is ignored, and a list of topics acts, each with a WARN line",
         "a vendor's manual told users of this command to put them there",
         _FLAGS + "test_files_of_the_clients_hold_flags_too",
         either_file(*(name for name in BY_NAME if name not in _REFRESH), summary="feature flags in a client's file"),

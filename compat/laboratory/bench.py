@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON lines to this file as well")
     parser.add_argument("--folder", type=Path, help="put the brokers' data below this folder")
-    parser.add_argument("--handler", action="store_true", help="a handler that renames: a jar on both, and Python")
+    parser.add_argument("--handler", action="store_true", help="a handler that renames: a jar on both, Python, a step")
     parser.add_argument("--start-up", action="store_true", help="only the seconds to the first record")
     parser.add_argument("--growth", action="store_true", help="1 to 5,000 partitions, records of 10 B to 1 MB")
     parser.add_argument("--reports", type=Path, default=REPORTS, help="where --growth writes its report")

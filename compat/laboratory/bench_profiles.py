@@ -25,8 +25,8 @@ LEGACY, OURS, MM2, LEGACY_1G = "legacy", "ours", "mm2", "legacy-1g"
 TOOLS = (LEGACY, OURS, MM2, LEGACY_1G)
 ONE_HOP = "one-hop"  # no copy: the latency to a consumer at the source, which every tool's latency includes
 # With a handler that renames; ratios are to the first.
-LEGACY_JAR, OURS_JAR, OURS_PYTHON = "legacy-jar", "ours-jar", "ours-python"
-HANDLER_TOOLS = (LEGACY_JAR, OURS_JAR, OURS_PYTHON)
+LEGACY_JAR, OURS_JAR, OURS_PYTHON, OURS_STEP = "legacy-jar", "ours-jar", "ours-python", "ours-step"
+HANDLER_TOOLS = (LEGACY_JAR, OURS_JAR, OURS_PYTHON, OURS_STEP)
 HANDLER_PROFILES = "100B,1KB"
 RENAMED = "copy."
 LEAST_RECORDS = 1_000
@@ -151,11 +151,15 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
     }
     producer = {"bootstrap.servers": order.target, **order.producer}
     options: tuple[str, ...] = ("--whitelist", order.topic, "--num.streams", str(order.streams))
-    classpath = [order.handler_jar] if order.handler_jar and tool != OURS_PYTHON else []
-    if tool in HANDLER_TOOLS:
-        name = "handlers.Rename" if tool != OURS_PYTHON else f"{SAMPLES / 'handlers.py'}:Rename"
-        options = (*options, "--message.handler", name, "--message.handler.args", RENAMED)
-    if tool in (OURS, OURS_JAR, OURS_PYTHON):
+    classpath = [order.handler_jar] if order.handler_jar and tool not in (OURS_PYTHON, OURS_STEP) else []
+    if tool in (LEGACY_JAR, OURS_JAR):
+        options = (*options, "--message.handler", "handlers.Rename", "--message.handler.args", RENAMED)
+    elif tool == OURS_PYTHON:
+        script = f"{SAMPLES / 'handlers.py'}:Rename"
+        options = (*options, "--message.handler", script, "--message.handler.args", RENAMED)
+    elif tool == OURS_STEP:
+        options = (*options, "--handler.step", f"rename.prefix={RENAMED}")
+    if tool in (OURS, OURS_JAR, OURS_PYTHON, OURS_STEP):
         return our_mirror_maker(order.folder, consumer, producer, *options, *order.ours, classpath=classpath)
     heap = "1G" if tool == LEGACY_1G else order.legacy_heap
     return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap, classpath=classpath)

@@ -6,6 +6,7 @@ pytest_plugins = [
     "tests.fixtures.agents",
     "tests.fixtures.clusters",
     "tests.fixtures.copying",
+    "tests.fixtures.driver_jvm",
     "tests.fixtures.handlers",
     "tests.fixtures.kerberos",
     "tests.fixtures.process",

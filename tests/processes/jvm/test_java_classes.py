@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import HandlerSettings, JvmSettings, ListenerSettings
+from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.plugins import make_listener, ready_handler
 from legacy_mm.jvm import jars as jars_module
@@ -21,17 +18,6 @@ from legacy_mm.model import TopicPartition
 
 pytestmark = pytest.mark.spark
 SOME = frozenset({TopicPartition("t", 0)})
-
-
-@pytest.fixture(scope="module")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jvm]:
-    variables = {
-        "SPARK_CONF_DIR": str(tmp_path_factory.mktemp("conf")),
-        "SPARK_HOME": str(Path(pyspark.__file__).parent),
-    }
-    made = Jvm(JvmSettings(), variables)
-    yield made
-    made.stop(Deadline.after(10))
 
 
 @pytest.fixture(scope="module")

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from legacy_mm.clients import tokens
-from legacy_mm.clock import Deadline, wall
+from legacy_mm.clock import wall
 from legacy_mm.config import property_names
 from legacy_mm.config.property_names import KEEPER
-from legacy_mm.config.settings import JvmSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.login_classes import keeper
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(scope="module")
-def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jvm]:
-    variables = {
-        "SPARK_CONF_DIR": str(tmp_path_factory.mktemp("conf")),
-        "SPARK_HOME": str(Path(pyspark.__file__).parent),
-    }
-    made = Jvm(JvmSettings(), variables)
-    yield made
-    made.stop(Deadline.after(10))
 
 
 def asked(jar: Path, **options: str) -> str:

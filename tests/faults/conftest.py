@@ -18,8 +18,8 @@ from legacy_mm.audit.waiting import wait_until
 from tests.faults import report
 
 PATIENCE = 90.0
-PYTHON, JAR = "python", "jar"
-WITH_HANDLERS = [report.OURS, *(pytest.param(name, marks=pytest.mark.slow) for name in (PYTHON, JAR))]
+PYTHON, JAR, STEPS = "python", "jar", "steps"
+WITH_HANDLERS = [report.OURS, *(pytest.param(name, marks=pytest.mark.slow) for name in (PYTHON, JAR, STEPS))]
 BY_HANDLER = pytest.mark.parametrize("which", WITH_HANDLERS)
 BY_TOOL = pytest.mark.parametrize("which", [*WITH_HANDLERS, pytest.param("old", marks=pytest.mark.slow)])
 """Ours without a handler, and with one that passes all records on; and the legacy tool."""
@@ -111,6 +111,8 @@ def handler_options(request: pytest.FixtureRequest, which: str, tmp_path: Path) 
     if which == JAR:
         jar = request.getfixturevalue("handler_jars")["DropTombstones"]
         return ("--message.handler", "handlers.DropTombstones", "--handler.classpath", str(jar))
+    if which == STEPS:
+        return ("--handler.step", "filter.topic=.*")
     return ()
 
 

@@ -40,7 +40,7 @@ _SUMMARY = (
     "| the legacy tool | ours | ours, a handler | date |"
 )
 _TESTS = "| # | tool | test | result | records | lost | doubled | date |"
-_SUMMED = (("old",), (OURS,), ("python", "jar"))
+_SUMMED = (("old",), (OURS,), ("python", "jar", "steps"))
 
 Row = dict[str, Any]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings, ProducerSettings
 
@@ -249,6 +249,35 @@ class QuarantineSettings:
     def needs_file(self) -> bool:
         """A record may have no other place: a topic does not take all that the target has refused."""
         return self.refused or (self.failed and self.topic is None)
+
+
+class CommittedOffset(NamedTuple):
+    """The group's offset of a source partition."""
+
+    topic: str
+    partition: int
+    offset: int
+    metadata: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExactlyOnceSettings:
+    """Exactly once: records and positions are committed at the target together."""
+
+    group: str
+    source: str
+    """The alias of the source cluster."""
+    target: str
+    interval: float = 1.0
+    """Seconds for which a transaction takes records."""
+    transaction_timeout: float = 60.0
+    """Seconds after which the target's coordinator gives an open transaction up (`transaction.timeout.ms`)."""
+    old_brokers: bool = False
+    """The user takes the risk of a target before Kafka 2.5."""
+    generation: int = -1
+    """The generation of the group in which a copy job runs."""
+    group_offsets: Sequence[CommittedOffset] = ()
+    """The group's offsets for the partitions of a copy job."""
 
 
 @dataclass(frozen=True, slots=True)

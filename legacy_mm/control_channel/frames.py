@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from legacy_mm.config.kafka_clients import ConsumerSettings, ProducerSettings
-from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
+from legacy_mm.config.settings import ExactlyOnceSettings, HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel import json_fields
 from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.model import Offsets, TopicPartition
@@ -108,6 +108,22 @@ class TaskConfig(Frame):
     """Topics of `keeps_partition` that brokers must not create with their defaults: the source is compacted."""
     pairs: bool = False
     """Report also which source offset became which target offset (`Pairs`), and ages, for the topics in place."""
+    exactly_once: ExactlyOnceSettings | None = None
+    """None: at least once."""
+
+
+@dataclass(frozen=True)
+class OwnershipAsked(Frame):
+    """Task -> driver: does the group's generation hold these bundles? Only a later heartbeat tells."""
+
+    bundles: Sequence[int]
+
+
+@dataclass(frozen=True)
+class OwnershipConfirmed(Frame):
+    """Driver -> task: the generation holds these bundles."""
+
+    bundles: Sequence[int]
 
 
 @dataclass(frozen=True)

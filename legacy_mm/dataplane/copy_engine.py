@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from legacy_mm.clients.native import append_options, error_text
-from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
 from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import ProducerBatch
@@ -29,7 +30,7 @@ from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.join_limits import JoinLimits
 from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.one_cluster import OneCluster
-from legacy_mm.dataplane.partition_meters import Times
+from legacy_mm.dataplane.partition_meters import Sized, Times
 from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage, StageServices
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
@@ -41,6 +42,9 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 from legacy_mm.protocol.record_set import Arrived
+
+if TYPE_CHECKING:
+    from legacy_mm.dataplane.bundles import Bundles
 
 _POLL_TIMEOUT = 0.1
 _LAST_TIMEOUT = 20.0
@@ -58,7 +62,12 @@ class CopyEngine:
         self._target = cluster_of(target.connection)
         self._written = Traffic("producer", trouble_log(target.connection))
         aside = config.quarantine
-        options = append_options.options_from(target, sets_aside=aside.refused, synchronous=config.synchronous)
+        options = append_options.options_from(
+            target,
+            sets_aside=aside.refused,
+            synchronous=config.synchronous,
+            transactional=config.exactly_once is not None,
+        )
         self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target.produce, measure=config.pairs or config.receipts))
@@ -91,6 +100,11 @@ class CopyEngine:
         self._topics = TargetTopics(config, self._target, self._retries, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
         self._exit: HandlerExit | None = None
+        self._bundles: Bundles | None = None
+        if config.exactly_once is not None:
+            from legacy_mm.dataplane.bundles import Bundles
+
+            self._bundles = Bundles(config, config.exactly_once, self._appender, self._fetcher, self._pieces, self, report)
         services = StageServices(config, self._router, self._at_source, self._partitions, self._held, self._fail)
         self._stage: BatchStage = PlainStage(services)
         if config.handler is not None:
@@ -124,13 +138,17 @@ class CopyEngine:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
             cluster.keep_fresh(traffic.on_trouble)
         config = self._config
-        if started := self._retries.ask(lambda: self._fetcher.start(config.offsets), config.api_timeout):
+        if self._bundles is not None:
+            self._bundles.begin()
+        elif started := self._retries.ask(lambda: self._fetcher.start(config.offsets), config.api_timeout):
             self._report(started)
+        # a handler is called by one thread, and so is a transaction's owner
+        work = self._turn if self._exit is None and self._bundles is None else None
+        admits = None if self._bundles is None else self._bundles.takes
         while not self._stopping.is_set():
             if self._halving:
                 self._appender.wait_empty(_POLL_TIMEOUT)
-            work = self._turn if self._exit is None else None  # a handler is called by one thread
-            fetched = self._fetcher.take(0.0 if self._halving else _POLL_TIMEOUT, work)
+            fetched = self._fetcher.take(0.0 if self._halving else _POLL_TIMEOUT, work, admits)
             self._turn([] if fetched is None else [fetched])
             if self._exit is not None and self._exit.asked:
                 self._wait_for_end(self._exit)
@@ -167,10 +185,17 @@ class CopyEngine:
         """Resume from any thread the partitions that reported a gap."""
         self._resume.append(offsets)
 
+    def confirmed(self, bundles: Sequence[int]) -> None:
+        """Note from any thread that the group's generation holds these bundles."""
+        if self._bundles is not None:
+            self._bundles.confirmed(bundles)
+
     def purge(self) -> None:
         """Purge all unsent records; call this after `run`."""
         self._fetcher.close()
         self._appender.purge()
+        if self._bundles is not None:
+            self._bundles.close()
 
     # --- copying
 
@@ -195,7 +220,7 @@ class CopyEngine:
         if found is None:
             return False
         targets = {TopicPartition(topic, each.partition) for topic, route in found.routes for each in route.batches}
-        if not all(map(self._appender.takes, targets)):
+        if self._bundles is None and not all(map(self._appender.takes, targets)):
             offset = max(begin, arrived.batch.header.base_offset)
             self._held.hold(source, offset, found.routes[0][0], 1, targets)
             self._stage.waits(source)
@@ -203,16 +228,28 @@ class CopyEngine:
         measured = self._measures.outbound(source, arrived, begin, found)
         parts = sum(len(route.batches) for _, route in found.routes)
         lone = 0 if self._refused is None else sum(len(route.too_large) for _, route in found.routes)
+        if self._bundles is not None:
+            parts += 1  # the commit
         piece = self._pieces.open(source, found.next_offset, parts + lone, measured.counted)
-        for topic, route in found.routes:
-            self._refuse_too_large(topic, route, piece)
-            if not self._append(topic, route, piece, times_of(measured.sized, route)):
-                return False
-            self._records += route.records
+        bundle = None if self._bundles is None else self._bundles.of(source)
+        if bundle is not None:
+            bundle.begin_piece(piece, targets)
+        sent = all(self._send_route(topic, route, piece, measured.sized) for topic, route in found.routes)
+        if bundle is not None:
+            bundle.end_piece(complete=sent)
+        if not sent:
+            return False
         self._read.carried(source, found.records, len(arrived.batch.buffer), found.next_offset)
         if found.failure is not None:
             raise found.failure
         return self._exit is None or not self._exit.asked
+
+    def _send_route(self, topic: str, route: Route, piece: Piece, sized: Sized | None) -> bool:
+        self._refuse_too_large(topic, route, piece)
+        if not self._append(topic, route, piece, times_of(sized, route)):
+            return False
+        self._records += route.records
+        return True
 
     def _refuse_too_large(self, topic: str, route: Route, piece: Piece) -> None:
         for _, large, offsets in route.too_large:
@@ -232,9 +269,17 @@ class CopyEngine:
             part = Part(piece, offsets, each, number != source.partition, topic == names[source.topic])
             if not self._answered:
                 self._empty_copies.before_sending(part, number)
-            self._appender.append(target, whole, part)
+            if not self._append_part(target, whole, part):
+                return False
             self._written.carried(target, made.header.records, len(made.buffer))
         return True
+
+    def _append_part(self, target: TopicPartition, batch: RecordBatch, opaque: Part | Aside) -> bool:
+        """Append to the target, within the piece's transaction where there is one; return False if that is over."""
+        if self._bundles is None:
+            self._appender.append(target, batch, opaque)
+            return True
+        return self._bundles.of(opaque.piece.partition).append(target, batch, opaque)
 
     def _at_source(self, topic: str) -> int:
         return self._source.partitions(topic)
@@ -265,14 +310,14 @@ class CopyEngine:
 
     def _tend(self, *, blocked: bool) -> None:
         refused = self._appender.take_refused()  # first: it comes behind what its queue has acknowledged
-        for part, base_offset in self._appender.take_acknowledged():
-            if isinstance(part, Aside):
-                self._pieces.acknowledged(part.piece)
-                continue
-            self._empty_copies.acknowledged(part, base_offset)
-            self._measures.acknowledged(part, base_offset)
-            self._pieces.acknowledged(part.piece)
+        for acknowledged in self._appender.take_acknowledged():
+            if self._bundles is None:
+                self.count(acknowledged)
+            else:
+                self._bundles.keep(acknowledged)
         self._appender.tend()
+        if self._bundles is not None:
+            self._bundles.tend(busy=self._refused is not None and not self._refused.is_empty())
         self._halving = bool(refused)
         for each in refused:
             self._deal_with(each)
@@ -284,8 +329,18 @@ class CopyEngine:
         if measured := self._measures.statistics_when_due(self._safe.safe()):
             self._report(measured)
 
+    def count(self, acknowledged: Acknowledged) -> None:
+        """Count a batch that the target has, for good."""
+        part, base_offset = acknowledged
+        if not isinstance(part, Aside):
+            self._empty_copies.acknowledged(part, base_offset)
+            self._measures.acknowledged(part, base_offset)
+        self._pieces.acknowledged(part.piece)
+
     def _deal_with(self, refused: ProducerBatch) -> None:
         """Send other batches in its place; what none of them can mend has failed, in the end each record alone."""
+        if refused.queue.abandoned or (self._bundles is not None and self._bundles.refused(refused)):
+            return
         topic, number = refused.queue.partition
         if error_codes.needs_new_producer(refused.refusal):
             if not refused.queue.may_start_anew():
@@ -348,7 +403,7 @@ class CopyEngine:
     def _append_aside(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
         if not self._wait_for_room():
             return False
-        self._appender.append(partition, batch, aside)
+        self._append_part(partition, batch, aside)
         return True
 
     def _fail(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
@@ -364,15 +419,24 @@ class CopyEngine:
             self._send_progress(blocked=False)
             self._report(gap)
         while self._resume:
+            if self._bundles is not None and not self._bundles.may_jump(self._resume[0]):
+                return
             resumed = self._resume.pop(0)
             self._fetcher.resume(resumed)
             for partition in resumed:
-                self._pieces.restart(partition)
-                self._stage.forget(partition)
-                self._measures.restart(partition)
+                self.forget(partition)
+            if self._bundles is not None:
+                self._bundles.jump(resumed)
             self._report(Started(resumed))
         while started := self._fetcher.take_started():
             self._report(started)
+
+    def forget(self, partition: TopicPartition) -> None:
+        """Forget all that was read of a partition, which goes on at another position."""
+        self._held.forget(partition)
+        self._pieces.restart(partition)
+        self._stage.forget(partition)
+        self._measures.restart(partition)
 
     # --- reporting and the end
 
@@ -400,6 +464,8 @@ class CopyEngine:
         unacknowledged.
         """
         self._fetcher.close()
+        if self._bundles is not None:
+            self._bundles.stop()
         self._drain(self._stop_deadline.expired)
         empty = self._all_settled(0.0)
         self._send_progress(blocked=not empty)
@@ -410,6 +476,8 @@ class CopyEngine:
     def _leave_nothing_behind(self) -> None:
         """Purge the queue: the next owner starts at the safe offsets, and need not copy acknowledged records twice."""
         self._fetcher.close()
+        if self._bundles is not None:
+            self._bundles.stop()
         deadline = Deadline.after(_LAST_TIMEOUT)
         self._drain(lambda: deadline.expired() or self._stopping.is_set())
         self._send_progress(blocked=False)
@@ -421,7 +489,10 @@ class CopyEngine:
         self._tend(blocked=False)
 
     def _all_settled(self, seconds: float) -> bool:
-        """Return True if every record is at the target, or in the quarantine."""
+        """Return True if every record is at the target, or in the quarantine, and committed."""
+        if self._bundles is not None and not self._bundles.is_over():
+            self._appender.wait_for_news(seconds)
+            return False
         return self._appender.wait_empty(seconds) and (self._refused is None or self._refused.is_empty())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
@@ -10,6 +11,7 @@ from legacy_mm.model import TopicPartition
 
 BUNDLES = 24
 """The number of a flow's bundles, for ever: two numbers would give a source partition two owners."""
+_STATE_PARTITIONS = 50
 FLOW = -1
 """The number of the bundle that holds the flow's record instead of positions."""
 
@@ -37,3 +39,14 @@ def by_bundle(partitions: Iterable[TopicPartition], bundles: int) -> dict[int, l
     for partition in sorted(partitions):
         found.setdefault(bundle_of(partition, bundles), []).append(partition)
     return dict(sorted(found.items()))
+
+
+def state_partition(transactional_id: str) -> int:
+    """Return the partition of `__transaction_state` that keeps an id, for people who look for it.
+
+    It is so with 50 partitions, the default of `transaction.state.log.num.partitions`: Java's hash of the id.
+    """
+    code = 0
+    for (unit,) in struct.iter_unpack(">H", transactional_id.encode("utf-16-be")):
+        code = (31 * code + unit) & 0xFFFFFFFF
+    return abs(code - (1 << 32) if code >> 31 else code) % _STATE_PARTITIONS

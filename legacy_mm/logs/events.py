@@ -259,6 +259,12 @@ NOT_COPIED = Event(
     "Not copied before the stop: {partitions} partitions wait for topic {topic} at the target ({reason}); what was "
     "copied of them is committed, and the next start continues there",
 )
+TRANSACTION_GIVEN_UP = Event(
+    "transaction-given-up",
+    logging.WARNING,
+    "Exactly once: the open transaction of bundle {bundle} was given up ({reason}); its records are copied again from "
+    "the last commit, and a read_committed reader sees none of them twice",
+)
 GROUP_LEFT_OUT = Event(
     "group-left-out",
     logging.WARNING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
-from legacy_mm.clients.native.fetch_buffer import CompletedFetch, Work
+from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, Work
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.errors import LegacyMMError
@@ -21,7 +21,7 @@ class FakeFetcher(Fetcher):
         self.held: dict[TopicPartition, int] = {}
 
     @override
-    def take(self, timeout: float, work: Work | None = None) -> CompletedFetch | None:
+    def take(self, timeout: float, work: Work | None = None, admits: Admits | None = None) -> CompletedFetch | None:
         if self.sets:
             return self.sets.pop(0)
         if self.error is not None:

@@ -8,6 +8,8 @@ from legacy_mm.config.kafka_clients import ProducerSettings
 
 _ALWAYS = (1 << 31) - 1
 _THRICE = 3
+_REMEMBERED = 5
+"""The batches of a producer and partition whose sequence numbers a broker remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +33,19 @@ class AppendOptions:
     """The number of times in a row a broker may call a batch damaged before that counts as a refusal."""
 
 
-def options_from(settings: ProducerSettings, *, sets_aside: bool = False, synchronous: bool = False) -> AppendOptions:
+def options_from(
+    settings: ProducerSettings, *, sets_aside: bool = False, synchronous: bool = False, transactional: bool = False
+) -> AppendOptions:
     """Return the options that a producer's settings say.
 
     `sets_aside`: there is a quarantine for refused records. `synchronous`: each request waits for the one before.
+    `transactional`: the owners of transactions bring producer ids of their own.
     """
     produce = settings.produce
     return AppendOptions(
         acks=produce.acks,
-        idempotent=produce.idempotent,
-        in_flight=1 if synchronous else produce.in_flight,
+        idempotent=produce.idempotent and not transactional,
+        in_flight=1 if synchronous else min(produce.in_flight, _REMEMBERED) if transactional else produce.in_flight,
         request_bytes=produce.max_request_bytes,
         batch_bytes=produce.joined_bytes,
         buffer_bytes=produce.buffer_bytes,

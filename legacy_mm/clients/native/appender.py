@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
@@ -54,6 +55,7 @@ class BatchAppender:
         self._settled = threading.Condition(self.lock)
         self._ids = ProducerIds(cluster) if options.idempotent else None
         self._queues: dict[TopicPartition, PartitionQueue] = {}
+        self._followed: set[PartitionQueue] = set()
         self._senders: dict[int, BrokerSender] = {}
         self._waiting: dict[PartitionQueue, float] = {}
         self._inquiry: LogInquiry | None = None
@@ -61,7 +63,7 @@ class BatchAppender:
         self._acknowledged: deque[Acknowledged] = deque()
         self._refused: list[ProducerBatch] = []
         self._error: BaseException | None = None
-        self._closed = False
+        self._closed = self._woken = False
         self._tend_at = 0.0
         self._stuck: list[PartitionQueue] = []
         self._stuck_bytes = 0
@@ -79,10 +81,15 @@ class BatchAppender:
 
         Raises what no later try can mend.
         """
+        with self.lock:
+            queue = self._queues.get(partition) or self._new_queue(partition)
+        self.append_to(queue, batch, opaque)
+
+    def append_to(self, queue: PartitionQueue, batch: RecordBatch, opaque: Any) -> None:
+        """Do what `append` does, for a queue that was made elsewhere, too: that of a transaction."""
         size = len(batch.buffer)
         now = monotonic()
         with self.lock:
-            queue = self._queues.get(partition) or self._new_queue(partition)
             if queue.pending and now - queue.pending[0].since > _DEADLOCK_TIMEOUT:
                 batch = batch.apart()
             deadline, written = now + self.options.delivery_timeout, newest_time(batch.header, now, epoch_ms())
@@ -92,6 +99,29 @@ class BatchAppender:
             little = [] if sender is None else sender.take_little()
         if sender is not None and little:
             sender.send(little)
+
+    def follow(self, queue: PartitionQueue) -> None:
+        """Look after a queue that was made elsewhere."""
+        with self.lock:
+            self._followed.add(queue)
+
+    def release(self, queue: PartitionQueue) -> None:
+        """Let a queue send that has become free to."""
+        with self.lock:
+            self._queue(queue)
+
+    def abandon(self, queue: PartitionQueue) -> None:
+        """Forget all that a queue holds, and wait for none of its answers."""
+        with self.lock:
+            queue.abandoned = True
+            self._bytes -= queue.size
+            for entries in (queue.pending, queue.under_way):
+                entries.clear()
+            queue.held = None
+            self._refused = [each for each in self._refused if each.queue is not queue]
+            self._waiting.pop(queue, None)
+            self._followed.discard(queue)
+            self._settled.notify_all()
 
     def has_room(self) -> bool:
         """Return True if more may be appended. Stuck partitions keep at most half of the buffer from the others."""
@@ -114,20 +144,35 @@ class BatchAppender:
         """Return True if the target has acknowledged everything."""
         return not self._bytes
 
+    def wake(self) -> None:
+        """Let whoever waits here look around, now or the next time, from any thread."""
+        with self.lock:
+            self._woken = True
+            self._settled.notify_all()
+
     def wait_for_room(self, timeout: float) -> bool:
         """Wait until more may be appended."""
         deadline = Deadline.after(timeout)
         with self.lock:
-            while not self.has_room() and not deadline.expired() and not self._refused and self._error is None:
+            while not self.has_room() and not self._is_to_look(deadline):
                 self._settled.wait(deadline.remaining())
+            self._woken = False
         return self.has_room()
+
+    def wait_for_news(self, timeout: float) -> None:
+        """Wait until something changes here, or somebody wakes this thread."""
+        with self.lock:
+            if not self._is_to_look(Deadline.after(timeout)):
+                self._settled.wait(timeout)
+            self._woken = False
 
     def wait_empty(self, timeout: float) -> bool:
         """Wait until the target has everything."""
         deadline = Deadline.after(timeout)
         with self.lock:
-            while self._bytes and not deadline.expired() and not self._refused and self._error is None:
+            while self._bytes and not self._is_to_look(deadline):
                 self._settled.wait(deadline.remaining())
+            self._woken = False
             return not self._bytes
 
     def take_acknowledged(self) -> list[Acknowledged]:
@@ -189,7 +234,7 @@ class BatchAppender:
                 del self._waiting[queue]
                 queue.paused = False
                 self._queue(queue)
-            troubled = [queue for queue in self._queues.values() if queue.trouble is not None]
+            troubled = [queue for queue in self._every_queue() if queue.trouble is not None]
             self._stuck = [queue for queue in troubled if _is_stuck(queue, now)]
             self._stuck_bytes = sum(queue.size for queue in self._stuck)
             self._expire(now)
@@ -213,12 +258,16 @@ class BatchAppender:
 
     def acknowledged(self, entry: ProducerBatch, base_offset: int) -> None:
         """Record that the target has the batch. Called under the lock."""
+        if entry.queue.abandoned:
+            return
         for known in entry.queue.acknowledged(entry, base_offset):
             self._arrived(known, base_offset if known is entry else -1)
         self._settle(entry.queue)
 
     def failed(self, entry: ProducerBatch, answer: Appended | None) -> None:
         """Record that the target did not take the batch, or that the connection broke (None). Called under the lock."""
+        if entry.queue.abandoned:
+            return
         error = 0 if answer is None else answer.error
         entry.damaged = entry.damaged + 1 if error_codes.is_damaged(error) else 0
         if entry.damaged >= self.options.damaged:
@@ -240,6 +289,8 @@ class BatchAppender:
 
     def unsent(self, entry: ProducerBatch) -> None:
         """Record that the broker could not be reached; this does not count against `retries`. Called under the lock."""
+        if entry.queue.abandoned:
+            return
         entry.queue.hindered("its leader is not reached", monotonic())
         entry.queue.failed(entry, denied=True)
         self._settle(entry.queue)
@@ -279,6 +330,12 @@ class BatchAppender:
             "buffer_free_bytes": max(0, most - self._bytes),
             "requests_in_flight": in_flight,
         }
+
+    def _is_to_look(self, deadline: Deadline) -> bool:
+        return deadline.expired() or bool(self._refused) or self._woken or self._error is not None
+
+    def _every_queue(self) -> Iterator[PartitionQueue]:
+        return chain(self._queues.values(), self._followed)
 
     def _new_queue(self, partition: TopicPartition) -> PartitionQueue:
         producer = self._ids.current if self._ids is not None else None
@@ -337,7 +394,7 @@ class BatchAppender:
         """Refuse what was not delivered in time, once nothing of its queue is under way."""
         if self.options.delivery_timeout == inf:
             return
-        for queue in self._queues.values():
+        for queue in self._every_queue():
             if queue.pending and queue.pending[0].deadline <= now and not queue.under_way and queue.held is None:
                 queue.held = queue.pending.popleft()
                 queue.held.refusal = ErrorCode.REQUEST_TIMED_OUT

@@ -164,14 +164,21 @@ class BrokerSender:
             return self._take(owner.options.request_bytes)
 
     def _take(self, room: int) -> list[ProducerBatch]:
-        """Take one batch of each queue in line, as many as fit into `room` bytes, and at least one."""
+        """Take one batch of each queue in line, as many as fit into `room` bytes, and at least one.
+
+        All are of one transaction, or of none; queues of others keep their places.
+        """
         self._sending = True
         entries: list[ProducerBatch] = []
         used: set[PartitionQueue] = set()
+        others: list[PartitionQueue] = []
         while self._queues and self._queues[0] not in used:
             queue = self._queues.popleft()
             if not queue.can_send():
                 queue.line = None
+                continue
+            if entries and queue.transactional_id != entries[0].queue.transactional_id:
+                others.append(queue)
                 continue
             if entries and queue.pending[0].size > room:
                 self._queues.appendleft(queue)
@@ -181,6 +188,7 @@ class BrokerSender:
             room -= entries[-1].size
             used.add(queue)
             self._queues.append(queue)
+        self._queues.extendleft(reversed(others))
         return entries
 
     def _may_send(self) -> bool:
@@ -204,7 +212,8 @@ class BrokerSender:
             if not entries:
                 return
         batches = [(entry.queue.partition, self._encoded(entry, version)) for entry in entries]
-        segments = messages.encode(version, options.acks, int(options.request_timeout * 1000), batches)
+        timeout_ms, transactional_id = int(options.request_timeout * 1000), entries[0].queue.transactional_id
+        segments = messages.encode(version, options.acks, timeout_ms, batches, transactional_id)
         if not options.acks:
             self._send_for_good(link, version, segments, entries)
             return

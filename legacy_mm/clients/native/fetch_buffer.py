@@ -33,6 +33,10 @@ Work = Callable[[Sequence[CompletedFetch]], None]
 """Is given what one answer held: one record set each of several partitions."""
 
 
+Admits = Callable[[TopicPartition], bool]
+"""Returns True for a partition whose records may be copied now; called under the lock."""
+
+
 class FetchBuffer:
     """Record sets between their readers and the thread that copies."""
 
@@ -42,27 +46,37 @@ class FetchBuffer:
         self._changed = changed
         self._waiting: deque[CompletedFetch] = deque()
         self._work: Work | None = None
-        self._lent = False
+        self._lent = self._woken = False
         self._error: BaseException | None = None
 
-    def take(self, timeout: float, work: Work | None) -> CompletedFetch | None:
+    def take(self, timeout: float, work: Work | None, admits: Admits | None = None) -> CompletedFetch | None:
         """Return the next record set, or None after `timeout` seconds; meanwhile readers may do any `work` themselves.
 
-        Raise the error that ended a reader, when no earlier record set waits, or the error of the work.
+        What `admits` does not let through stays where it is. Raise the error that ended a reader, when no earlier
+        record set waits, or the error of the work.
         """
         with self._changed:
             self._work = work
-            self._changed.wait_for(lambda: self._waiting or self._error is not None, timeout)
-            self._work = None
+            self._changed.wait_for(lambda: self._woken or self._error is not None or self._has(admits), timeout)
+            self._work, self._woken = None, False
             self._changed.wait_for(lambda: not self._lent)
-            if not self._waiting:
-                if self._error is not None:
-                    raise self._error
-                return None
-            fetched = self._waiting.popleft()
-            self.waiting_bytes -= fetched.size
-            self._changed.notify_all()
-            return fetched
+            if not self._waiting and self._error is not None:
+                raise self._error
+            for place, fetched in enumerate(self._waiting):
+                if admits is None or admits(fetched.partition):
+                    del self._waiting[place]
+                    self.waiting_bytes -= fetched.size
+                    self._changed.notify_all()
+                    return fetched
+            return None
+
+    def wake(self) -> None:
+        """Let `take` return, now or the next time it waits. Called under the lock."""
+        self._woken = True
+        self._changed.notify_all()
+
+    def _has(self, admits: Admits | None) -> bool:
+        return any(admits is None or admits(fetched.partition) for fetched in self._waiting)
 
     def add(self, arrived: Sequence[CompletedFetch]) -> Work | None:
         """Take over what an answer held; else what the caller is to `do` with it himself. Under the lock.

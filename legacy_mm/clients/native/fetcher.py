@@ -16,7 +16,7 @@ from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
-from legacy_mm.clients.native.fetch_buffer import CompletedFetch, FetchBuffer, Work
+from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, FetchBuffer, Work
 from legacy_mm.clients.native.fetch_session import FetchSession
 from legacy_mm.clients.native.position_validator import PositionValidator, TopicIds
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
@@ -85,6 +85,27 @@ class Fetcher:
             threading.Thread(target=self._find_starts, args=(leaderless,), name="starts", daemon=True).start()
         return Started(actual, found.lows)
 
+    def find(self, logical: Offsets) -> Started:
+        """Return the offsets that EARLIEST and LATEST stand for; read nothing.
+
+        Raise ClusterUnreachable where the leader of one of them does not answer in time.
+        """
+        found, ids = self._resolved(logical, patient=True)
+        for partition in logical:
+            if partition not in found.offsets:
+                raise ClusterUnreachable(f"{partition} has no leader, or its leader does not answer")
+        self._logs.belong(found.offsets, ids)
+        return found
+
+    def epoch_read(self, partition: TopicPartition) -> int:
+        """Return the leader epoch of the last batch that was read; -1: unknown."""
+        return self._logs.epoch(partition)
+
+    def wake(self) -> None:
+        """Let `take` return, from any thread."""
+        with self._changed:
+            self._arrivals.wake()
+
     def take_started(self) -> Started | None:
         """Return the start offsets of partitions that got their first leader."""
         if not self._started:
@@ -135,10 +156,10 @@ class Fetcher:
             self._halted -= offsets.keys()
             self._changed.notify_all()
 
-    def take(self, timeout: float, work: Work | None = None) -> CompletedFetch | None:
+    def take(self, timeout: float, work: Work | None = None, admits: Admits | None = None) -> CompletedFetch | None:
         """Return the next record set; see `FetchBuffer.take`."""
         self._attend()
-        return self._arrivals.take(timeout, work)
+        return self._arrivals.take(timeout, work, admits)
 
     def take_gaps(self) -> list[Gap]:
         """Return gaps found since the last call; a gap comes only after all earlier records were taken."""

@@ -107,6 +107,11 @@ class QueueTrouble(NamedTuple):
 class PartitionQueue:
     """The way to one target partition."""
 
+    transactional_id: str | None = None
+    """Of the transactions that its batches belong to; a Produce request names one at most."""
+    abandoned = False
+    """True once nobody waits for its answers any more."""
+
     def __init__(
         self,
         partition: TopicPartition,
@@ -165,7 +170,7 @@ class PartitionQueue:
             entry.sequence = self._sequence
             producer = ProducerStamp(*self._producer, self._sequence)
             self._sequence = (self._sequence + entry.batch.header.records) % _SEQUENCES
-        entry.batch = entry.batch.restamp(producer)
+        entry.batch = entry.batch.restamp(producer, is_transactional=self.transactional_id is not None)
         self.under_way.append(entry)
         self.unanswered += 1
         return entry

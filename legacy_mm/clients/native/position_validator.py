@@ -15,6 +15,7 @@ from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
+from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.fetch_messages import Wanted
@@ -45,6 +46,10 @@ class PositionValidator:
     def note(self, partition: TopicPartition, epoch: int) -> None:
         """Note the leader epoch of the last batch that was read."""
         self._read[partition] = epoch
+
+    def epoch(self, partition: TopicPartition) -> int:
+        """Return the leader epoch of the last batch that was read; -1: unknown."""
+        return self._read.get(partition, UNKNOWN_EPOCH)
 
     def forget(self, partitions: Iterable[TopicPartition]) -> None:
         """Forget what was read of these partitions, which are read from another position now."""

@@ -1,0 +1,468 @@
+"""The owner of a bundle at work: a session decides (`exactly_once/bundle_session.py`), and this does what it decides.
+
+All owners of a process share a `TransactionClient`: one appender, the conversations with coordinators, and the events
+that threads put there for the one thread that calls `tend`.
+
+Data is told to a session by the transaction and not by the batch: one `Append` for each target partition stands for all
+batches that go there. It counts as answered when the transaction takes no more pieces and the target has all of them.
+Queues send a batch again by themselves, always with the same sequence number; what they met becomes a doubt of the
+session before the answer does.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple, Protocol
+
+from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.native.partition_log import PartitionLog
+from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.native.transactional_queue import TransactionalQueue
+from legacy_mm.clients.native.txn_coordinators import TxnCoordinators
+from legacy_mm.clock import epoch_ms, monotonic
+from legacy_mm.exactly_once.bundle import Bundle
+from legacy_mm.exactly_once.bundle_events import (
+    Answered,
+    AskOwnership,
+    BatchesAdded,
+    BundleAction,
+    BundleEvent,
+    Discard,
+    End,
+    FetchFrom,
+    HoldPartitions,
+    PieceRead,
+    PositionsRead,
+    ReadPositions,
+    Refuse,
+    Report,
+    Send,
+    Timer,
+    Unanswered,
+)
+from legacy_mm.exactly_once.bundle_session import BundleSession, BundleState
+from legacy_mm.exactly_once.position_records import PositionsRecord
+from legacy_mm.exactly_once.txn_errors import Reaction, reaction_to
+from legacy_mm.exactly_once.txn_requests import (
+    AddPartitionsToTxn,
+    Append,
+    ClaimBatch,
+    EndTxn,
+    InitProducerId,
+    Positions,
+    PositionsBatch,
+)
+from legacy_mm.model import EARLIEST, TopicPartition
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.single_record import SingleRecord, batch_of
+
+_RETRY_PAUSE = 0.2
+_MARGIN, _MARGIN_SHARE = 15.0, 4
+"""A transaction is given up so many seconds before its time-out, at most this part of it."""
+
+LogRow = tuple[int, bytes | None, bytes | None]
+"""Offset, key and value of a record of the positions topic."""
+
+
+class BundleWork(Protocol):
+    """What the owner of a bundle does beside its transactions. Called by the thread that tends, but for `weigh`."""
+
+    def ask_ownership(self) -> None:
+        """Find out whether the bundle is ours, then tell the owner `Owned`."""
+
+    def claim(self) -> PositionsRecord:
+        """Return the record of a new owner."""
+
+    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+        """Return the positions in these committed records, and those to adopt. Called on a thread of its own.
+
+        Raise ConnectionLost or ClusterUnreachable where a later try may succeed.
+        """
+
+    def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
+        """Return the records that move positions."""
+
+    def fetch_from(self, positions: Positions) -> None:
+        """Read the source from these positions on."""
+
+    def committed(self, positions: Positions) -> None:
+        """Note that everything below these positions is committed."""
+
+    def discarded(self, discard: Discard) -> None:
+        """Throw away all that was read and is not committed."""
+
+    def hold(self, partitions: Collection[TopicPartition], error: int) -> None:
+        """Note that the coordinator refuses these target partitions."""
+
+    def over(self, error: int) -> None:
+        """Note that the owner does nothing more; 0: it was told to stop."""
+
+
+class _Records(NamedTuple):
+    """All batches of a transaction for a partition."""
+
+    transaction: int
+
+
+class OwnBatch(NamedTuple):
+    """A batch of an owner's own records, on its way to the positions topic."""
+
+    owner: BundleOwner
+    request: Append
+
+
+class _Failed(NamedTuple):
+    error: BaseException
+
+
+class TransactionClient:
+    """What the owners of a process share. One thread calls `own`, `tend` and the owners."""
+
+    def __init__(
+        self,
+        appender: BatchAppender,
+        transaction_timeout: float,
+        on_trouble: Callable[[str], None],
+        wake: Callable[[], None],
+    ) -> None:
+        """Create it over an appender of its own; `wake` is called, on any thread, when `tend` has something to do."""
+        self.appender = appender
+        self.transaction_timeout = transaction_timeout
+        self._on_trouble = on_trouble
+        self.wake = wake
+        self._events: queue.SimpleQueue[tuple[str, BundleEvent] | _Failed] = queue.SimpleQueue()
+        self._owners: dict[str, BundleOwner] = {}
+        self._closed = threading.Event()
+        self.coordinators = TxnCoordinators(
+            appender.cluster, transaction_timeout, self._came_back, on_trouble, self._failed
+        )
+
+    def own(self, bundle: Bundle, work: BundleWork, interval: float) -> BundleOwner:
+        """Return a new owner, which asks for its bundle; its transactions take pieces for `interval` seconds."""
+        owner = self._owners[bundle.transactional_id] = BundleOwner(self, bundle, work, interval)
+        owner.begin()
+        return owner
+
+    def tell(self, bundle: Bundle, event: BundleEvent) -> None:
+        """Tell an owner of an event, from any thread; `tend` hands it over."""
+        self._events.put((bundle.transactional_id, event))
+        self.wake()
+
+    def tend(self) -> None:
+        """Hand events over, and look at the clock. Raise what no later try can mend."""
+        while not self._events.empty():
+            told = self._events.get()
+            if isinstance(told, _Failed):
+                raise told.error
+            transactional_id, event = told
+            self._owners[transactional_id].handle(event)
+        now = monotonic()
+        for owner in self._owners.values():
+            owner.tend(now)
+
+    def refused(self, refused: ProducerBatch) -> bool:
+        """Deal with a batch that the target refuses for another reason than its records; return False if it is for
+        them.
+        """
+        owner = self._owners.get(refused.queue.transactional_id or "")
+        return owner is not None and owner.refused(refused)
+
+    def read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
+        """Read the bundle's positions until past this offset, and tell the owner; returns at once."""
+        arguments = (bundle, past, work)
+        threading.Thread(target=self._read, args=arguments, name="positions", daemon=True).start()
+
+    def close(self) -> None:
+        """Ask and read nothing more."""
+        self._closed.set()
+        self.coordinators.close()
+
+    def _came_back(self, event: Answered | Unanswered) -> None:
+        self._events.put((event.request.transactional_id, event))
+        self.wake()
+
+    def _failed(self, error: BaseException) -> None:
+        self._events.put(_Failed(error))
+        self.wake()
+
+    def _read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
+        while not self._closed.is_set():
+            try:
+                positions, adopted = work.weigh(list(self._rows(bundle.positions, past)))
+            except (ConnectionLost, ClusterUnreachable) as error:
+                self._on_trouble(str(error))
+                self._closed.wait(_RETRY_PAUSE)
+            except Exception as error:  # noqa: BLE001 - the engine raises it
+                self._failed(error)
+                return
+            else:
+                self.tell(bundle, PositionsRead(positions, adopted))
+                return
+
+    def _rows(self, place: TopicPartition, past: int) -> Iterable[LogRow]:
+        cluster = self.appender.cluster
+        at = cluster.offsets([place], EARLIEST)[place]
+        with closing(PartitionLog(cluster, place, committed_only=True)) as log:
+            while at <= past:
+                part = log.read(at)
+                yield from ((each.offset, each.key, each.value) for each in part.records)
+                at = part.next_offset
+                if self._closed.is_set():
+                    raise ConnectionLost("reading positions was given up")
+
+
+class BundleOwner:
+    """One bundle, from its claim to the end of its session."""
+
+    def __init__(self, client: TransactionClient, bundle: Bundle, work: BundleWork, interval: float) -> None:
+        self.bundle = bundle
+        self.epoch = 0
+        """Counts how often all that was read was thrown away."""
+        self.busy = False
+        """True while a piece is handed over, which no transaction may end in the middle of."""
+        self._client = client
+        self._work = work
+        self._interval = interval
+        timeout = client.transaction_timeout
+        self._longest = timeout - min(_MARGIN, timeout / _MARGIN_SHARE)
+        self._session, self._first_actions = BundleSession.begin(bundle)
+        self._queues: dict[TopicPartition, TransactionalQueue] = {}
+        self._data: dict[TopicPartition, Append | None] = {}
+        """Target partitions with data in this transaction, and the requests that stand for it once they are sent."""
+        self._own: set[Append] = set()
+        self._next: dict[TopicPartition, int] = {}
+        self._untold: set[TopicPartition] = set()
+        self._transactions = 0
+        self._began = 0.0
+        self._events: deque[BundleEvent] = deque()
+        self._handling = False
+
+    @property
+    def state(self) -> BundleState:
+        """The place in the session's sequences."""
+        return self._session.state
+
+    @property
+    def is_over(self) -> bool:
+        """Return True if it does nothing more."""
+        return self._session.state is BundleState.OVER
+
+    @property
+    def takes_pieces(self) -> bool:
+        """Return True if a piece may be given to it."""
+        return self._session.takes_pieces
+
+    @property
+    def positions(self) -> Positions:
+        """The committed ones, as far as this owner knows."""
+        return self._session.positions
+
+    def begin(self) -> None:
+        """Ask for the bundle."""
+        for action in self._first_actions:
+            self._do(action)
+
+    # --- pieces
+
+    def next(self, partition: TopicPartition) -> int:
+        """Return the begin of the next piece of a source partition."""
+        return self._next[partition]
+
+    def piece(self, partition: TopicPartition, end: int, targets: Iterable[TopicPartition]) -> None:
+        """Take the records up to `end`, which go to these target partitions; their batches follow.
+
+        A session hears of a piece at once only where the transaction begins or reaches another target partition.
+        """
+        new = [each for each in targets if each not in self._data]
+        begins = self._session.transaction is None
+        self._next[partition] = end
+        self._untold.add(partition)
+        if new or begins:
+            self._transactions += begins
+            self._data |= dict.fromkeys(new)
+            self._tell_piece(partition, tuple((each, _Records(self._transactions)) for each in new))
+
+    def also(self, target: TopicPartition) -> None:
+        """Make a target partition part of the transaction, for records of a piece that were refused elsewhere."""
+        if target not in self._data:
+            self._data[target] = None
+            self.handle(BatchesAdded(((target, _Records(self._transactions)),)))
+
+    def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
+        """Append a batch of the last piece, to a partition that was named with it."""
+        self._client.appender.append_to(self._queue(target), batch, opaque)
+
+    def stop(self) -> None:
+        """Commit what is open, then end."""
+        self._tell_pieces()
+        self.handle(Timer.STOP)
+
+    def give_up(self) -> None:
+        """Give up the transaction: a piece is not complete and never will be."""
+        self.handle(Timer.OVERDUE)
+
+    def _tell_piece(self, partition: TopicPartition, batches: tuple[tuple[TopicPartition, _Records], ...]) -> None:
+        begin = dict(self._session.next)[partition]
+        self._untold.discard(partition)
+        self.handle(PieceRead(partition, begin, self._next[partition], batches))
+
+    def _tell_pieces(self) -> None:
+        for partition in sorted(self._untold):
+            self._tell_piece(partition, ())
+
+    # --- events
+
+    def handle(self, event: BundleEvent) -> None:
+        """Let the session decide about an event, and do what it wants."""
+        self._events.append(event)
+        if self._handling:
+            return
+        self._handling = True
+        try:
+            while self._events:
+                self._handle(self._events.popleft())
+        finally:
+            self._handling = False
+
+    def tend(self, now: float) -> None:
+        """Look at the clock, and at the queues of a transaction that takes no more pieces."""
+        if self._session.transaction is None:
+            return
+        if now - self._began >= self._longest:
+            self.handle(Timer.OVERDUE)
+        elif not self.busy:
+            self._move_on(now)
+
+    def _move_on(self, now: float) -> None:
+        if self.state is BundleState.OPEN and now - self._began >= self._interval:
+            self._tell_pieces()
+            self.handle(Timer.INTERVAL_OVER)
+        if self.state is BundleState.CLOSING:
+            for partition, request in list(self._data.items()):
+                if request is not None and self._queues[partition].is_settled:
+                    self._data[partition] = None
+                    self._answered(request, self._queues[partition])
+
+    def written(self, request: Append, offset: int) -> None:
+        """Note that the target has a batch of our own records, from this offset on (-1: unknown)."""
+        if request in self._own:
+            self._own.discard(request)
+            self._answered(request, self._queues[request.partition], offset)
+
+    def refused(self, refused: ProducerBatch) -> bool:
+        """Deal with a refused batch; return False if it was refused for the sake of its records."""
+        code, own = refused.refusal, isinstance(refused.opaque, OwnBatch)
+        request = refused.opaque.request if own else self._data.get(refused.queue.partition)
+        if request is None:
+            return False
+        reaction = reaction_to(request, code)
+        if reaction is Reaction.REFUSED:
+            if own:
+                raise RequestRefused(f"{refused.queue.partition} does not take positions: {error_text.text(code)}")
+            return False
+        if reaction in (Reaction.AGAIN, Reaction.FIND_COORDINATOR):
+            self._client.appender.replace(refused, [(refused.batch, refused.opaque)])
+        else:
+            self.handle(Answered(request, code))
+        return True
+
+    def _answered(self, request: Append, queue_: TransactionalQueue, offset: int = -1) -> None:
+        if queue_.doubtful:
+            self.handle(Unanswered(request))
+        self.handle(Answered(request, offset=offset))
+
+    def _handle(self, event: BundleEvent) -> None:
+        before, (self._session, actions) = self._session, self._session.handle(event)
+        session = self._session
+        if session.transaction is not None and before.transaction is None:
+            self._began = monotonic()
+        if session.state is BundleState.CLOSING and before.state is not BundleState.CLOSING:
+            for each in self._queues.values():
+                each.on_settled = self._client.wake
+        if before.state is BundleState.ENDING and session.state is not BundleState.ENDING:
+            self._transaction_over()
+        if before.producer and session.producer and session.producer != before.producer:
+            for each in self._queues.values():
+                each.renewed(session.producer)
+        for action in actions:
+            self._do(action)
+
+    def _transaction_over(self) -> None:
+        self._data.clear()
+        for each in self._queues.values():
+            each.transaction_over()
+
+    # --- actions
+
+    def _do(self, action: BundleAction) -> None:
+        work, client = self._work, self._client
+        match action:
+            case Send(Append() as request):
+                self._admit(request)
+            case Send(InitProducerId() | AddPartitionsToTxn() | EndTxn() as request, first):
+                client.coordinators.ask(request, first)
+            case AskOwnership():
+                work.ask_ownership()
+            case ReadPositions(past):
+                client.read(self.bundle, past, work)
+            case FetchFrom(positions):
+                self._next = dict(positions)
+                work.fetch_from(positions)
+            case Report(positions):
+                work.committed(positions)
+            case HoldPartitions(partitions, error):
+                work.hold(partitions, error)
+            case Discard():
+                self._discard()
+                work.discarded(action)
+            case End(error):
+                work.over(error)
+            case Refuse():
+                raise AssertionError("records are refused to the engine, not to the session")
+
+    def _admit(self, request: Append) -> None:
+        """Let the batches of a request be sent; again and again changes nothing."""
+        queue_ = self._queue(request.partition)
+        if isinstance(request.batch, _Records):
+            self._data[request.partition] = request
+        elif request not in self._own:
+            self._own.add(request)
+            self._client.appender.append_to(queue_, self._batch(request), OwnBatch(self, request))
+        queue_.added = True
+        self._client.appender.release(queue_)
+
+    def _batch(self, request: Append) -> RecordBatch:
+        match request.batch:
+            case ClaimBatch():
+                records: Sequence[PositionsRecord] = [self._work.claim()]
+            case PositionsBatch(positions):
+                records = self._work.position_records(positions)
+        return batch_of([SingleRecord(epoch_ms(), key, value, ()) for key, value in records], Codec.NONE)
+
+    def _queue(self, partition: TopicPartition) -> TransactionalQueue:
+        found = self._queues.get(partition)
+        if found is None:
+            assert self._session.producer is not None, "no batch before InitProducerId"
+            in_flight = self._client.appender.options.in_flight
+            found = TransactionalQueue(partition, self.bundle.transactional_id, self._session.producer, in_flight)
+            if self.state is BundleState.CLOSING:
+                found.on_settled = self._client.wake
+            self._queues[partition] = found
+            self._client.appender.follow(found)
+        return found
+
+    def _discard(self) -> None:
+        self.epoch += 1
+        for each in self._queues.values():
+            self._client.appender.abandon(each)
+        self._queues.clear()
+        self._data.clear()
+        self._own.clear()
+        self._untold.clear()

@@ -1,0 +1,279 @@
+"""The brokers that coordinate transactions: found, asked, and found again when they have moved.
+
+A broker works on one request of a connection at a time, so each coordinator has a thread that asks one question after
+the other; questions that wait for their time, and those whose coordinator must be found, are another thread's. What
+came back is told as an event of the session that asked. A request that never left this process stays here and is tried
+again: only what was sent can be in doubt.
+"""
+
+from __future__ import annotations
+
+import heapq
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple
+
+from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection import Connection
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.native.coordinator import TRANSACTION, coordinators
+from legacy_mm.clients.native.txn_protocol import CoordinatorRequest, answered, message
+from legacy_mm.clock import monotonic
+from legacy_mm.errors import LegacyMMError
+from legacy_mm.exactly_once.bundle import state_partition
+from legacy_mm.exactly_once.bundle_events import Answered, First, Unanswered
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import ErrorCode
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
+_FIND_PAUSE = 0.1
+_SLOW_TIMEOUT = 60.0
+"""Seconds after which a request that is answered with CONCURRENT_TRANSACTIONS is told of."""
+_IDLE_TIMEOUT = 10.0
+"""Seconds without work after which a coordinator's thread ends; the next request starts another."""
+
+
+class _Order(NamedTuple):
+    """A request, and when it may be sent; sorted by time."""
+
+    due: float
+    number: int
+    request: CoordinatorRequest
+    finds: bool
+    """The coordinator is found first, although one is known."""
+
+
+@dataclass(slots=True)
+class _Patience:
+    """The tries of the same request of a transactional id."""
+
+    request: CoordinatorRequest
+    since: float = field(default_factory=monotonic)
+    tries: int = 0
+    told: bool = False
+
+
+class TxnCoordinators:
+    """Asks the coordinators of transactional ids at one cluster. Any thread may `ask`."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        transaction_timeout: float,
+        tell: Callable[[Answered | Unanswered], None],
+        on_trouble: Callable[[str], None],
+        on_error: Callable[[BaseException], None],
+    ) -> None:
+        """Create the conversations; `tell` and the others are called on their threads.
+
+        `transaction_timeout` is in seconds. `on_error` gets what no later try can mend.
+        """
+        self.cluster = cluster
+        self._timeout_ms = int(transaction_timeout * 1000)
+        self._tell = tell
+        self._on_trouble = on_trouble
+        self._on_error = on_error
+        self._changed = threading.Condition()
+        self._waiting: list[_Order] = []
+        self._numbers = count()
+        self._nodes: dict[str, int] = {}
+        self._patience: dict[str, _Patience] = {}
+        self._conversations: dict[int, _Conversation] = {}
+        self._closed = False
+        self._runs = False
+
+    def ask(self, request: CoordinatorRequest, first: First = First.NOTHING) -> None:
+        """Send a request, after the pause that the same one has earned; returns at once."""
+        with self._changed:
+            pause = self._pause(request, first)
+            self._put(_Order(monotonic() + pause, next(self._numbers), request, first is First.FIND_COORDINATOR))
+
+    def close(self) -> None:
+        """Ask nothing more, and wake all threads."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            conversations = list(self._conversations.values())
+        for conversation in conversations:
+            conversation.close()
+
+    # --- called by conversations
+
+    def came_back(self, request: CoordinatorRequest, outcome: Answered | Unanswered) -> None:
+        """Tell the session what became of a request that was sent."""
+        if isinstance(outcome, Answered) and outcome.error == ErrorCode.CONCURRENT_TRANSACTIONS:
+            self._tell_when_slow(request)
+        self._tell(outcome)
+
+    def not_sent(self, request: CoordinatorRequest, error: LegacyMMError) -> None:
+        """Find the coordinator, and try again: its broker is not reached."""
+        self._on_trouble(str(error))
+        self.cluster.stale()
+        self.ask(request, First.FIND_COORDINATOR)
+
+    def failed(self, error: BaseException) -> None:
+        """Pass on what no later try can mend."""
+        self._on_error(error)
+
+    def is_idle(self, conversation: _Conversation) -> bool:
+        """Return True, and forget the conversation, if nothing waits for it."""
+        with self._changed:
+            if conversation.requests.empty():
+                self._conversations.pop(conversation.node, None)
+                return True
+            return False
+
+    @property
+    def timeout_ms(self) -> int:
+        """The time that a transaction may take."""
+        return self._timeout_ms
+
+    # --- the thread that waits and finds
+
+    def _put(self, order: _Order) -> None:
+        heapq.heappush(self._waiting, order)
+        if not self._runs and not self._closed:
+            self._runs = True
+            threading.Thread(target=self._run, name="transactions", daemon=True).start()
+        self._changed.notify_all()
+
+    def _run(self) -> None:
+        try:
+            while (order := self._next()) is not None:
+                self._hand_over(order)
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            self._on_error(error)
+
+    def _next(self) -> _Order | None:
+        with self._changed:
+            while not self._closed:
+                now = monotonic()
+                if self._waiting and self._waiting[0].due <= now:
+                    return heapq.heappop(self._waiting)
+                self._changed.wait(self._waiting[0].due - now if self._waiting else None)
+        return None
+
+    def _hand_over(self, order: _Order) -> None:
+        name = order.request.transactional_id
+        try:
+            node = self._find(name) if order.finds or name not in self._nodes else self._nodes[name]
+        except (ConnectionLost, ClusterUnreachable) as error:
+            self._on_trouble(str(error))
+            self.ask(order.request, First.FIND_COORDINATOR)
+            return
+        if node is None:
+            self.ask(order.request, First.FIND_COORDINATOR)
+            return
+        self._nodes[name] = node
+        with self._changed:
+            conversation = self._conversations.get(node)
+            if conversation is None:
+                conversation = self._conversations[node] = _Conversation(self, node)
+            conversation.requests.put(order.request)
+        conversation.begin()
+
+    def _find(self, name: str) -> int | None:
+        """Return the coordinator's broker; None while there is none."""
+        ((_, code, node),) = coordinators(self.cluster, [name], TRANSACTION)
+        if not code:
+            return node
+        if error_codes.is_retriable(code):
+            self._on_trouble(f"transactional id {name} has no coordinator yet: {error_text.text(code)}")
+            return None
+        raise RequestRefused(f"transactional id {name} cannot be used: {error_text.text(code)}")
+
+    def _pause(self, request: CoordinatorRequest, first: First) -> float:
+        """Return the seconds to wait: 5, 10, 20 ... 100 ms for the same request. Under the lock."""
+        known = self._patience.get(request.transactional_id)
+        if known is None or known.request != request:
+            known = self._patience[request.transactional_id] = _Patience(request)
+        known.tries += 1
+        if known.tries == 1:
+            return 0.0
+        if first is First.FIND_COORDINATOR:
+            return _FIND_PAUSE
+        return min(_FIRST_PAUSE * 2.0 ** min(known.tries - 2, 10), _LONGEST_PAUSE)
+
+    def _tell_when_slow(self, request: CoordinatorRequest) -> None:
+        with self._changed:
+            known = self._patience.get(request.transactional_id)
+            if known is None or known.told or monotonic() - known.since < _SLOW_TIMEOUT:
+                return
+            known.told = True
+            node = self._nodes.get(request.transactional_id)
+        place = state_partition(request.transactional_id)
+        self._on_trouble(
+            f"the transaction of {request.transactional_id} has not ended for {_SLOW_TIMEOUT:g} s "
+            f"(CONCURRENT_TRANSACTIONS): look at it with kafka-transactions.sh describe --transactional-id, at its "
+            f"coordinator, broker {node}, and at partition {place} of __transaction_state; a partition without a "
+            "leader that took part in it holds it up; other bundles go on"
+        )
+
+
+class _Conversation:
+    """The thread that asks one coordinator, and its connection."""
+
+    def __init__(self, owner: TxnCoordinators, node: int) -> None:
+        self.node = node
+        self.requests: queue.SimpleQueue[CoordinatorRequest | None] = queue.SimpleQueue()
+        self._owner = owner
+        self._connection: Connection | None = None
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Start the thread, unless it runs. Called by one thread only."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=f"coordinator-{self.node}", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Wake the thread out of whatever it waits for."""
+        self.requests.put(None)
+        if self._connection is not None:
+            self._connection.close()
+
+    def _run(self) -> None:
+        try:
+            while self._serve():
+                pass
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            self._owner.failed(error)
+        finally:
+            if self._connection is not None:
+                self._connection.close()
+
+    def _serve(self) -> bool:
+        """Ask the next question; return False when there is none for a while."""
+        try:
+            request = self.requests.get(timeout=_IDLE_TIMEOUT)
+        except queue.Empty:
+            return not self._owner.is_idle(self)
+        if request is None:
+            return False
+        try:
+            connection = self._usable()
+        except (ConnectionLost, ClusterUnreachable) as error:
+            self._owner.not_sent(request, error)
+            return True
+        try:
+            answer = connection.call(message(request, self._owner.timeout_ms))
+        except ConnectionLost:
+            self._connection = None
+            connection.close()
+            self._owner.cluster.stale()
+            self._owner.came_back(request, Unanswered(request))
+            return True
+        self._owner.came_back(request, answered(request, answer))
+        return True
+
+    def _usable(self) -> Connection:
+        connection = self._connection
+        if connection is None or connection.is_due() or not connection.is_open():
+            if connection is not None:
+                connection.close()
+            connection = self._connection = self._owner.cluster.connect(self.node)
+        return connection

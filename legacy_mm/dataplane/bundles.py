@@ -1,0 +1,374 @@
+"""Exactly once in a copy job: the bundles of its partitions, and what is copied but not committed yet.
+
+A source partition is read from its committed position on, and only while its bundle takes pieces. What the target has
+acknowledged counts when its transaction is committed: until then it is kept here, and with a discarded transaction it
+is forgotten, as if it had never been read.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
+from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, OwnBatch, TransactionClient
+from legacy_mm.clients.native.connection_errors import RequestRefused
+from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clock import epoch_ms, monotonic
+from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.control_channel.frames import Frame, OwnershipAsked, Started, TaskConfig
+from legacy_mm.dataplane.acks import Piece, Pieces
+from legacy_mm.errors import StreamFailure, Undecided
+from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
+from legacy_mm.exactly_once.bundle_events import Discard, Owned
+from legacy_mm.exactly_once.bundle_session import BundleState
+from legacy_mm.exactly_once.evidence import GroupOffset, SourceSide, mark, weigh
+from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from legacy_mm.exactly_once.position_records import (
+    Claim,
+    PositionsRecord,
+    SourcePosition,
+    encode_claim,
+    encode_position,
+    read_bundle,
+)
+from legacy_mm.exactly_once.txn_errors import Reaction
+from legacy_mm.exactly_once.txn_requests import Positions
+from legacy_mm.logs import events
+from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.protocol.record_batch import RecordBatch
+
+_MOST_FENCES, _FENCES_INTERVAL = 4, 300.0
+_FIRST_BACKOFF, _LONGEST_BACKOFF = 0.1, 5.0
+_PARK_TIMEOUT = 0.5
+"""Seconds without a piece after which what was read for a bundle is forgotten, and makes room for the others."""
+
+
+class BundleServices(Protocol):
+    """The engine, as bundles need it."""
+
+    def count(self, acknowledged: Acknowledged) -> None:
+        """Count a batch that the target has, for good."""
+
+    def forget(self, partition: TopicPartition) -> None:
+        """Forget all that was read of a partition, which goes on at another position."""
+
+
+@dataclass(slots=True)
+class _Uncommitted:
+    """What an open transaction has so far."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    acknowledged: list[Acknowledged] = field(default_factory=list)
+
+
+class Bundles:
+    """All bundles of one copy job. For the engine's thread, but for `confirmed`."""
+
+    def __init__(
+        self,
+        config: TaskConfig,
+        settings: ExactlyOnceSettings,
+        appender: BatchAppender,
+        fetcher: Fetcher,
+        pieces: Pieces,
+        engine: BundleServices,
+        report: Callable[[Frame], None],
+    ) -> None:
+        """Take the job's partitions; nothing is asked before `begin`."""
+        self.settings = settings
+        self.flow = FlowBundles(settings.group, settings.source, settings.target)
+        self.config = config
+        self.appender = appender
+        self.fetcher = fetcher
+        self.pieces = pieces
+        self.engine = engine
+        self.report = report
+        self.client = TransactionClient(appender, settings.transaction_timeout, appender.traffic.on_trouble, self._wake)
+        self._bundles: dict[TopicPartition, CopiedBundle] = {}
+        self._numbers: dict[int, CopiedBundle] = {}
+
+    def begin(self) -> None:
+        """Ask for the bundles of all partitions."""
+        source = self.fetcher.cluster
+        source.watch({partition.topic for partition in self.config.offsets})
+        self.appender.cluster.watch([self.flow.positions_topic])
+        for number, partitions in by_bundle(self.config.offsets, BUNDLES).items():
+            bundle = self._numbers[number] = CopiedBundle(self, number, partitions)
+            self._bundles |= dict.fromkeys(partitions, bundle)
+            bundle.begin()
+
+    def confirmed(self, numbers: Iterable[int]) -> None:
+        """Note that the group's generation holds these bundles; from any thread."""
+        for number in numbers:
+            self.client.tell(self.flow.bundle(number), Owned())
+
+    def takes(self, partition: TopicPartition) -> bool:
+        """Return True if a piece of this partition may be copied now."""
+        bundle = self._bundles.get(partition)
+        return bundle is not None and bundle.owner.takes_pieces
+
+    def of(self, partition: TopicPartition) -> CopiedBundle:
+        """Return the bundle of a source partition."""
+        return self._bundles[partition]
+
+    def keep(self, acknowledged: Acknowledged) -> None:
+        """Keep what the target has acknowledged until its transaction is committed."""
+        opaque = acknowledged.opaque
+        if isinstance(opaque, OwnBatch):
+            opaque.owner.written(opaque.request, acknowledged.base_offset)
+        else:
+            self._bundles[opaque.piece.partition].uncommitted.acknowledged.append(acknowledged)
+
+    def refused(self, refused: ProducerBatch) -> bool:
+        """Deal with a refused batch; return False if its records are to blame."""
+        return self.client.refused(refused)
+
+    def tend(self, *, busy: bool) -> None:
+        """Go on with all transactions; while `busy`, batches of theirs are still to come."""
+        now = monotonic()
+        for bundle in self._numbers.values():
+            bundle.owner.busy = busy or bundle.sending
+            bundle.tend(now)
+        self.client.tend()
+
+    def may_jump(self, offsets: Offsets) -> bool:
+        """Return True if these partitions may go on at other offsets now; raise Undecided for one that would go back.
+
+        What is committed for an offset is never copied again.
+        """
+        for partition, offset in offsets.items():
+            owner = self._bundles[partition].owner
+            if not owner.takes_pieces:
+                return False
+            if offset < owner.next(partition):
+                raise Undecided(
+                    f"exactly once cannot go on with {partition}: its position at the target is "
+                    f"{owner.next(partition)}, and the source goes on at {offset}; what of that is copied nobody can "
+                    "say; legacy-mm exactly-once move sets the position"
+                )
+        return True
+
+    def jump(self, offsets: Offsets) -> None:
+        """Make other offsets the positions of these partitions, in a transaction."""
+        for partition, offset in offsets.items():
+            bundle = self._bundles[partition]
+            if offset > bundle.owner.next(partition):
+                bundle.begin_piece(self.pieces.open(partition, offset, 1), ())
+                bundle.end_piece(complete=True)
+
+    def stop(self) -> None:
+        """Commit what is open, and end."""
+        for bundle in self._numbers.values():
+            bundle.owner.stop()
+
+    def is_over(self) -> bool:
+        """Return True if every bundle has ended."""
+        return all(bundle.owner.is_over for bundle in self._numbers.values())
+
+    def close(self) -> None:
+        """Ask nothing more."""
+        self.client.close()
+
+    def _wake(self) -> None:
+        self.fetcher.wake()
+        self.appender.wake()
+
+
+class CopiedBundle:
+    """The source partitions of one bundle, as `BundleWork` for its owner."""
+
+    def __init__(self, bundles: Bundles, number: int, partitions: Sequence[TopicPartition]) -> None:
+        self.uncommitted = _Uncommitted()
+        self.sending = False
+        """True while a piece is handed over."""
+        self._epoch = 0
+        self._all = bundles
+        self._number = number
+        self._partitions = partitions
+        self._bundle = bundles.flow.bundle(number)
+        self._mark = mark(bundles.flow.positions_topic)
+        settings = bundles.settings
+        known = {TopicPartition(*row[:2]): GroupOffset(*row[2:]) for row in settings.group_offsets}
+        self._group = {partition: known[partition] for partition in partitions if partition in known}
+        self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
+        self._lows: dict[TopicPartition, int] = {}
+        self._cluster, self._ids = "", dict[str, str]()
+        self._ask_at: float | None = None
+        self._fences = 0
+        self._fenced: deque[float] = deque(maxlen=_MOST_FENCES)
+        self._waits_since: float | None = None
+        self._parked = False
+        self._owner: BundleOwner | None = None
+
+    @property
+    def owner(self) -> BundleOwner:
+        """The owner at work."""
+        assert self._owner is not None, "the bundle has not begun"
+        return self._owner
+
+    def begin(self) -> None:
+        """Ask for the bundle."""
+        self._owner = self._all.client.own(self._bundle, self, self._all.settings.interval)
+
+    def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
+        """Take a piece, which goes to these target partitions; its batches follow."""
+        self.sending, self._epoch = True, self.owner.epoch
+        self.uncommitted.pieces.append(piece)
+        self.owner.piece(piece.partition, piece.next_offset, targets)
+
+    def end_piece(self, *, complete: bool) -> None:
+        """End the piece; one that is not complete is never committed."""
+        self.sending = False
+        if not complete and self.owner.epoch == self._epoch:
+            self.owner.give_up()
+
+    def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
+        """Append a batch of the piece, or of a record that was refused; return False if the transaction is over."""
+        if self.owner.epoch != self._epoch:
+            return False
+        self.owner.also(target)
+        self.owner.append(target, batch, opaque)
+        return True
+
+    def tend(self, now: float) -> None:
+        """Ask again for the bundle when its time has come, and keep nothing in memory for a bundle that waits."""
+        if self._ask_at is not None and now >= self._ask_at:
+            self._ask_at = None
+            self._all.report(OwnershipAsked([self._number]))
+        if self.owner.takes_pieces:
+            self._waits_since = None
+            self._unpark()
+        elif self.owner.state in (BundleState.CLOSING, BundleState.ENDING, BundleState.RENEWING):
+            self._waits_since = self._waits_since or now
+            if not self._parked and now - self._waits_since > _PARK_TIMEOUT:
+                self._parked = True
+                for partition in self._partitions:
+                    self._all.fetcher.hold(partition, self.owner.next(partition))
+
+    def _unpark(self) -> None:
+        if self._parked:
+            self._parked = False
+            for partition in self._partitions:
+                self._all.fetcher.release(partition)
+
+    # --- what the owner asks for, see `BundleWork`
+
+    def ask_ownership(self) -> None:
+        """Ask the driver, after a pause that grows with each transaction given up in a row."""
+        pause = 0.0
+        if self._fences > 1:
+            pause = min(_FIRST_BACKOFF * 2.0 ** (self._fences - 2), _LONGEST_BACKOFF)
+        self._ask_at = monotonic() + pause
+
+    def claim(self) -> PositionsRecord:
+        """Return the record of this owner."""
+        settings = self._all.settings
+        host = socket.gethostname()
+        return encode_claim(Claim(self._number, BUNDLES, self._source_id(), host, settings.generation, epoch_ms()))
+
+    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+        """Return the begin of each partition: its position at the target, or what becomes it now."""
+        found = read_bundle(self._bundle.positions, BUNDLES, rows).positions
+        source = self._all.fetcher.cluster
+        source.refresh()
+        self._cluster = source.cluster_id()
+        self._ids = {topic: str(topic_id) for topic, topic_id in source.topic_ids().items()}
+        side = SourceSide(self._cluster, self._ids, self._group)
+        evidence = weigh(self._partitions, found, side, self._all.flow.positions_topic)
+        adopted = evidence.adopted | self._first_offsets(evidence.unset)
+        return tuple(sorted(evidence.positions.items())), tuple(sorted(adopted.items()))
+
+    def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
+        """Return the records that move positions."""
+        return list(self._position_records(positions))
+
+    def fetch_from(self, positions: Positions) -> None:
+        """Read the source from these positions on, and report where."""
+        offsets = dict(positions)
+        self._note(offsets)
+        self._parked, self._waits_since = False, None
+        self._all.fetcher.resume(offsets)
+        lows, self._lows = self._lows, {}
+        self._all.report(Started(offsets, lows))
+
+    def committed(self, positions: Positions) -> None:
+        """Count what the transaction brought."""
+        done, self.uncommitted = self.uncommitted, _Uncommitted()
+        self._fences = 0
+        self._fenced.clear()
+        self._note(dict(positions))
+        for acknowledged in done.acknowledged:
+            self._all.engine.count(acknowledged)
+        for piece in done.pieces:
+            self._all.pieces.acknowledged(piece)
+
+    def discarded(self, discard: Discard) -> None:
+        """Throw away all that was read and is not committed; raise StreamFailure if it happens over and over."""
+        for acknowledged in self._all.appender.take_acknowledged():
+            self._all.keep(acknowledged)
+        self.uncommitted = _Uncommitted()
+        reason = discard.why.value if not discard.error else error_text.text(discard.error)
+        events.emit(events.TRANSACTION_GIVEN_UP, bundle=self._number, reason=reason)
+        for partition in self._partitions:
+            self._all.fetcher.hold(partition, 0)
+            self._all.engine.forget(partition)
+        self._fences += 1
+        if discard.why is Reaction.FENCED:
+            self._count_fenced(reason)
+
+    def hold(self, partitions: Collection[TopicPartition], error: int) -> None:
+        """Look for the partitions anew; raise RequestRefused where the right is missing."""
+        if error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+            topics = ", ".join(sorted({partition.topic for partition in partitions}))
+            raise RequestRefused(f"a transaction cannot write to {topics}: {error_text.text(error)}")
+        self._all.appender.cluster.stale()
+
+    def over(self, error: int) -> None:
+        """Raise RequestRefused where no later try can succeed."""
+        if error:
+            raise RequestRefused(
+                f"transactional id {self._bundle.transactional_id} cannot be used: {error_text.text(error)}"
+            )
+
+    # --- the rest
+
+    def _note(self, positions: Offsets) -> None:
+        """Remember what is committed: a later claim that finds less has lost positions."""
+        self._group |= {partition: GroupOffset(offset, self._mark) for partition, offset in positions.items()}
+
+    def _source_id(self) -> str:
+        return self._cluster or self._all.fetcher.cluster.cluster_id()
+
+    def _first_offsets(self, unset: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """Return where partitions begin of which nobody knows: as `auto.offset.reset` says."""
+        wanted = {partition: self._all.config.offsets[partition] for partition in unset}
+        logical = {partition: offset for partition, offset in wanted.items() if offset in (EARLIEST, LATEST)}
+        if logical:
+            started = self._all.fetcher.find(logical)
+            self._lows |= started.lows
+            wanted |= started.offsets
+        return wanted
+
+    def _position_records(self, positions: Positions) -> Iterator[PositionsRecord]:
+        now = epoch_ms()
+        for partition, offset in positions:
+            epoch, topic_id = self._all.fetcher.epoch_read(partition), self._ids.get(partition.topic, "")
+            position = SourcePosition(offset, epoch, topic_id, self._cluster, now, self._adopted.get(partition))
+            yield encode_position(partition, position)
+
+    def _count_fenced(self, reason: str) -> None:
+        now = monotonic()
+        self._fenced.append(now)
+        if len(self._fenced) == _MOST_FENCES and now - self._fenced[0] < _FENCES_INTERVAL:
+            raise StreamFailure(
+                f"bundle {self._number} was taken over {_MOST_FENCES} times without a commit in between ({reason}): "
+                "another process owns the same partitions; look for a second mirror with this group, and for a clock "
+                "or a host that stands still"
+            )

@@ -1,0 +1,48 @@
+"""Exactly once between real brokers, without Spark and a group: claims, commits, and what follows a doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
+from legacy_mm.audit.load import load
+from legacy_mm.audit.record_comparison import same_records
+from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.exactly_once.bundle import BUNDLES
+from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from tests.fixtures.copying import Start
+
+pytestmark = pytest.mark.brokers
+GROUP = "g"
+COMMITTED = "read_committed"
+
+
+@pytest.fixture
+def name(topic: Callable[[], str]) -> str:
+    return topic()
+
+
+@pytest.fixture
+def settings(name: str, target: Cluster) -> ExactlyOnceSettings:
+    settings = ExactlyOnceSettings(group=f"{GROUP}-{name}", source="source", target="target", interval=0.2)
+    flow = FlowBundles(settings.group, settings.source, settings.target)
+    create_topic(target.bootstrap, flow.positions_topic, BUNDLES, config={"cleanup.policy": "compact"})
+    return settings
+
+
+def test_all_records_once(
+    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
+) -> None:
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 4)
+    load(source.bootstrap, name, 10_000, 100)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
+    copying.wait_safe(10_000)
+    assert copying.stop() == {}
+    written, copied = (read_all(each.bootstrap, name, isolation=COMMITTED) for each in (source, target))
+    assert same_records(written, copied) == []
+    assert sum(end_offsets(target.bootstrap, name).values()) > 10_000, "no markers, no transactions"

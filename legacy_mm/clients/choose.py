@@ -33,3 +33,29 @@ def member(
     from legacy_mm.clients.native.membership import NativeMember
 
     return NativeMember(settings, client_id, listener, on_statistics, ErrorLines(client_id).tell, timeout)
+
+
+def bundle_member(
+    settings: ConsumerSettings,
+    client_id: str,
+    listener: MembershipListener,
+    on_statistics: Callable[[Statistics], None],
+    timeout: float,
+    positions_topic: str,
+) -> Member:
+    """Return a member of a group that shares out whole bundles, whose offsets carry the mark of this topic."""
+    from legacy_mm.clients.native.membership import NativeMember
+    from legacy_mm.clients.native.sharing import ByBundles
+    from legacy_mm.exactly_once.bundle import BUNDLES
+    from legacy_mm.exactly_once.evidence import mark
+
+    return NativeMember(
+        settings,
+        client_id,
+        listener,
+        on_statistics,
+        ErrorLines(client_id).tell,
+        timeout,
+        ByBundles(BUNDLES, client_id),
+        mark(positions_topic),
+    )

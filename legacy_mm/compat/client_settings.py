@@ -24,13 +24,15 @@ def source_settings(read: Translated, name: str, options: OwnOptions) -> SourceS
     """Return the settings of the source; `name` tells it from the other sources of the process."""
     reading = read.reading
     reset = _RESETS[reading.text("auto.offset.reset", "latest")]
+    client = property_names.read_consumer(read.properties)
     return SourceSettings(
-        client=property_names.read_consumer(read.properties),
+        client=client,
         offset_reset=reset,
         new_from_earliest=reset == "latest" and options.new_topics_from == "earliest",
         api_timeout=reading.integer("default.api.timeout.ms", 60_000) / 1000,
         group_instance_id=reading.text("group.instance.id") or None,
         name=name,
+        reads_uncommitted=reading.given("isolation.level") and not client.fetch.committed_only,
         stores=read.stores,
         pem=read.pem,
     )

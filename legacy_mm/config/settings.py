@@ -66,6 +66,8 @@ class SourceSettings:
     pem: PemFiles = PemFiles()
     name: str = "source"
     """Tells it from the other sources of this process."""
+    reads_uncommitted: bool = False
+    """The user asked for `isolation.level=read_uncommitted` by name."""
 
     @property
     def group_id(self) -> str:

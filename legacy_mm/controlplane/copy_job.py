@@ -27,6 +27,8 @@ from legacy_mm.control_channel.frames import (
     Gap,
     Hello,
     Log,
+    OwnershipAsked,
+    OwnershipConfirmed,
     Pairs,
     Progress,
     Resume,
@@ -139,6 +141,7 @@ class CopyJob:
         self._safe: dict[TopicPartition, int] = {}
         self._started: list[Started] = []
         self._gaps: list[Gap] = []
+        self._asked: list[int] = []
         self._copied: list[Copied] = []
         self._trouble: CopyTrouble | None = None
 
@@ -184,6 +187,8 @@ class CopyJob:
                 self._started.append(frame)
             elif isinstance(frame, Gap):
                 self._gaps.append(frame)
+            elif isinstance(frame, OwnershipAsked):
+                self._asked += frame.bundles
             elif isinstance(frame, Copied):
                 self._copied.append(frame)
             elif isinstance(frame, Stopped):
@@ -229,6 +234,16 @@ class CopyJob:
         with self._changed:
             gaps, self._gaps = self._gaps, []
             return gaps
+
+    def take_asked(self) -> list[int]:
+        """Return the bundles for which the task asks whether the group's generation holds them."""
+        with self._changed:
+            asked, self._asked = self._asked, []
+            return asked
+
+    def confirm(self, bundles: Sequence[int]) -> None:
+        """Answer that the generation holds these bundles."""
+        self._tell(OwnershipConfirmed(bundles))
 
     def take_copied(self) -> list[Copied]:
         """Return the content of receipts reported since the last call."""

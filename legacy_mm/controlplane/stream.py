@@ -19,6 +19,7 @@ from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Gap, Started
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, StartCopy
+from legacy_mm.controlplane.ownership import Ownership
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.errors import CorruptRecords, FailureKind, SendFailure, StreamFailure, commits
@@ -56,6 +57,7 @@ class Stream(threading.Thread):
         metrics: StreamMetrics,
         on_failure: Callable[[int, BaseException], None],
         listener: AssignmentListener | None = None,
+        ownership: Ownership | None = None,
     ) -> None:
         super().__init__(name=f"stream-{index}", daemon=True)
         self.index = index
@@ -73,6 +75,7 @@ class Stream(threading.Thread):
         self._metrics = metrics
         self._on_failure = on_failure
         self._listener = listener
+        self._ownership = ownership
         self._untold: list[frozenset[TopicPartition]] = []
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._member: Member | None = None
@@ -267,6 +270,8 @@ class Stream(threading.Thread):
         gaps = self._job.take_gaps()  # first, because offsets that were safe before a gap were reported before it
         self._note_reports()
         self._answer(gaps)
+        if self._ownership is not None:
+            self._ownership.tend(self._job, self._require_member())
         trouble = self._job.trouble()
         if trouble is not None:
             self._recover(trouble)
@@ -323,14 +328,15 @@ class Stream(threading.Thread):
         """Answer gaps, only while the job runs: gaps of a job that ends are found again by the next one."""
         if gaps and self._job is not None:
             answers = self._guard.after(gaps)
-            self._commits.restart(answers)
-            self._commits.chosen(answers)
-            self._starts |= answers  # its `Started` comes later, or never
+            if self._ownership is None:  # else the jump is committed at the target first
+                self._commits.restart(answers)
+                self._commits.chosen(answers)
+                self._starts |= answers  # its `Started` comes later, or never
             self._job.resume(answers)
 
     def _note_resets(self, started: Started) -> None:
         """Log where partitions without a committed offset begin, and what they skip."""
-        begun = {p: offset for p, offset in started.offsets.items() if p in self._reset & self._owned}
+        begun = {p: started.offsets[p] for p in started.lows if p in self._reset & self._owned}
         for partition, offset in sorted(begun.items()):
             client = self._require_member().name
             events.emit(events.OFFSET_RESET, client=client, partition=partition, offset=offset)
@@ -352,6 +358,8 @@ class Stream(threading.Thread):
     def _finish_job(self) -> None:
         self._note_reports()
         job, self._job = self._job, None
+        if self._ownership is not None:
+            self._ownership.forget()
         if job is not None:
             self._unacknowledged = job.unacknowledged
             job.release()

@@ -104,7 +104,9 @@ class CopyEngine:
         if config.exactly_once is not None:
             from legacy_mm.dataplane.bundles import Bundles
 
-            self._bundles = Bundles(config, config.exactly_once, self._appender, self._fetcher, self._pieces, self, report)
+            self._bundles = Bundles(
+                config, config.exactly_once, self._appender, self._fetcher, self._pieces, self, report
+            )
         services = StageServices(config, self._router, self._at_source, self._partitions, self._held, self._fail)
         self._stage: BatchStage = PlainStage(services)
         if config.handler is not None:

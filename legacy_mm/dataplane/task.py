@@ -29,6 +29,7 @@ from legacy_mm.control_channel.frames import (
     Frame,
     Lease,
     Log,
+    OwnershipConfirmed,
     Ready,
     Resume,
     Share,
@@ -208,6 +209,8 @@ class CopyTask:
                     self._engine.stop(frame.seconds)
             elif isinstance(frame, Resume) and self._engine is not None:
                 self._engine.resume(frame.offsets)
+            elif isinstance(frame, OwnershipConfirmed) and self._engine is not None:
+                self._engine.confirmed(frame.bundles)
 
     def check_lease(self) -> None:
         """End the process if the lease is over and the last word is not said."""

@@ -13,6 +13,7 @@ from typing import Any
 from legacy_mm.config.option import Option
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.feature import Feature
 from legacy_mm.features.flag import Flag, Relation, switch
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
@@ -55,6 +56,7 @@ _LINES: tuple[Feature[Any] | Flag, ...] = (
     OFFSET_SYNCS,
     CHECKPOINTS,
     CONNECT_OFFSETS,
+    EXACTLY_ONCE,
     Flag(
         Option(
             "feature.topics",

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.config.settings import ExactlyOnceSettings, HandlerSettings
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.control_channel.frames import LEASE_TIMEOUT, TaskConfig
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
@@ -69,7 +69,14 @@ class Copies:
         if self._alone is not None and self._settings.spark.embedded:
             self._alone.warm_up()
 
-    def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
+    def start(
+        self,
+        stream: int,
+        generation: int,
+        offsets: Offsets,
+        metrics: StreamMetrics,
+        exactly_once: ExactlyOnceSettings | None = None,
+    ) -> CopyJob:
         """Start a copy job of this stream from these offsets."""
         settings = self._settings
         compacted = () if self._prepare is None else self._prepare()
@@ -95,6 +102,7 @@ class Copies:
             topics_made=settings.features[TOPIC_CREATION] is not None,
             compacted=[topic for topic in compacted if topic in names],
             pairs=self._pairs is not None,
+            exactly_once=exactly_once,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
         embedded = settings.spark.embedded

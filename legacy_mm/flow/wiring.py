@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from legacy_mm.clients import choose
-from legacy_mm.clients.api import AssignmentListener
+from legacy_mm.clients.api import AssignmentListener, Member, MembershipListener
 from legacy_mm.clients.bootstrap import require_resolvable
 from legacy_mm.clients.librdkafka.client import client_version
 from legacy_mm.clients.native.inspector import NativeTopicLister
@@ -22,8 +22,9 @@ from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
-from legacy_mm.flow import key_stores
+from legacy_mm.flow import exactly_once, key_stores
 from legacy_mm.flow.copy_jobs import Copies, client_id
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
@@ -84,6 +85,7 @@ def build_mirror(
 
     Stores and plug-ins are read here; stores are read again whenever they change.
     """
+    written = exactly_once.of_committed_records(written)
     used = stamps(key_stores.files(written))
     first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
@@ -243,7 +245,7 @@ def _before_first(
     settings: Settings, guard: GapGuard, identity: IdentityCheck | None
 ) -> Callable[[frozenset[str]], None]:
     source = settings.source
-    resume, keep = _resume(settings), _group_start(source, guard)
+    resume, keep, start = _resume(settings), _group_start(source, guard), _exactly_once_start(settings)
 
     def before(topics: frozenset[str]) -> None:
         if identity is not None:
@@ -252,8 +254,15 @@ def _before_first(
             resume(topics)
         if keep is not None:
             keep(topics)
+        if start is not None:
+            start()
 
     return before
+
+
+def _exactly_once_start(settings: Settings) -> Callable[[], None] | None:
+    asked = settings.features[EXACTLY_ONCE]
+    return None if asked is None else exactly_once.ExactlyOnceStart(settings, asked).prepare
 
 
 def _resume(settings: Settings) -> Callable[[frozenset[str]], None] | None:
@@ -292,10 +301,21 @@ def _stream(
     client = member_settings(settings, index)
     name = client_id(settings, index)
     metrics = registry.stream(index, name)
+    positions = SourceGroupPositions(
+        source.group_id,
+        "earliest" if source.new_from_earliest else source.offset_reset,
+        min(source.api_timeout, settings.shutdown_timeout / 2),
+    )
+    exact = exactly_once.stream_of(settings, positions)
+
+    def member(listener: MembershipListener) -> Member:
+        words = client, name, listener, metrics.statistics, source.api_timeout
+        return choose.member(*words) if exact is None else choose.bundle_member(*words, exact.positions_topic)
+
     return Stream(
         index,
         pattern=settings.topics.pattern,
-        member=lambda listener: choose.member(client, name, listener, metrics.statistics, source.api_timeout),
+        member=member,
         commits=lambda send: Commits(
             index,
             settings.commit_interval,
@@ -304,20 +324,19 @@ def _stream(
             existing_topics,
             None if recorder is None else recorder.committed,
         ),
-        positions=SourceGroupPositions(
-            source.group_id,
-            "earliest" if source.new_from_earliest else source.offset_reset,
-            min(source.api_timeout, settings.shutdown_timeout / 2),
-        ),
+        positions=positions if exact is None else exact.offsets,
         guard=guard,
         receipts=host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
         commit_starts=source.offset_reset == "latest",
-        start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
+        start_copy=lambda generation, offsets: copies.start(
+            index, generation, offsets, metrics, None if exact is None else exact.job(offsets)
+        ),
         adapt=copies.adapt,
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _MAX_POLL_MARGIN)),
         metrics=metrics,
         on_failure=on_failure,
         listener=listener,
+        ownership=None if exact is None else exact.ownership,
     )
 
 

@@ -259,6 +259,13 @@ NOT_COPIED = Event(
     "Not copied before the stop: {partitions} partitions wait for topic {topic} at the target ({reason}); what was "
     "copied of them is committed, and the next start continues there",
 )
+EXACTLY_ONCE = Event(
+    "exactly-once",
+    logging.INFO,
+    "Exactly once: records and positions are committed at the target every {seconds} s, positions in topic {topic}; "
+    "readers must set isolation.level=read_committed",
+)
+POSITIONS_AT_RISK = Event("positions-at-risk", logging.WARNING, "Exactly once: {what}")
 TRANSACTION_GIVEN_UP = Event(
     "transaction-given-up",
     logging.WARNING,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import starmap
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from kafka.protocol.admin import (
     AlterConfigsRequest,
@@ -63,6 +63,15 @@ Item = TypeVar("Item")
 Sized = TypeVar("Sized", CreateTopic, AddPartitions)
 
 
+class TopicLayout(NamedTuple):
+    """How a topic lies on the brokers of its cluster."""
+
+    partitions: int
+    replicas: int
+    """The replication factor of the partition that has the least."""
+    brokers: int
+
+
 class NativeAdmin:
     """One cluster, seen by the duties; connects for each call. Any thread may call it."""
 
@@ -82,6 +91,24 @@ class NativeAdmin:
     def cluster_id(self, deadline: Deadline) -> str:
         """Return the cluster id; empty for brokers before 0.10.1."""
         return self._listing(deadline).cluster_id or ""
+
+    def layout(self, topic: str, deadline: Deadline) -> TopicLayout:
+        """Return how a topic lies on the brokers; a missing one has no partition."""
+        listing = self._listing(deadline)
+        rows = [row for each in listing.topics if each.name == topic for row in each.partitions]
+        return TopicLayout(len(rows), min((len(row.replica_nodes) for row in rows), default=0), len(listing.brokers))
+
+    def lowest_version(self, api_key: int, highest: int, deadline: Deadline) -> int:
+        """Return the newest version of an API that all brokers have, up to `highest`; -1: one of them has none."""
+        found = highest
+        with self._asking("asking for versions", deadline) as cluster:
+            for broker in cluster.brokers():
+                with closing(cluster.connect(broker.node)) as connection:
+                    try:
+                        found = min(found, connection.version(api_key, 0, highest))
+                    except UnsupportedVersion:
+                        return -1
+        return found
 
     def properties(
         self, topics: Collection[str], deadline: Deadline

@@ -1,0 +1,124 @@
+"""One bundle's session, run to its end by the caller's thread: at the start of a flow, and for commands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
+
+from legacy_mm.clients.native import append_options, error_text
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, TransactionClient
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection_errors import RequestRefused
+from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clock import Deadline
+from legacy_mm.config.kafka_clients import ProducerSettings
+from legacy_mm.errors import HostError
+from legacy_mm.exactly_once.bundle import Bundle
+from legacy_mm.exactly_once.bundle_events import Discard, Owned, Timer
+from legacy_mm.exactly_once.position_records import PositionsRecord
+from legacy_mm.exactly_once.txn_requests import Positions
+from legacy_mm.model import TopicPartition
+
+_LOOK_INTERVAL = 0.05
+_QUESTION_TIMEOUT = 4.0
+
+
+class RunContents(Protocol):
+    """What a run reads and writes; as in `BundleWork`."""
+
+    def claim(self) -> PositionsRecord:
+        """Return the record of a new owner."""
+
+    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+        """Return the positions in these records, and those to write now. Called on a thread of its own."""
+
+    def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
+        """Return the records that move positions."""
+
+
+class BundleRuns:
+    """Runs sessions at one cluster, one after the other. For one thread.
+
+    Whoever owns a bundle meanwhile is fenced, and claims it again.
+    """
+
+    def __init__(self, settings: ProducerSettings, transaction_timeout: float) -> None:
+        """Create the clients; nothing is asked before the first run. `transaction_timeout` is in seconds."""
+        self._last_trouble = ""
+        self._cluster = Cluster(settings.connection, _QUESTION_TIMEOUT)
+        options = append_options.options_from(settings, transactional=True)
+        self._appender = BatchAppender(self._cluster, options, Traffic("producer", self._note))
+        self._client = TransactionClient(self._appender, transaction_timeout, self._note, self._appender.wake)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+        self._appender.purge()
+        self._cluster.close()
+
+    def run(self, bundle: Bundle, contents: RunContents, deadline: Deadline) -> None:
+        """Claim the bundle, write what its contents want, and end the session.
+
+        Raise HostError at the deadline, and what no later try can mend.
+        """
+        self._cluster.refresh()
+        self._cluster.watch([bundle.positions.topic])
+        work = _Run(bundle, contents, self._client)
+        owner = self._client.own(bundle, work, 0.0)
+        while not owner.is_over:
+            self._turn(owner)
+            if work.is_done and not owner.is_over:
+                owner.handle(Timer.STOP)
+            elif deadline.expired():
+                why = f": {self._last_trouble}" if self._last_trouble else ""
+                raise HostError(f"transactional id {bundle.transactional_id} could not be claimed in time{why}")
+
+    def _turn(self, owner: BundleOwner) -> None:
+        self._appender.wait_for_news(_LOOK_INTERVAL)
+        for acknowledged in self._appender.take_acknowledged():
+            owner.written(acknowledged.opaque.request, acknowledged.base_offset)
+        self._appender.tend()
+        for refused in self._appender.take_refused():
+            owner.refused(refused)
+        self._client.tend()
+
+    def _note(self, text: str) -> None:
+        """Keep the last thing that was met on the way."""
+        self._last_trouble = text
+
+
+class _Run:
+    """The work of one run, as `BundleWork`: it copies nothing."""
+
+    def __init__(self, bundle: Bundle, contents: RunContents, client: TransactionClient) -> None:
+        self.is_done = False
+        self.claim = contents.claim
+        self.weigh = contents.weigh
+        self.position_records = contents.position_records
+        self._bundle = bundle
+        self._client = client
+
+    def ask_ownership(self) -> None:
+        """Own the bundle without a group: a run is short, and whoever copies claims it again."""
+        self._client.tell(self._bundle, Owned())
+
+    def fetch_from(self, positions: Positions) -> None:
+        """Be done: all is written."""
+        self.is_done = True
+
+    def committed(self, positions: Positions) -> None:
+        """Do nothing: there are no records."""
+
+    def discarded(self, discard: Discard) -> None:
+        """Do nothing: the session claims the bundle again."""
+
+    def hold(self, partitions: Collection[TopicPartition], error: int) -> None:
+        """Raise RequestRefused: only the positions topic is part of the transaction."""
+        raise RequestRefused(f"positions cannot be written to {self._bundle.positions}: {error_text.text(error)}")
+
+    def over(self, error: int) -> None:
+        """Raise RequestRefused where no later try can succeed."""
+        if error:
+            name = self._bundle.transactional_id
+            raise RequestRefused(f"transactional id {name} cannot be used: {error_text.text(error)}")

@@ -1,0 +1,96 @@
+"""The group's part in exactly once: offsets with their metadata, and the proof that a generation holds a bundle.
+
+A zombie is in no generation, so its heartbeats fail, and it cannot take a bundle from its new owner. The bundles of a
+copy job are those of the partitions that the generation gave to the stream; so only the heartbeat is left to prove.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol, cast
+
+from legacy_mm.clients.api import Member
+from legacy_mm.clock import monotonic
+from legacy_mm.config.settings import CommittedOffset
+from legacy_mm.controlplane.copy_job import CopyJob
+from legacy_mm.controlplane.positions import PositionStore
+from legacy_mm.exactly_once.evidence import GroupOffset, mark
+from legacy_mm.model import Offsets, TopicPartition
+
+
+class BundleMember(Member, Protocol):
+    """A member of a group that shares bundles out."""
+
+    @property
+    def generation(self) -> int:
+        """The group's generation; -1: none."""
+
+    def committed_with_metadata(
+        self, partitions: Iterable[TopicPartition], timeout: float
+    ) -> dict[TopicPartition, GroupOffset]:
+        """Return the group's offsets. Raise TimeoutError, StreamFailure."""
+
+    def ask_heartbeat(self) -> None:
+        """Send a heartbeat at once."""
+
+    def confirmed_after(self, moment: float) -> bool:
+        """Return True if a heartbeat that was sent after this moment was answered with success."""
+
+
+class Ownership:
+    """The bundles that copy jobs of one stream ask for, on the stream's thread."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[float, list[int]]] = deque()
+
+    def tend(self, job: CopyJob, member: Member) -> None:
+        """Answer the job what heartbeats have proved since it asked."""
+        bundle_member = cast(BundleMember, member)
+        if asked := job.take_asked():
+            self._waiting.append((monotonic(), asked))
+            bundle_member.ask_heartbeat()
+        while self._waiting and bundle_member.confirmed_after(self._waiting[0][0]):
+            job.confirm(self._waiting.popleft()[1])
+
+    def forget(self) -> None:
+        """Forget the questions of a job that is over."""
+        self._waiting.clear()
+
+
+class BundleOffsets:
+    """Proposes start offsets as another store does, and keeps the group's offsets as evidence for the claims."""
+
+    def __init__(self, proposals: PositionStore, positions_topic: str, timeout: float) -> None:
+        """Take the store that is asked where no offset is known; `timeout` is for a question to the group."""
+        self._proposals = proposals
+        self._mark = mark(positions_topic)
+        self._timeout = timeout
+        self._found: dict[TopicPartition, GroupOffset] = {}
+        self._generation = -1
+
+    def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """Return a start offset, or EARLIEST or LATEST, for each partition. Raises TimeoutError, StreamFailure."""
+        bundle_member = cast(BundleMember, member)
+        self._generation = bundle_member.generation
+        found = bundle_member.committed_with_metadata(partitions, self._timeout) if partitions else {}
+        self._found = {partition: each for partition, each in found.items() if each.offset >= 0}
+        missing = [partition for partition in partitions if partition not in self._found]
+        offsets = {partition: each.offset for partition, each in self._found.items()}
+        return offsets | (self._proposals.propose(member, missing) if missing else {})
+
+    @property
+    def generation(self) -> int:
+        """The group's generation at the last question."""
+        return self._generation
+
+    def evidence(self, offsets: Offsets) -> list[CommittedOffset]:
+        """Return what is known of the group for a copy job that begins with these offsets.
+
+        What this process has committed itself needs no question: the position at the target is as far at least.
+        """
+        known: Mapping[TopicPartition, GroupOffset] = {
+            partition: GroupOffset(offset, self._mark) for partition, offset in offsets.items() if offset >= 0
+        }
+        known = {**known, **self._found}
+        return [CommittedOffset(*partition, *known[partition]) for partition in offsets if partition in known]

@@ -1,0 +1,183 @@
+"""Exactly once, as a flow begins with it: its settings, the positions topic at the target, and the flow's record."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.native.bundle_owner import LogRow
+from legacy_mm.clients.native.bundle_run import BundleRuns
+from legacy_mm.clock import Deadline, epoch_ms
+from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
+from legacy_mm.controlplane.positions import PositionStore
+from legacy_mm.errors import ConfigurationError, HostError, Undecided
+from legacy_mm.exactly_once.bundle import BUNDLES, FLOW
+from legacy_mm.exactly_once.evidence import flow_doubt
+from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from legacy_mm.exactly_once.position_records import (
+    Claim,
+    FlowRecord,
+    PositionsRecord,
+    encode_claim,
+    encode_flow,
+    read_bundle,
+)
+from legacy_mm.exactly_once.positions_topic import FoundTopic, judge_topic, topic_to_create
+from legacy_mm.exactly_once.start_refusals import StartFacts, start_refusals
+from legacy_mm.exactly_once.txn_requests import Positions
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.logs import events
+from legacy_mm.model import Offsets, TopicPartition
+
+_START_TIMEOUT = 60.0
+_SOURCE = "source"
+_INIT_PRODUCER_ID, _NEWEST = 22, 5
+
+
+def flow_bundles(settings: Settings) -> FlowBundles:
+    """Return the names of the flow's bundles."""
+    naming = settings.features.naming
+    return FlowBundles(settings.source.group_id, naming.source_alias or _SOURCE, naming.target_alias)
+
+
+def of_committed_records(settings: Settings) -> Settings:
+    """Return the settings of a flow that copies exactly once: it reads committed records, and stops at a gap."""
+    asked = settings.features[EXACTLY_ONCE]
+    if asked is None:
+        return settings
+    source = settings.source
+    client = replace(source.client, fetch=replace(source.client.fetch, committed_only=True))
+    return replace(settings, source=replace(source, client=client), fail_on_gap=asked.stops_at_gap)
+
+
+class ExactlyOnceStream:
+    """What a stream has more with exactly once."""
+
+    def __init__(
+        self, settings: Settings, asked: ExactlyOnceFlags, proposals: PositionStore, api_timeout: float
+    ) -> None:
+        """Take the flow, and the store of start offsets for partitions that have none."""
+        self._flow = flow_bundles(settings)
+        self._asked = asked
+        self.positions_topic = self._flow.positions_topic
+        self.ownership = Ownership()
+        self.offsets = BundleOffsets(proposals, self.positions_topic, api_timeout)
+
+    def job(self, offsets: Offsets) -> ExactlyOnceSettings:
+        """Return the settings of a copy job that begins with these offsets."""
+        return ExactlyOnceSettings(
+            self._flow.group,
+            self._flow.source,
+            self._flow.target,
+            interval=self._asked.interval,
+            transaction_timeout=self._asked.transaction_timeout,
+            generation=self.offsets.generation,
+            group_offsets=self.offsets.evidence(offsets),
+        )
+
+
+def stream_of(settings: Settings, proposals: PositionStore) -> ExactlyOnceStream | None:
+    """Return what a stream has more; None without exactly once (invariant E)."""
+    asked = settings.features[EXACTLY_ONCE]
+    return None if asked is None else ExactlyOnceStream(settings, asked, proposals, settings.source.api_timeout)
+
+
+class ExactlyOnceStart:
+    """What must be certain before a flow's first record is read. Made only with exactly once (invariant E)."""
+
+    def __init__(self, settings: Settings, asked: ExactlyOnceFlags) -> None:
+        """Take the flow; raises ConfigurationError for settings that break the promise."""
+        self._settings = settings
+        self._asked = asked
+        self._flow = flow_bundles(settings)
+        self._refuse(_NEWEST)
+
+    def prepare(self) -> None:
+        """Make the positions topic certain, and the number of bundles.
+
+        (1) The target's brokers know transactions. (2) The topic is there, and keeps positions. (3) The flow's record
+        has our number of bundles and this source.
+
+        Raises HostError, to be tried again, ConfigurationError and Undecided.
+        """
+        deadline = Deadline.after(_START_TIMEOUT)
+        target = NativeAdmin("target", self._settings.target_admin_connection)
+        source = NativeAdmin(_SOURCE, self._settings.source_admin_connection)
+        # (1)
+        self._refuse(target.lowest_version(_INIT_PRODUCER_ID, _NEWEST, deadline))
+        # (2)
+        self._require_topic(target, deadline)
+        # (3)
+        self._claim_flow(source.cluster_id(deadline), deadline)
+        events.emit(events.EXACTLY_ONCE, topic=self._flow.positions_topic, seconds=f"{self._asked.interval:g}")
+
+    def _refuse(self, init_producer_id: int) -> None:
+        settings = self._settings
+        refusals = start_refusals(
+            StartFacts(
+                settings.target.client.produce,
+                settings.source.client.membership,
+                settings.quarantine,
+                settings.streams,
+                settings.target.abort_on_send_failure,
+                settings.source.reads_uncommitted,
+                init_producer_id,
+                self._asked.old_brokers,
+            )
+        )
+        if refusals:
+            raise ConfigurationError("; ".join(refusals))
+
+    def _require_topic(self, target: NativeAdmin, deadline: Deadline) -> None:
+        topic = self._flow.positions_topic
+        layout = target.layout(topic, deadline)
+        if not layout.partitions:
+            for outcome in target.create_topics([topic_to_create(topic, BUNDLES, layout.brokers)], deadline):
+                if outcome.error:
+                    raise HostError(f"positions topic {topic} cannot be created: {outcome.error}")
+            layout = target.layout(topic, deadline)
+        found, _ = target.properties([topic], deadline)
+        properties = {each.name: each.value or "" for each in found.get(topic, ())}
+        verdict = judge_topic(
+            topic, FoundTopic(layout.partitions, layout.replicas, properties), BUNDLES, layout.brokers
+        )
+        if verdict.refusals:
+            raise ConfigurationError("; ".join(verdict.refusals))
+        for warning in verdict.warnings:
+            events.emit(events.POSITIONS_AT_RISK, what=warning)
+
+    def _claim_flow(self, cluster: str, deadline: Deadline) -> None:
+        flow = self._flow
+        with closing(BundleRuns(self._settings.target.client, self._asked.transaction_timeout)) as runs:
+            runs.run(flow.bundle(FLOW), _FlowRecord(flow, cluster), deadline)
+
+
+class _FlowRecord:
+    """The contents of the bundle whose transactions write the flow's record: the number of bundles, and the source."""
+
+    def __init__(self, flow: FlowBundles, cluster: str) -> None:
+        self._flow = flow
+        self._cluster = cluster
+
+    def claim(self) -> PositionsRecord:
+        """Return the record of this process."""
+        return encode_claim(Claim(FLOW, BUNDLES, self._cluster, socket.gethostname(), -1, epoch_ms()))
+
+    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+        """Return the number of bundles, to be written where it is not known; raise Undecided for another flow's."""
+        topic = self._flow.positions_topic
+        found = read_bundle(self._flow.bundle(FLOW).positions, BUNDLES, rows).flow
+        if doubt := flow_doubt(found, BUNDLES, self._cluster, topic):
+            raise Undecided(f"exactly once cannot begin: {doubt}")
+        number = ((TopicPartition(topic, 0), BUNDLES),)
+        return ((), number) if found is None else (number, ())
+
+    def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
+        """Return the flow's record."""
+        return [encode_flow(FlowRecord(bundles, self._cluster, epoch_ms())) for _, bundles in positions]

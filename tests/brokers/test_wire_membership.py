@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any
@@ -27,71 +26,12 @@ from legacy_mm.config import property_names
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.errors import StreamFailure
-from legacy_mm.model import EARLIEST, Offsets, TopicPartition
+from legacy_mm.model import EARLIEST, TopicPartition
+from tests.fixtures.memberships import Membership
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
 PARTITIONS = 4
-
-
-class Membership(threading.Thread):
-    """A member on a thread of its own, as a stream has it, and all that its listener heard."""
-
-    def __init__(self, make: Callable[[MembershipListener], Member], topics: set[str]) -> None:
-        super().__init__(daemon=True)
-        self.heard: list[tuple[str, frozenset[TopicPartition]]] = []
-        self.settled: list[tuple[Offsets, Mapping[TopicPartition, Any]]] = []
-        self.owned: frozenset[TopicPartition] = frozenset()
-        self.at_revoke: dict[TopicPartition, int] = {}
-        self.during_revoke = threading.Event()
-        self.during_revoke.set()
-        self.found: dict[TopicPartition, int] = {}
-        self.failure: BaseException | None = None
-        self.wanted = topics
-        self._make = make
-        self._orders: list[Callable[[Member], None]] = []
-        self._over = threading.Event()
-        self.start()
-
-    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        self.heard.append(("assigned", partitions))
-        self.owned = partitions
-
-    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        self.heard.append(("revoked", partitions))
-        self.during_revoke.wait()
-        if self.at_revoke:
-            self._member.commit({each: offset for each, offset in self.at_revoke.items() if each in partitions})
-        self.owned = frozenset()
-
-    def lost(self, partitions: frozenset[TopicPartition]) -> None:
-        self.heard.append(("lost", partitions))
-        self.owned = frozenset()
-
-    def committed(self, offsets: Offsets, failed: Mapping[TopicPartition, Any]) -> None:
-        self.settled.append((offsets, failed))
-
-    def order(self, what: Callable[[Member], None]) -> None:
-        """To be done on the member's own thread."""
-        self._orders.append(what)
-
-    def close(self) -> None:
-        """Leave the group, at most once."""
-        self._over.set()
-        self.join(SECONDS)
-
-    def run(self) -> None:
-        self._member = self._make(self)
-        self._member.subscribe(self.wanted)
-        try:
-            while not self._over.is_set():
-                self._member.poll(0.05)
-                while self._orders:
-                    self._orders.pop(0)(self._member)
-        except BaseException as error:  # noqa: BLE001 - asked for by the test
-            self.failure = error
-        finally:
-            self._member.close()
 
 
 Join = Callable[..., Membership]

@@ -253,6 +253,14 @@ TOPIC_WAITS = Event(
     "copied; {advice}",
 )
 TOPIC_GOES_ON = Event("topic-goes-on", logging.INFO, "Topic {topic} can be written at the target again")
+TOPICS_LEFT_OUT = Event(
+    "topics-left-out",
+    logging.WARNING,
+    "[{client}] Not all members of the group want these topics, so nobody copies them until all do: {topics}",
+)
+TOPICS_TAKEN_IN = Event(
+    "topics-taken-in", logging.INFO, "[{client}] All members of the group want the same topics again, and copy them"
+)
 NOT_COPIED = Event(
     "not-copied",
     logging.WARNING,

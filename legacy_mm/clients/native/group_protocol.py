@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.consumer import HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest, SyncGroupRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
+from legacy_mm.exactly_once.evidence import GroupMember
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.assignors import Subscriber
 
@@ -24,7 +26,6 @@ class GroupTerms:
 
     group: str
     instance: str | None
-    assignors: tuple[str, ...]
     session_timeout: float
     heartbeat_interval: float
     rebalance_timeout: float
@@ -40,9 +41,33 @@ class Identity(NamedTuple):
     instance: str | None
 
 
-def join(terms: GroupTerms, member: str, topics: frozenset[str]) -> Any:
-    """Ask to be a member that wants these topics."""
-    wanted = ConsumerProtocolSubscription(version=_PLAIN, topics=sorted(topics), user_data=None).encode()
+class Subscription(NamedTuple):
+    """A member of the group, of any client, as its leader sees it."""
+
+    subscriber: Subscriber
+    user_data: bytes | None
+
+
+class MemberShare(NamedTuple):
+    """A member's share of the partitions, as the leader gives it."""
+
+    partitions: Collection[TopicPartition]
+    user_data: bytes | None = None
+
+
+class GroupDescription(NamedTuple):
+    """A group as its coordinator describes it."""
+
+    protocol: str
+    """The one by which the members share out; empty while they join, and if there are none."""
+    members: tuple[GroupMember, ...]
+
+
+def join(
+    terms: GroupTerms, member: str, topics: frozenset[str], protocols: Collection[str], user_data: bytes | None
+) -> Any:
+    """Ask to be a member that wants these topics, by one of these protocols."""
+    wanted = ConsumerProtocolSubscription(version=_PLAIN, topics=sorted(topics), user_data=user_data).encode()
     protocol = JoinGroupRequest.JoinGroupRequestProtocol
     return JoinGroupRequest(
         group_id=terms.group,
@@ -51,7 +76,7 @@ def join(terms: GroupTerms, member: str, topics: frozenset[str]) -> Any:
         member_id=member,
         group_instance_id=terms.instance,
         protocol_type=_CONSUMERS,
-        protocols=[protocol(name=name, metadata=wanted) for name in terms.assignors],
+        protocols=[protocol(name=name, metadata=wanted) for name in protocols],
     )
 
 
@@ -68,7 +93,7 @@ def heartbeat(who: Identity) -> Any:
     )
 
 
-def sync(who: Identity, protocol: str | None, shares: Mapping[str, Collection[TopicPartition]]) -> Any:
+def sync(who: Identity, protocol: str | None, shares: Mapping[str, MemberShare]) -> Any:
     """Ask for the member's share; the leader says what everybody gets."""
     return SyncGroupRequest(
         group_id=who.group,
@@ -84,27 +109,46 @@ def sync(who: Identity, protocol: str | None, shares: Mapping[str, Collection[To
     )
 
 
-def _encoded(share: Collection[TopicPartition]) -> bytes:
+def _encoded(share: MemberShare) -> bytes:
     by_topic: dict[str, list[int]] = {}
-    for topic, partition in share:
+    for topic, partition in share.partitions:
         by_topic.setdefault(topic, []).append(partition)
     rows = [
         ConsumerProtocolAssignment.TopicPartition(topic=topic, partitions=numbers)
         for topic, numbers in by_topic.items()
     ]
-    encoded: bytes = ConsumerProtocolAssignment(version=_PLAIN, assigned_partitions=rows, user_data=None).encode()
+    assignment = ConsumerProtocolAssignment(version=_PLAIN, assigned_partitions=rows, user_data=share.user_data)
+    encoded: bytes = assignment.encode()
     return encoded
 
 
-def partitions(assignment: Any) -> frozenset[TopicPartition]:
+def share(assignment: Any) -> MemberShare:
     """Decode the share that the leader has encoded for a member."""
     if not assignment:
-        return frozenset()
-    rows = ConsumerProtocolAssignment.decode(bytes(assignment)).assigned_partitions
-    return frozenset(TopicPartition(row.topic, number) for row in rows for number in row.partitions)
+        return MemberShare(frozenset())
+    decoded = ConsumerProtocolAssignment.decode(bytes(assignment))
+    rows = decoded.assigned_partitions
+    partitions = frozenset(TopicPartition(row.topic, number) for row in rows for number in row.partitions)
+    return MemberShare(partitions, _or_none(decoded.user_data))
 
 
-def subscriber(member: Any) -> Subscriber:
+def subscription(member: Any) -> Subscription:
     """Decode the subscription of a member, of any client, as the leader receives it."""
     wanted = ConsumerProtocolSubscription.decode(bytes(member.metadata))
-    return Subscriber(member.member_id, member.group_instance_id, frozenset(wanted.topics))
+    subscriber = Subscriber(member.member_id, member.group_instance_id, frozenset(wanted.topics))
+    return Subscription(subscriber, _or_none(wanted.user_data))
+
+
+def _or_none(user_data: Any) -> bytes | None:
+    return None if user_data is None else bytes(user_data)
+
+
+def describe(groups: Collection[str]) -> Any:
+    """Ask for the state and the members of each group."""
+    return DescribeGroupsRequest(groups=list(groups))
+
+
+def description(row: Any) -> GroupDescription:
+    """Return what the answer to `describe` says of a group."""
+    members = tuple(GroupMember(each.client_id, each.client_host) for each in row.members)
+    return GroupDescription(row.protocol_data, members)

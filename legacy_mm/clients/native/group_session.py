@@ -19,12 +19,13 @@ from legacy_mm.clients.native import error_text, group_protocol, offset_requests
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.coordinator import Coordinator, CoordinatorMoved
-from legacy_mm.clients.native.group_protocol import GroupTerms, Identity
+from legacy_mm.clients.native.group_protocol import GroupTerms, Identity, MemberShare
+from legacy_mm.clients.native.sharing import Sharing
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.exactly_once.evidence import GroupOffset
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.policies.assignors import ASSIGNORS
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, ErrorCode
 
@@ -86,6 +87,8 @@ class GroupSession:
     def __init__(
         self,
         terms: GroupTerms,
+        sharing: Sharing,
+        commit_metadata: str,
         cluster: Cluster,
         tell: Callable[[News], None],
         on_trouble: Callable[[str], None],
@@ -96,6 +99,8 @@ class GroupSession:
         self.polled = self.heard
         """When the member's own thread was last here."""
         self._terms = terms
+        self._sharing = sharing
+        self._commit_metadata = commit_metadata
         self._timeout = terms.session_timeout / 3  # then another broker may keep the group
         self._cluster = cluster
         self._coordinator = Coordinator(cluster, terms.group)
@@ -110,6 +115,8 @@ class GroupSession:
         self._waits = False
         """True while the member waits for others to join."""
         self._next_beat = float("inf")
+        self._confirmed = _NO_GENERATION, float("-inf")
+        """A generation, and when the last heartbeat was sent that the coordinator took as one of it."""
         self._done: Counter[str] = Counter(heartbeats=0, joins=0, syncs=0)
         self._next_report = monotonic() + _STATISTICS_INTERVAL
         self._closing = Event()
@@ -126,14 +133,24 @@ class GroupSession:
         """Commit as of this generation: then the news is `CommitDone`."""
         self._orders.put(lambda: self._tell(self._commit(generation, offsets)))
 
-    def committed(self, partitions: Collection[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
+    def committed(self, partitions: Collection[TopicPartition], timeout: float) -> dict[TopicPartition, GroupOffset]:
         """Return the group's offsets; this waits. Raise TimeoutError, StreamFailure."""
-        found: Future[dict[TopicPartition, int]] = Future()
+        found: Future[dict[TopicPartition, GroupOffset]] = Future()
         self._orders.put(lambda: self._fetch(partitions, timeout, found))
         try:
             return found.result(timeout)
         except TimeoutError as error:
             raise TimeoutError(str(error) or f"no answer within {timeout:g} s") from None
+
+    def ask_heartbeat(self) -> None:
+        """Send a heartbeat at once, unless one that is sent from now on has been answered by then."""
+        moment = monotonic()
+        self._orders.put(lambda: self._hurry(moment))
+
+    def confirmed_after(self, generation: int, moment: float) -> bool:
+        """Return True if a heartbeat of this generation was sent after that moment, and answered with success."""
+        confirmed, sent = self._confirmed
+        return confirmed == generation and sent > moment
 
     def leave(self) -> None:
         """Leave the group; a static member sends nothing and keeps its partitions until its session expires."""
@@ -207,7 +224,12 @@ class GroupSession:
                     self._pause()
 
     def _join_once(self, topics: frozenset[str]) -> bool:
-        joined = self._wait("joins", group_protocol.join(self._terms, self._member, topics))
+        if not self._member:
+            self._look_at_group()
+        request = group_protocol.join(
+            self._terms, self._member, topics, self._sharing.protocols, self._sharing.user_data()
+        )
+        joined = self._wait("joins", request)
         if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
             self._member = joined.member_id
             raise _JoinAgain(True)
@@ -217,10 +239,12 @@ class GroupSession:
         who = self._identity()._replace(generation=joined.generation_id)
         synced = self._wait("syncs", group_protocol.sync(who, joined.protocol_name, shares))
         self._check(synced.error_code)
+        share = group_protocol.share(synced.assignment)
+        self._sharing.take(joined.generation_id, share)
         self._counts, self._generation, self._told = counts, joined.generation_id, False
         self.heard = monotonic()
         self._next_beat = self.heard + self._terms.heartbeat_interval
-        self._tell(Joined(self._generation, topics, group_protocol.partitions(synced.assignment)))
+        self._tell(Joined(self._generation, topics, frozenset(share.partitions)))
         return True
 
     def _wait(self, counted: str, request: Any) -> Any:
@@ -240,20 +264,33 @@ class GroupSession:
             self._member = ""
         elif code in COORDINATOR_MOVED:
             self._coordinator.forget()
+        elif code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL and self._look_at_group():
+            self._on_trouble(error_text.text(code))  # they join just now: their protocol is known later
         elif code not in GENERATION_OVER and not error_codes.is_retriable(code):
             raise StreamFailure(f"the group refuses this member: {error_text.text(code)}")
         raise _JoinAgain(code == ErrorCode.UNKNOWN_MEMBER_ID)
 
-    def _shares(self, joined: Any) -> tuple[dict[str, list[TopicPartition]], Mapping[str, int]]:
+    def _look_at_group(self) -> bool:
+        """Look whether the members may be joined, and raise StreamFailure if not; False: that does not matter."""
+        if (doubt := self._sharing.doubt) is None:
+            return False
+        (row,) = self._coordinator.call(group_protocol.describe([self._terms.group]), self._timeout).groups
+        if row.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
+            self._check(row.error_code)
+        if why := doubt(self._terms.group, group_protocol.description(row)):
+            raise StreamFailure(why)
+        return True
+
+    def _shares(self, joined: Any) -> tuple[Mapping[str, MemberShare], Mapping[str, int]]:
         """Return, as the leader, each member's share, and the partition counts."""
-        members = [group_protocol.subscriber(member) for member in joined.members]
-        topics = {topic for member in members for topic in member.topics}
+        members = [group_protocol.subscription(member) for member in joined.members]
+        topics = {topic for member in members for topic in member.subscriber.topics}
         self._cluster.watch(topics)
         self._cluster.refresh()
         counts = {topic: self._cluster.partitions(topic) for topic in topics}
         if joined.skip_assignment:  # a static leader that has come back: the group goes on as it was
             return {}, counts
-        return ASSIGNORS[joined.protocol_name](members, counts), counts
+        return self._sharing.shares(joined.protocol_name, members, counts), counts
 
     # --- being a member
 
@@ -274,11 +311,17 @@ class GroupSession:
             return
         self._take_beat(answer.error_code, now)
 
+    def _hurry(self, moment: float) -> None:
+        if self._generation != _NO_GENERATION and not self.confirmed_after(self._generation, moment):
+            self._next_beat = moment
+
     def _take_beat(self, code: int, sent: float) -> None:
         if code in (0, ErrorCode.REBALANCE_IN_PROGRESS):
             self.heard = sent  # the coordinator may count from then
             if code:
                 self._rebalancing()
+            else:
+                self._confirmed = self._generation, sent
         elif code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
             self._lost(lambda: self._forget_generation(unknown=code == ErrorCode.UNKNOWN_MEMBER_ID))
         elif code in COORDINATOR_MOVED or error_codes.is_retriable(code):
@@ -315,7 +358,7 @@ class GroupSession:
         if generation != self._generation:
             return _failed(offsets, CommitProblem.REJOINING, "its generation is over")
         request = offset_requests.commit_request(
-            self._identity(), {partition: (offset, "") for partition, offset in offsets.items()}
+            self._identity(), {partition: (offset, self._commit_metadata) for partition, offset in offsets.items()}
         )
         try:
             try:

@@ -13,10 +13,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 
-from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native import error_text, group_protocol
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.coordinator import coordinators
@@ -218,15 +218,15 @@ def _from_coordinators(
 
 
 def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[str]]:
-    for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
+    for row in cluster.call(node, group_protocol.describe(groups)).groups:
         missing = row.error_code == ErrorCode.GROUP_ID_NOT_FOUND
         yield row.group_id, 0 if missing else row.error_code, DEAD if missing else row.group_state
 
 
 def _members(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[tuple[str, ...]]]:
-    for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
-        told = tuple(f"{member.client_id} at {member.client_host.lstrip('/')}" for member in row.members)
-        yield row.group_id, row.error_code, told
+    for row in cluster.call(node, group_protocol.describe(groups)).groups:
+        members = group_protocol.description(row).members
+        yield row.group_id, row.error_code, tuple(f"{each.client_id} at {each.host.lstrip('/')}" for each in members)
 
 
 def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[GroupOffsets]]:

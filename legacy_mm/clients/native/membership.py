@@ -23,10 +23,12 @@ from legacy_mm.clients.native.group_session import (
     News,
     Rebalancing,
 )
+from legacy_mm.clients.native.sharing import ByAssignors, Sharing
 from legacy_mm.clock import monotonic
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure
+from legacy_mm.exactly_once.evidence import GroupOffset
 from legacy_mm.model import Offsets, TopicPartition
 
 _CLOSE_TIMEOUT = 5.0
@@ -43,16 +45,27 @@ class NativeMember:
         on_statistics: Callable[[Statistics], None],
         on_trouble: Callable[[str], None],
         timeout: float,
+        sharing: Sharing | None = None,
+        commit_metadata: str = "",
     ) -> None:
         """Create a member; `on_trouble` gets the reason why the cluster is unreachable; `timeout` is for one
-        request.
+        request. Without `sharing` the assignors of the settings share partitions out. `commit_metadata` goes with
+        every offset that is committed.
         """
         self.name = f"Consumer clientId={client_id}, groupId={settings.membership.group_id}"
         self._listener = listener
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
         self._terms = _terms(settings)
         cluster = Cluster(settings.named(client_id).connection, timeout)
-        self._session = GroupSession(self._terms, cluster, self._news.put, on_trouble, on_statistics)
+        self._session = GroupSession(
+            self._terms,
+            sharing or ByAssignors(settings.membership.assignors),
+            commit_metadata,
+            cluster,
+            self._news.put,
+            on_trouble,
+            on_statistics,
+        )
         self._topics: frozenset[str] = frozenset()
         self._changed = self._joining = False
         self._held: Joined | None = None
@@ -78,7 +91,24 @@ class NativeMember:
 
     def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
         """Return the group's committed offsets; omit partitions without one. Raise TimeoutError, StreamFailure."""
+        found = self.committed_with_metadata(partitions, timeout)
+        return {partition: each.offset for partition, each in found.items()}
+
+    def committed_with_metadata(
+        self, partitions: Iterable[TopicPartition], timeout: float
+    ) -> dict[TopicPartition, GroupOffset]:
+        """Return the same with the metadata that was committed. Raise TimeoutError, StreamFailure."""
         return self._session.committed(list(partitions), timeout)
+
+    def ask_heartbeat(self) -> None:
+        """Send a heartbeat at once, for `confirmed_after`; nothing while there is no generation."""
+        self._session.ask_heartbeat()
+
+    def confirmed_after(self, moment: float) -> bool:
+        """Return True if a heartbeat of the present generation was sent after `moment` (`clock.monotonic`) and
+        answered with success; that the group rebalances is no success.
+        """
+        return self._held is not None and self._session.confirmed_after(self._held.generation, moment)
 
     def commit(self, offsets: Offsets) -> None:
         """Commit without waiting; the outcome comes to the listener out of a later `poll()`."""
@@ -166,7 +196,6 @@ def _terms(settings: ConsumerSettings) -> GroupTerms:
     return GroupTerms(
         group=membership.group_id,
         instance=membership.instance_id,
-        assignors=membership.assignors,
         session_timeout=membership.session_timeout,
         heartbeat_interval=membership.heartbeat_interval,
         rebalance_timeout=membership.max_poll_interval,

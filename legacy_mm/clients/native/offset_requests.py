@@ -13,6 +13,7 @@ from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.coordinator import CoordinatorMoved
 from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.errors import StreamFailure
+from legacy_mm.exactly_once.evidence import GroupOffset
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, MEMBER_UNKNOWN, is_retriable
 
@@ -89,13 +90,17 @@ def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:
     )
 
 
-def fetched(answer: Any) -> dict[TopicPartition, int]:
+def fetched(answer: Any) -> dict[TopicPartition, GroupOffset]:
     """Return the offsets of partitions that have one; raise CoordinatorMoved, TimeoutError, StreamFailure."""
     told = answer.groups[0] if answer.groups else answer
     _check([told.error_code or 0])
     found = dict(rows(told))
     _check(row.error_code for row in found.values())
-    return {partition: row.committed_offset for partition, row in found.items() if row.committed_offset >= 0}
+    return {
+        partition: GroupOffset(row.committed_offset, row.metadata or "")
+        for partition, row in found.items()
+        if row.committed_offset >= 0
+    }
 
 
 def _check(codes: Iterable[int]) -> None:

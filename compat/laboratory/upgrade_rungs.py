@@ -24,6 +24,7 @@ WEST, EAST = "west", "east"
 """The aliases of the samples."""
 HEARTBEATS, CHECKPOINTS = "heartbeats", f"{WEST}.checkpoints.internal"
 SYNCS, MAP = f"mm2-offset-syncs.{WEST}.internal", f"mm2-offset-map.{WEST}.internal"
+POSITIONS = f"legacy-mm-positions.GROUP.{WEST}.{EAST}.internal"
 SIZE, RETENTION = "max.message.bytes", "retention.ms"
 READER: Rule = ("orders.eu", "LITERAL", "User:report", "*", "READ", "ALLOW")
 WRITER: Rule = ("orders.eu", "LITERAL", "User:shop", "*", "WRITE", "ALLOW")
@@ -227,6 +228,21 @@ def _brought_over(scene: Scene) -> str:
     return f"{_groups(scene)} at the target: what is left for their consumers there is what is left at the source"
 
 
+def _committed_once(scene: Scene) -> str:
+    waves = scene.waves
+    count = 0
+    for each in waves.last():
+        seen, there = (
+            sum(record.partition >= 0 for record in read_all(waves.target, each.copy, isolation=isolation))
+            for isolation in ("read_committed", "read_uncommitted")
+        )
+        if seen != there:
+            raise NotAsPromised(f"{there - seen} records in {each.copy} are in no committed transaction")
+        count += sum(each.target[1].values()) - sum(each.target[0].values())
+    positions = len(read_all(waves.target, POSITIONS, isolation="read_committed"))
+    return f"{count:,} records and markers, all committed together with {positions} records of positions in {POSITIONS}"
+
+
 def _copies_of(scene: Scene) -> list[tuple[str, Place, int]]:
     """Group, partition at the target, and the offset that is committed at the source."""
     prefix = scene.waves.last()[0].rules.prefix
@@ -290,5 +306,6 @@ RUNGS: tuple[Rung, ...] = (
     Rung("emit.offset-syncs.enabled", _synced, planned=frozenset({"create-topic"}), topics=(SYNCS, MAP)),
     Rung("emit.checkpoints.enabled", _checkpointed, planned=frozenset({"create-topic"}), topics=(CHECKPOINTS,)),
     Rung("sync.group.offsets.enabled", _brought_over),
+    Rung("exactly.once", _committed_once, topics=(POSITIONS,)),
 )
 """In the order of `legacy-mm features`."""

@@ -253,8 +253,8 @@ class QuarantineSettings:
         return self.refused or (self.failed and self.topic is None)
 
 
-class CommittedOffset(NamedTuple):
-    """The group's offset of a source partition."""
+class MarkedOffset(NamedTuple):
+    """The group's offset of a source partition, and its metadata."""
 
     topic: str
     partition: int
@@ -278,7 +278,7 @@ class ExactlyOnceSettings:
     """The user takes the risk of a target before Kafka 2.5."""
     generation: int = -1
     """The generation of the group in which a copy job runs."""
-    group_offsets: Sequence[CommittedOffset] = ()
+    group_offsets: Sequence[MarkedOffset] = ()
     """The group's offsets for the partitions of a copy job."""
 
 

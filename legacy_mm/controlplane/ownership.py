@@ -12,7 +12,7 @@ from typing import Protocol, cast
 
 from legacy_mm.clients.api import Member
 from legacy_mm.clock import monotonic
-from legacy_mm.config.settings import CommittedOffset
+from legacy_mm.config.settings import MarkedOffset
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.controlplane.positions import PositionStore
 from legacy_mm.exactly_once.evidence import GroupOffset, mark
@@ -84,7 +84,7 @@ class BundleOffsets:
         """The group's generation at the last question."""
         return self._generation
 
-    def evidence(self, offsets: Offsets) -> list[CommittedOffset]:
+    def evidence(self, offsets: Offsets) -> list[MarkedOffset]:
         """Return what is known of the group for a copy job that begins with these offsets.
 
         What this process has committed itself needs no question: the position at the target is as far at least.
@@ -93,4 +93,4 @@ class BundleOffsets:
             partition: GroupOffset(offset, self._mark) for partition, offset in offsets.items() if offset >= 0
         }
         known = {**known, **self._found}
-        return [CommittedOffset(*partition, *known[partition]) for partition in offsets if partition in known]
+        return [MarkedOffset(*partition, *known[partition]) for partition in offsets if partition in known]

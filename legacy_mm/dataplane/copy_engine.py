@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
@@ -19,11 +18,12 @@ from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Progress, Started, TaskConfig
+from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Progress, TaskConfig
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, trouble_log
 from legacy_mm.dataplane.copy_measures import CopyMeasures
+from legacy_mm.dataplane.delivery import AtLeastOnce, Delivery
 from legacy_mm.dataplane.empty_copies import Copying, EmptyCopies
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.held_partitions import HeldPartitions
@@ -42,9 +42,6 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 from legacy_mm.protocol.record_set import Arrived
-
-if TYPE_CHECKING:
-    from legacy_mm.dataplane.bundles import Bundles
 
 _POLL_TIMEOUT = 0.1
 _LAST_TIMEOUT = 20.0
@@ -83,7 +80,6 @@ class CopyEngine:
         names = {} if handled else config.names  # its records have the names of the target
         self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._appending = False
-        self._records = 0
         self._report_interval = min(BEAT_INTERVAL, config.report_interval)
         self._next_report = monotonic()
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
@@ -100,20 +96,24 @@ class CopyEngine:
         self._topics = TargetTopics(config, self._target, self._retries, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
         self._exit: HandlerExit | None = None
-        self._bundles: Bundles | None = None
-        if config.exactly_once is not None:
-            from legacy_mm.dataplane.bundles import Bundles
-
-            self._bundles = Bundles(
-                config, config.exactly_once, self._appender, self._fetcher, self._pieces, self, report
-            )
-        services = StageServices(config, self._router, self._at_source, self._partitions, self._held, self._fail)
+        counts = self._source.partitions, self._partitions
+        services = StageServices(config, self._router, *counts, self._held, self._fail)
         self._stage: BatchStage = PlainStage(services)
         if config.handler is not None:
             from legacy_mm.dataplane.handler_stage import HandlerStage
 
             self._exit = HandlerExit(self._prove_sent, report)
             self._stage = HandlerStage(services, beat, self._exit)
+        self.delivery = self._make_delivery()
+
+    def _make_delivery(self) -> Delivery:
+        config, ends = self._config, (self._appender, self._fetcher)
+        if config.exactly_once is None:
+            work = self._turn if self._exit is None else None  # a handler is called by one thread
+            return AtLeastOnce(config, *ends, self, self._report, self._retries, work)
+        from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
+
+        return ExactlyOnce(config, config.exactly_once, *ends, self, self._report, self._pieces)
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
@@ -139,18 +139,11 @@ class CopyEngine:
     def _run(self) -> Offsets:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
             cluster.keep_fresh(traffic.on_trouble)
-        config = self._config
-        if self._bundles is not None:
-            self._bundles.begin()
-        elif started := self._retries.ask(lambda: self._fetcher.start(config.offsets), config.api_timeout):
-            self._report(started)
-        # a handler is called by one thread, and so is a transaction's owner
-        work = self._turn if self._exit is None and self._bundles is None else None
-        admits = None if self._bundles is None else self._bundles.takes
+        self.delivery.begin()
         while not self._stopping.is_set():
             if self._halving:
                 self._appender.wait_empty(_POLL_TIMEOUT)
-            fetched = self._fetcher.take(0.0 if self._halving else _POLL_TIMEOUT, work, admits)
+            fetched = self.delivery.take(0.0 if self._halving else _POLL_TIMEOUT)
             self._turn([] if fetched is None else [fetched])
             if self._exit is not None and self._exit.asked:
                 self._wait_for_end(self._exit)
@@ -187,17 +180,11 @@ class CopyEngine:
         """Resume from any thread the partitions that reported a gap."""
         self._resume.append(offsets)
 
-    def confirmed(self, bundles: Sequence[int]) -> None:
-        """Note from any thread that the group's generation holds these bundles."""
-        if self._bundles is not None:
-            self._bundles.confirmed(bundles)
-
     def purge(self) -> None:
         """Purge all unsent records; call this after `run`."""
         self._fetcher.close()
         self._appender.purge()
-        if self._bundles is not None:
-            self._bundles.close()
+        self.delivery.close()
 
     # --- copying
 
@@ -222,7 +209,7 @@ class CopyEngine:
         if found is None:
             return False
         targets = {TopicPartition(topic, each.partition) for topic, route in found.routes for each in route.batches}
-        if self._bundles is None and not all(map(self._appender.takes, targets)):
+        if not self.delivery.takes(targets):
             offset = max(begin, arrived.batch.header.base_offset)
             self._held.hold(source, offset, found.routes[0][0], 1, targets)
             self._stage.waits(source)
@@ -230,28 +217,16 @@ class CopyEngine:
         measured = self._measures.outbound(source, arrived, begin, found)
         parts = sum(len(route.batches) for _, route in found.routes)
         lone = 0 if self._refused is None else sum(len(route.too_large) for _, route in found.routes)
-        if self._bundles is not None:
-            parts += 1  # the commit
-        piece = self._pieces.open(source, found.next_offset, parts + lone, measured.counted)
-        bundle = None if self._bundles is None else self._bundles.of(source)
-        if bundle is not None:
-            bundle.begin_piece(piece, targets)
-        sent = all(self._send_route(topic, route, piece, measured.sized) for topic, route in found.routes)
-        if bundle is not None:
-            bundle.end_piece(complete=sent)
-        if not sent:
+        piece = self._pieces.open(source, found.next_offset, parts + lone + self.delivery.parts, measured.counted)
+        self.delivery.begin_piece(piece, targets)
+        complete = all(self._append(topic, route, piece, measured.sized) for topic, route in found.routes)
+        self.delivery.end_piece(piece, sum(route.records for _, route in found.routes), complete=complete)
+        if not complete:
             return False
         self._read.carried(source, found.records, len(arrived.batch.buffer), found.next_offset)
         if found.failure is not None:
             raise found.failure
         return self._exit is None or not self._exit.asked
-
-    def _send_route(self, topic: str, route: Route, piece: Piece, sized: Sized | None) -> bool:
-        self._refuse_too_large(topic, route, piece)
-        if not self._append(topic, route, piece, times_of(sized, route)):
-            return False
-        self._records += route.records
-        return True
 
     def _refuse_too_large(self, topic: str, route: Route, piece: Piece) -> None:
         for _, large, offsets in route.too_large:
@@ -260,10 +235,11 @@ class CopyEngine:
             else:
                 self._refused.add(Part(piece, offsets, None), large, error_text.meaning(ErrorCode.MESSAGE_TOO_LARGE))
 
-    def _append(self, topic: str, route: Route, piece: Piece, times: Sequence[Times | None]) -> bool:
+    def _append(self, topic: str, route: Route, piece: Piece, sized: Sized | None) -> bool:
         """Give the batches of a route to the appender; return False if a stop came before there was room for them."""
+        self._refuse_too_large(topic, route, piece)
         source, names = piece.partition, self._config.names
-        for (number, made, offsets), each in zip(route.batches, times, strict=True):
+        for (number, made, offsets), each in zip(route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
                 return False
             whole = made if self._batches.check_crcs or self._exit is not None else seal(*made)
@@ -271,20 +247,10 @@ class CopyEngine:
             part = Part(piece, offsets, each, number != source.partition, topic == names[source.topic])
             if not self._answered:
                 self._empty_copies.before_sending(part, number)
-            if not self._append_part(target, whole, part):
+            if not self.delivery.append(piece, target, whole, part):
                 return False
             self._written.carried(target, made.header.records, len(made.buffer))
         return True
-
-    def _append_part(self, target: TopicPartition, batch: RecordBatch, opaque: Part | Aside) -> bool:
-        """Append to the target, within the piece's transaction where there is one; return False if that is over."""
-        if self._bundles is None:
-            self._appender.append(target, batch, opaque)
-            return True
-        return self._bundles.of(opaque.piece.partition).append(target, batch, opaque)
-
-    def _at_source(self, topic: str) -> int:
-        return self._source.partitions(topic)
 
     def _partitions(self, topic: str, least: int, *, named: bool = False) -> int:
         """Return the number of partitions as `TargetTopics.partitions` does, of a target that has answered."""
@@ -313,13 +279,9 @@ class CopyEngine:
     def _tend(self, *, blocked: bool) -> None:
         refused = self._appender.take_refused()  # first: it comes behind what its queue has acknowledged
         for acknowledged in self._appender.take_acknowledged():
-            if self._bundles is None:
-                self.count(acknowledged)
-            else:
-                self._bundles.keep(acknowledged)
+            self.delivery.acknowledged(acknowledged)
         self._appender.tend()
-        if self._bundles is not None:
-            self._bundles.tend(busy=self._refused is not None and not self._refused.is_empty())
+        self.delivery.tend()
         self._halving = bool(refused)
         for each in refused:
             self._deal_with(each)
@@ -341,7 +303,7 @@ class CopyEngine:
 
     def _deal_with(self, refused: ProducerBatch) -> None:
         """Send other batches in its place; what none of them can mend has failed, in the end each record alone."""
-        if refused.queue.abandoned or (self._bundles is not None and self._bundles.refused(refused)):
+        if self.delivery.refused(refused):
             return
         topic, number = refused.queue.partition
         if error_codes.needs_new_producer(refused.refusal):
@@ -350,7 +312,7 @@ class CopyEngine:
             self._retries.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
             return
         if self._refused is not None and isinstance(refused.opaque, Aside):
-            self._refused.not_taken(refused.opaque, _why(refused))
+            self._refused.not_taken(refused.opaque, refused.why)
             self._drop(refused)
             return
         piece, offsets, _, moved, in_copy = refused.opaque
@@ -360,7 +322,7 @@ class CopyEngine:
         for each, why in failed:
             if self._refused is not None and error_codes.refuses_the_record(refused.refusal):
                 piece.missing += 1
-                self._refused.add(Part(piece, each.offsets, None), each.batch, why or _why(refused))
+                self._refused.add(Part(piece, each.offsets, None), each.batch, why or refused.why)
             else:
                 self._fail(topic, each.batch, refused.refusal, why or refused.reason)
                 self._failures.raise_if_ending()
@@ -405,8 +367,7 @@ class CopyEngine:
     def _append_aside(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
         if not self._wait_for_room():
             return False
-        self._append_part(partition, batch, aside)
-        return True
+        return self.delivery.append(aside.piece, partition, batch, aside)
 
     def _fail(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
         why, name = reason or error_text.meaning(code), error_codes.name(code)
@@ -420,18 +381,12 @@ class CopyEngine:
             self._held.forget(gap.topic_partition)
             self._send_progress(blocked=False)
             self._report(gap)
-        while self._resume:
-            if self._bundles is not None and not self._bundles.may_jump(self._resume[0]):
-                return
+        while self._resume and self.delivery.may_resume(self._resume[0]):
             resumed = self._resume.pop(0)
             self._fetcher.resume(resumed)
             for partition in resumed:
                 self.forget(partition)
-            if self._bundles is not None:
-                self._bundles.jump(resumed)
-            self._report(Started(resumed))
-        while started := self._fetcher.take_started():
-            self._report(started)
+            self.delivery.resumed(resumed)
 
     def forget(self, partition: TopicPartition) -> None:
         """Forget all that was read of a partition, which goes on at another position."""
@@ -459,15 +414,16 @@ class CopyEngine:
         waits = blocked or bool(unwritable)
         filtered, failed = self._stage.counts()
         quarantined += failed
-        return Progress(moved, self._records, dict(self._failures.dropped), waits, filtered, quarantined, unwritable)
+        return Progress(
+            moved, self.delivery.records, dict(self._failures.dropped), waits, filtered, quarantined, unwritable
+        )
 
     def _finish(self) -> Offsets:
         """Finish: (1) read no more; (2) wait for the target, and report that the task lives; (3) report what is
         unacknowledged.
         """
         self._fetcher.close()
-        if self._bundles is not None:
-            self._bundles.stop()
+        self.delivery.stop()
         self._drain(self._stop_deadline.expired)
         empty = self._all_settled(0.0)
         self._send_progress(blocked=not empty)
@@ -478,8 +434,7 @@ class CopyEngine:
     def _leave_nothing_behind(self) -> None:
         """Purge the queue: the next owner starts at the safe offsets, and need not copy acknowledged records twice."""
         self._fetcher.close()
-        if self._bundles is not None:
-            self._bundles.stop()
+        self.delivery.stop()
         deadline = Deadline.after(_LAST_TIMEOUT)
         self._drain(lambda: deadline.expired() or self._stopping.is_set())
         self._send_progress(blocked=False)
@@ -492,11 +447,4 @@ class CopyEngine:
 
     def _all_settled(self, seconds: float) -> bool:
         """Return True if every record is at the target, or in the quarantine, and committed."""
-        if self._bundles is not None and not self._bundles.is_over():
-            self._appender.wait_for_news(seconds)
-            return False
-        return self._appender.wait_empty(seconds) and (self._refused is None or self._refused.is_empty())
-
-
-def _why(refused: ProducerBatch) -> str:
-    return refused.reason or error_text.meaning(refused.refusal)
+        return self.delivery.is_over(seconds) and (self._refused is None or self._refused.is_empty())

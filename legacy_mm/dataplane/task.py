@@ -210,7 +210,7 @@ class CopyTask:
             elif isinstance(frame, Resume) and self._engine is not None:
                 self._engine.resume(frame.offsets)
             elif isinstance(frame, OwnershipConfirmed) and self._engine is not None:
-                self._engine.confirmed(frame.bundles)
+                self._engine.delivery.confirmed(frame.bundles)
 
     def check_lease(self) -> None:
         """End the process if the lease is over and the last word is not said."""

@@ -57,13 +57,6 @@ class PieceRead:
     """Target partition and batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchesAdded:
-    """More batches of pieces that were read before: they stand in the place of records that were refused."""
-
-    batches: tuple[tuple[TopicPartition, Hashable], ...]
-
-
 class Timer(Enum):
     """Words of the engine's clock, or of the driver."""
 
@@ -72,7 +65,7 @@ class Timer(Enum):
     STOP = "commit what is open, then end"
 
 
-BundleEvent = Owned | Answered | Unanswered | PositionsRead | PieceRead | BatchesAdded | Timer
+BundleEvent = Owned | Answered | Unanswered | PositionsRead | PieceRead | Timer
 
 
 class First(Enum):

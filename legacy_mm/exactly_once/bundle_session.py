@@ -32,7 +32,6 @@ from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
     AskOwnership,
-    BatchesAdded,
     BundleAction,
     BundleEvent,
     Discard,
@@ -155,8 +154,6 @@ class BundleSession:
                 return self._on_positions(event)
             case PieceRead() if self.takes_pieces:
                 return self._on_piece(event)
-            case BatchesAdded(batches) if self.state in (BundleState.OPEN, BundleState.CLOSING):
-                return self._append_all(batches)
             case Timer.INTERVAL_OVER if self.state is BundleState.OPEN:
                 return self._close()
             case Timer.OVERDUE if self.transaction:

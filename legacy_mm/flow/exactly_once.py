@@ -57,7 +57,7 @@ def of_committed_records(settings: Settings) -> Settings:
 
 
 class ExactlyOnceStream:
-    """What a stream has more with exactly once."""
+    """The things that a stream has more with exactly once."""
 
     def __init__(
         self, settings: Settings, asked: ExactlyOnceFlags, proposals: PositionStore, api_timeout: float
@@ -89,7 +89,7 @@ def stream_of(settings: Settings, proposals: PositionStore) -> ExactlyOnceStream
 
 
 class ExactlyOnceStart:
-    """What must be certain before a flow's first record is read. Made only with exactly once (invariant E)."""
+    """The check before a flow's first record is read. Made only with exactly once (invariant E)."""
 
     def __init__(self, settings: Settings, asked: ExactlyOnceFlags) -> None:
         """Take the flow; raises ConfigurationError for settings that break the promise."""

@@ -64,7 +64,7 @@ Sized = TypeVar("Sized", CreateTopic, AddPartitions)
 
 
 class TopicLayout(NamedTuple):
-    """How a topic lies on the brokers of its cluster."""
+    """The place of a topic on the brokers of its cluster."""
 
     partitions: int
     replicas: int
@@ -93,7 +93,7 @@ class NativeAdmin:
         return self._listing(deadline).cluster_id or ""
 
     def layout(self, topic: str, deadline: Deadline) -> TopicLayout:
-        """Return how a topic lies on the brokers; a missing one has no partition."""
+        """Return a topic's place on the brokers; a missing one has no partition."""
         listing = self._listing(deadline)
         rows = [row for each in listing.topics if each.name == topic for row in each.partitions]
         return TopicLayout(len(rows), min((len(row.replica_nodes) for row in rows), default=0), len(listing.brokers))

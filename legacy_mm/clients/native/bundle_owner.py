@@ -11,17 +11,13 @@ session before the answer does.
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import closing
 from typing import Any, NamedTuple, Protocol
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
-from legacy_mm.clients.native.partition_log import PartitionLog
+from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
 from legacy_mm.clients.native.txn_coordinators import TxnCoordinators
@@ -30,7 +26,6 @@ from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
     AskOwnership,
-    BatchesAdded,
     BundleAction,
     BundleEvent,
     Discard,
@@ -38,7 +33,6 @@ from legacy_mm.exactly_once.bundle_events import (
     FetchFrom,
     HoldPartitions,
     PieceRead,
-    PositionsRead,
     ReadPositions,
     Refuse,
     Report,
@@ -58,7 +52,7 @@ from legacy_mm.exactly_once.txn_requests import (
     Positions,
     PositionsBatch,
 )
-from legacy_mm.model import EARLIEST, TopicPartition
+from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
@@ -72,7 +66,7 @@ LogRow = tuple[int, bytes | None, bytes | None]
 
 
 class BundleWork(Protocol):
-    """What the owner of a bundle does beside its transactions. Called by the thread that tends, but for `weigh`."""
+    """The work of a bundle's owner beside its transactions. Called by the thread that tends, but for `weigh`."""
 
     def ask_ownership(self) -> None:
         """Find out whether the bundle is ours, then tell the owner `Owned`."""
@@ -118,110 +112,24 @@ class OwnBatch(NamedTuple):
     request: Append
 
 
-class _Failed(NamedTuple):
-    error: BaseException
+class OwnerServices(Protocol):
+    """The things that all owners of a process share."""
 
-
-class TransactionClient:
-    """What the owners of a process share. One thread calls `own`, `tend` and the owners."""
-
-    def __init__(
-        self,
-        appender: BatchAppender,
-        transaction_timeout: float,
-        on_trouble: Callable[[str], None],
-        wake: Callable[[], None],
-    ) -> None:
-        """Create it over an appender of its own; `wake` is called, on any thread, when `tend` has something to do."""
-        self.appender = appender
-        self.transaction_timeout = transaction_timeout
-        self._on_trouble = on_trouble
-        self.wake = wake
-        self._events: queue.SimpleQueue[tuple[str, BundleEvent] | _Failed] = queue.SimpleQueue()
-        self._owners: dict[str, BundleOwner] = {}
-        self._closed = threading.Event()
-        self.coordinators = TxnCoordinators(
-            appender.cluster, transaction_timeout, self._came_back, on_trouble, self._failed
-        )
-
-    def own(self, bundle: Bundle, work: BundleWork, interval: float) -> BundleOwner:
-        """Return a new owner, which asks for its bundle; its transactions take pieces for `interval` seconds."""
-        owner = self._owners[bundle.transactional_id] = BundleOwner(self, bundle, work, interval)
-        owner.begin()
-        return owner
-
-    def tell(self, bundle: Bundle, event: BundleEvent) -> None:
-        """Tell an owner of an event, from any thread; `tend` hands it over."""
-        self._events.put((bundle.transactional_id, event))
-        self.wake()
-
-    def tend(self) -> None:
-        """Hand events over, and look at the clock. Raise what no later try can mend."""
-        while not self._events.empty():
-            told = self._events.get()
-            if isinstance(told, _Failed):
-                raise told.error
-            transactional_id, event = told
-            self._owners[transactional_id].handle(event)
-        now = monotonic()
-        for owner in self._owners.values():
-            owner.tend(now)
-
-    def refused(self, refused: ProducerBatch) -> bool:
-        """Deal with a batch that the target refuses for another reason than its records; return False if it is for
-        them.
-        """
-        owner = self._owners.get(refused.queue.transactional_id or "")
-        return owner is not None and owner.refused(refused)
+    appender: BatchAppender
+    coordinators: TxnCoordinators
+    transaction_timeout: float
+    """Seconds."""
+    wake: Callable[[], None]
+    """Lets the thread that tends look around; from any thread."""
 
     def read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
         """Read the bundle's positions until past this offset, and tell the owner; returns at once."""
-        arguments = (bundle, past, work)
-        threading.Thread(target=self._read, args=arguments, name="positions", daemon=True).start()
-
-    def close(self) -> None:
-        """Ask and read nothing more."""
-        self._closed.set()
-        self.coordinators.close()
-
-    def _came_back(self, event: Answered | Unanswered) -> None:
-        self._events.put((event.request.transactional_id, event))
-        self.wake()
-
-    def _failed(self, error: BaseException) -> None:
-        self._events.put(_Failed(error))
-        self.wake()
-
-    def _read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
-        while not self._closed.is_set():
-            try:
-                positions, adopted = work.weigh(list(self._rows(bundle.positions, past)))
-            except (ConnectionLost, ClusterUnreachable) as error:
-                self._on_trouble(str(error))
-                self._closed.wait(_RETRY_PAUSE)
-            except Exception as error:  # noqa: BLE001 - the engine raises it
-                self._failed(error)
-                return
-            else:
-                self.tell(bundle, PositionsRead(positions, adopted))
-                return
-
-    def _rows(self, place: TopicPartition, past: int) -> Iterable[LogRow]:
-        cluster = self.appender.cluster
-        at = cluster.offsets([place], EARLIEST)[place]
-        with closing(PartitionLog(cluster, place, committed_only=True)) as log:
-            while at <= past:
-                part = log.read(at)
-                yield from ((each.offset, each.key, each.value) for each in part.records)
-                at = part.next_offset
-                if self._closed.is_set():
-                    raise ConnectionLost("reading positions was given up")
 
 
 class BundleOwner:
     """One bundle, from its claim to the end of its session."""
 
-    def __init__(self, client: TransactionClient, bundle: Bundle, work: BundleWork, interval: float) -> None:
+    def __init__(self, client: OwnerServices, bundle: Bundle, work: BundleWork, interval: float) -> None:
         self.bundle = bundle
         self.epoch = 0
         """Counts how often all that was read was thrown away."""
@@ -280,6 +188,8 @@ class BundleOwner:
 
         A session hears of a piece at once only where the transaction begins or reaches another target partition.
         """
+        if end <= self._next[partition]:
+            return  # nothing of it is new
         new = [each for each in targets if each not in self._data]
         begins = self._session.transaction is None
         self._next[partition] = end
@@ -289,14 +199,8 @@ class BundleOwner:
             self._data |= dict.fromkeys(new)
             self._tell_piece(partition, tuple((each, _Records(self._transactions)) for each in new))
 
-    def also(self, target: TopicPartition) -> None:
-        """Make a target partition part of the transaction, for records of a piece that were refused elsewhere."""
-        if target not in self._data:
-            self._data[target] = None
-            self.handle(BatchesAdded(((target, _Records(self._transactions)),)))
-
     def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
-        """Append a batch of the last piece, to a partition that was named with it."""
+        """Add a batch of the last piece, to a partition that was named with it."""
         self._client.appender.append_to(self._queue(target), batch, opaque)
 
     def stop(self) -> None:
@@ -357,7 +261,7 @@ class BundleOwner:
             self._answered(request, self._queues[request.partition], offset)
 
     def refused(self, refused: ProducerBatch) -> bool:
-        """Deal with a refused batch; return False if it was refused for the sake of its records."""
+        """Handle a refused batch; return False if it was refused for the sake of its records."""
         code, own = refused.refusal, isinstance(refused.opaque, OwnBatch)
         request = refused.opaque.request if own else self._data.get(refused.queue.partition)
         if request is None:

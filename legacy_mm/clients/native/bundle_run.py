@@ -7,10 +7,11 @@ from typing import Protocol
 
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, TransactionClient
+from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.native.transaction_client import TransactionClient
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.errors import HostError
@@ -25,7 +26,7 @@ _QUESTION_TIMEOUT = 4.0
 
 
 class RunContents(Protocol):
-    """What a run reads and writes; as in `BundleWork`."""
+    """The records that a run reads and writes, as in `BundleWork`."""
 
     def claim(self) -> PositionsRecord:
         """Return the record of a new owner."""
@@ -58,7 +59,7 @@ class BundleRuns:
         self._cluster.close()
 
     def run(self, bundle: Bundle, contents: RunContents, deadline: Deadline) -> None:
-        """Claim the bundle, write what its contents want, and end the session.
+        """Take the bundle, write what its contents want, and end the session.
 
         Raise HostError at the deadline, and what no later try can mend.
         """
@@ -100,11 +101,11 @@ class _Run:
         self._client = client
 
     def ask_ownership(self) -> None:
-        """Own the bundle without a group: a run is short, and whoever copies claims it again."""
+        """Take the bundle without a group: a run is short, and whoever copies claims it again."""
         self._client.tell(self._bundle, Owned())
 
     def fetch_from(self, positions: Positions) -> None:
-        """Be done: all is written."""
+        """Note that all is written."""
         self.is_done = True
 
     def committed(self, positions: Positions) -> None:

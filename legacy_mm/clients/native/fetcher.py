@@ -14,10 +14,9 @@ from collections.abc import Collection, Iterable, Iterator
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable
 from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, FetchBuffer, Work
-from legacy_mm.clients.native.fetch_session import FetchSession
+from legacy_mm.clients.native.fetch_reader import FetchReader
 from legacy_mm.clients.native.position_validator import PositionValidator, TopicIds
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.native.traffic import Traffic
@@ -26,7 +25,6 @@ from legacy_mm.control_channel.frames import Gap, Started
 from legacy_mm.errors import LegacyMMError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
-from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 from legacy_mm.protocol.record_set import bytes_missing, whole_batches
 
@@ -61,7 +59,7 @@ class Fetcher:
         self._logs = PositionValidator(cluster)
         self._gaps: list[Gap] = []
         self._started: deque[tuple[Started, TopicIds]] = deque()
-        self._readers: dict[int, _Reader] = {}
+        self._readers: dict[int, FetchReader] = {}
         self._closed = False
         self._attend_at = 0.0
         traffic.gauges = lambda: {"requests_in_flight": sum(reader.asking for reader in list(self._readers.values()))}
@@ -315,7 +313,7 @@ class Fetcher:
                 self._attend_at = now + _RETRY_BACKOFF
             for node in nodes - self._readers.keys():
                 if node is not None:
-                    self._readers[node] = _Reader(self, node)
+                    self._readers[node] = FetchReader(self, node)
                     self._readers[node].start()
 
     def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[CompletedFetch, int] | None:
@@ -385,78 +383,3 @@ class Fetcher:
 
     def _pause(self, partition: TopicPartition) -> None:
         self._pauses[partition] = monotonic() + _RETRY_BACKOFF
-
-
-class _Reader(threading.Thread):
-    """The conversation with one broker."""
-
-    def __init__(self, fetcher: Fetcher, node: int) -> None:
-        super().__init__(name=f"fetch-{node}", daemon=True)
-        self._fetcher = fetcher
-        self._node = node
-        self.asking = False
-        self._connection: Connection | None = None
-        self._session = FetchSession()
-
-    def run(self) -> None:
-        """Read until closed, or until an error that no later try can repair."""
-        fetcher = self._fetcher
-        try:
-            while not fetcher.closed():
-                if asked := fetcher.wait_for_work(self._node, _RETRY_BACKOFF):
-                    self._serve(asked)
-            self.close()  # one that was made meanwhile
-        except Exception as error:  # noqa: BLE001 - the engine raises it
-            fetcher.failed(error)
-
-    def _serve(self, asked: list[Wanted]) -> None:
-        self.asking = True
-        try:
-            self._ask(asked)
-        except (ConnectionLost, ClusterUnreachable) as error:
-            self._lost(error)
-            self._fetcher.unanswered(asked)
-        finally:
-            self.asking = False
-
-    def close(self) -> None:
-        """Wake the thread out of whatever it waits for."""
-        if self._connection is not None:
-            self._connection.close()
-
-    def _ask(self, asked: list[Wanted]) -> None:
-        fetcher = self._fetcher
-        connection = self._connection
-        if connection is not None and connection.is_due():
-            connection.close()
-            connection = None
-        if connection is None:
-            connection = self._connection = fetcher.cluster.connect(self._node)
-        version = connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
-        wanted = fetcher.without_gaps(asked)
-        if not wanted:
-            fetcher.answered(asked, [])
-            return
-        begin = monotonic()
-        request = messages.encode(version, fetcher.options, self._session.next(wanted))
-        connection.send(messages.API_KEY, version, [request])
-        body = connection.receive()
-        response = messages.decode(version, body)
-        fetcher.traffic.exchanged(self._node, len(request), len(body), monotonic() - begin, response.throttle_ms)
-        if not self._session.answered(response):
-            fetcher.answered(asked, [])
-            return
-        if response.error:
-            raise ConnectionLost(error_text.text(response.error))
-        fetcher.answered(asked, response.partitions)
-        if response.throttle_ms and version >= messages.CLIENT_RESTS_SINCE:
-            fetcher.rest(response.throttle_ms / 1000)
-
-    def _lost(self, error: LegacyMMError) -> None:
-        connection, self._connection = self._connection, None
-        self._session.failed()
-        if connection is not None:
-            connection.close()
-        if not self._fetcher.closed():
-            self._fetcher.traffic.on_trouble(str(error))
-            self._fetcher.cluster.stale()

@@ -100,6 +100,11 @@ class NativeMember:
         """Return the same with the metadata that was committed. Raise TimeoutError, StreamFailure."""
         return self._session.committed(list(partitions), timeout)
 
+    @property
+    def generation(self) -> int:
+        """The generation that gave this member its partitions; -1: none."""
+        return -1 if self._held is None else self._held.generation
+
     def ask_heartbeat(self) -> None:
         """Send a heartbeat at once, for `confirmed_after`; nothing while there is no generation."""
         self._session.ask_heartbeat()

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.connection_errors import ProducerForgotten
 from legacy_mm.clock import monotonic
 from legacy_mm.model import TopicPartition
@@ -78,6 +79,11 @@ class ProducerBatch:
     """The time of its youngest record, on the clock of `since`."""
 
     @property
+    def why(self) -> str:
+        """The reason why it was refused, in the broker's words if it has any."""
+        return self.reason or error_text.meaning(self.refusal)
+
+    @property
     def may_have_arrived(self) -> bool:
         """Return True if the broker may have the abandoned batch, and with it its sequence numbers."""
         return self.doubtful or self.refusal == ErrorCode.REQUEST_TIMED_OUT
@@ -108,7 +114,7 @@ class PartitionQueue:
     """The way to one target partition."""
 
     transactional_id: str | None = None
-    """Of the transactions that its batches belong to; a Produce request names one at most."""
+    """The id of the transactions that its batches belong to; a Produce request names one at most."""
     abandoned = False
     """True once nobody waits for its answers any more."""
 

@@ -119,14 +119,13 @@ class NativeProducer:
         return [each for refused in self._appender.take_refused() for each in self._deal_with(refused)]
 
     def _deal_with(self, refused: ProducerBatch) -> list[RefusedRecord]:
-        reason = refused.reason or error_text.meaning(refused.refusal)
         if error_codes.needs_new_producer(refused.refusal):
             if not refused.queue.may_start_anew():
-                raise SendFailure(f"sending to {refused.opaque} failed: {reason}")
+                raise SendFailure(f"sending to {refused.opaque} failed: {refused.why}")
             self._ask(lambda: self._appender.start_anew(refused))
             return []
         self._ask(lambda: self._appender.drop(refused))
-        return [RefusedRecord(refused.opaque, reason)]
+        return [RefusedRecord(refused.opaque, refused.why)]
 
     def _ask(self, question: Callable[[], None]) -> None:
         """Ask until the cluster answers; raise HostError when the time is over."""

@@ -68,6 +68,6 @@ class TransactionalQueue(PartitionQueue):
         self.on_settled = None
 
     def renewed(self, producer: ProducerIdAndEpoch) -> None:
-        """Go on under another epoch, whose sequence numbers begin at 0; all that was sent before is settled."""
+        """Continue under another epoch, whose sequence numbers begin at 0; all that was sent before is settled."""
         assert self.is_settled, "a new epoch before the end of the transaction"
         self._use(producer)

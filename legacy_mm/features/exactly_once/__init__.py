@@ -1,1 +1,1 @@
-"""Exactly once: its flags. The steps are in `legacy_mm/exactly_once`, the transactions in `dataplane/bundles.py`."""
+"""Exactly once: its flags. `legacy_mm/exactly_once` has the steps, `dataplane/transactional_delivery.py` copies."""

@@ -8,7 +8,7 @@ from legacy_mm.config.option import Option, boolean, positive_number
 from legacy_mm.features.flag import Flag, switch
 from legacy_mm.features.flag_values import FlagValues
 
-_OWNER = "legacy_mm.dataplane.bundles"
+_OWNER = "legacy_mm.dataplane.transactional_delivery"
 FLAGS = (
     Flag(
         switch(
@@ -23,9 +23,9 @@ FLAGS = (
             "Write on transactional ids that begin with legacy-mm.; Create, Describe, DescribeConfigs, Read and Write "
             "on the positions topic, whose name begins with legacy-mm-positions.",
         ),
-        step=9,
+        step=11,
         changes="a compacted topic of positions appears at the target, records there belong to transactions, and their "
-        "markers take offsets; legacy-mm exactly-once retire before it is turned off",
+        "markers take offsets; its members join the group under a protocol of their own",
     ),
     Flag(
         Option(

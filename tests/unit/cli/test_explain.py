@@ -46,7 +46,7 @@ def document(run: Explain, *words: str, **files: str) -> dict[str, Any]:
         (OLD_LINE, 1, "It would be refused: include list must be specified"),
         ((*OLD_LINE, "--include", "t", "--message.handler", "x"), 255, "It would be refused: java.lang.Class"),
         ((*OLD_LINE, "--include", "t", "--bogus"), 1, "It would be refused: joptsimple.UnrecognizedOptionException"),
-        ((*OLD_LINE, "--exactly.once"), 1, "It would be refused: exactly.once is a feature of MirrorMaker 2"),
+        ((*OLD_LINE, "--connector.class"), 1, "It would be refused: connector.class is a feature of MirrorMaker 2"),
         ((*OLD_LINE, "--include", "t", "--log.level", "x"), 1, "It would be refused: Option --log.level"),
     ],
 )
@@ -142,12 +142,12 @@ def test_words(run: Explain) -> None:
 
 
 def test_properties_have_line_and_meaning(run: Explain) -> None:
-    consumer = "# first\n" + CONSUMER + "zookeeper.connect=z\nexactly.once=true\ngroup.id=h\nfetch.max.wait.ms=1\n"
+    consumer = "# first\n" + CONSUMER + "zookeeper.connect=z\nconnector.class=x\ngroup.id=h\nfetch.max.wait.ms=1\n"
     made = document(run, consumer=consumer, producer=PRODUCER + "producer.type=sync\nbatch.size=9\n")
     said = {(row["client"], row["line"]): (row["name"], row["meaning"]) for row in made["properties"]}
     assert said["consumer", 3] == ("group.id", "replaced by line 6")
     assert said["consumer", 4] == ("zookeeper.connect", "unknown, ignored")
-    assert said["consumer", 5][1].startswith("ignored: exactly.once is a feature of MirrorMaker 2")
+    assert said["consumer", 5][1].startswith("ignored: connector.class is a feature of MirrorMaker 2")
     assert said["consumer", 6] == ("group.id", "understood as it stands")
     assert said["consumer", 7] == ("fetch.max.wait.ms", "decides fetch.wait.max.ms")
     assert said["producer", 2][1].startswith("read by the mirror itself: with sync")

@@ -116,7 +116,7 @@ def test_every_value_has_its_origin(options_file: Path) -> None:
     ("text", "words"),
     [
         ("engine=records\n\nfoo=1\n", "line 3: foo is not an option of legacy-mm"),
-        ("exactly.once=true", "line 1: exactly.once is a feature of MirrorMaker 2 or of a Kafka proposal that "),
+        ("connector.class=x", "line 1: connector.class is a feature of MirrorMaker 2 or of a Kafka proposal that "),
         ("features.config=other", "line 1: features.config is not an option of legacy-mm"),
     ],
 )
@@ -133,8 +133,8 @@ def test_a_missing_options_file() -> None:
 
 
 def test_a_variable_for_what_is_not_there_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"^LEGACY_MM_EXACTLY_ONCE: exactly\.once is a feature"):
-        read_own_options([], {"LEGACY_MM_EXACTLY_ONCE": "true"})
+    with pytest.raises(ConfigurationError, match=r"^LEGACY_MM_CONNECTOR_CLASS: connector\.class is a feature"):
+        read_own_options([], {"LEGACY_MM_CONNECTOR_CLASS": "true"})
 
 
 def test_help_lists_nothing_that_is_not_there() -> None:

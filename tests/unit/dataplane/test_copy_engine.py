@@ -16,7 +16,7 @@ from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Progress, TaskConfig
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.copy_engine import CopyEngine
-from legacy_mm.dataplane.plain_stage import Outbound
+from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.errors import SendFailure
 from legacy_mm.model import TopicPartition
@@ -51,9 +51,15 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[CopyEngine, list[Any]]:
     return CopyEngine(config, frames.append), frames
 
 
+def write_to(engine: CopyEngine, target: Any) -> None:
+    """Let it append to this."""
+    engine._appender = target
+    engine.delivery = engine._make_delivery()
+
+
 def hear(engine: CopyEngine, target: FakeAppender) -> None:
     """Let it see what has arrived."""
-    engine._appender = target
+    write_to(engine, target)
     for _ in range(2):
         engine._tend(blocked=False)
 
@@ -168,9 +174,14 @@ def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
     sound.buffer[-2] ^= 1
     appended: list[RecordBatch] = []
     engine._appending = True
-    engine._source = engine._target = SimpleNamespace(partitions=lambda _: 1)  # type: ignore[assignment]
-    engine._appender = SimpleNamespace(  # type: ignore[assignment]
-        has_room=lambda: True, takes=lambda _: True, append=lambda _, batch, opaque: appended.append(batch)
+    engine._target = SimpleNamespace(partitions=lambda _: 1)  # type: ignore[assignment]
+    assert isinstance(engine._stage, PlainStage)
+    engine._stage._engine = engine._stage._engine._replace(at_source=lambda _: 1)
+    write_to(
+        engine,
+        SimpleNamespace(
+            has_room=lambda: True, takes=lambda _: True, append=lambda _, batch, opaque: appended.append(batch)
+        ),
     )
     engine._copy(CompletedFetch(HERE, 0, record_set(sound), (), 0))
     (sent,) = appended
@@ -228,7 +239,7 @@ def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
         take_gaps=lambda: [gaps.pop()] if gaps else [], take_started=lambda: None
     )
     target = FakeAppender()
-    engine._appender = target
+    write_to(engine, target)
     engine._next_report = float("inf")
     engine._turn([])
     assert frames == []

@@ -10,8 +10,8 @@ from legacy_mm.options.option_catalogue import ALL_OPTIONS
 from legacy_mm.options.unbuilt import is_unbuilt
 
 KIPS = [
-    "connector.type", "transaction.producer", "transforms", "transforms.a.type", "connector.class",
-    "exactly.once", "source.cluster.bootstrap.servers", "heartbeats.topic.retention.ms",
+    "connector.type", "transforms", "transforms.a.type", "connector.class",
+    "exactly.once.support", "source.cluster.bootstrap.servers", "heartbeats.topic.retention.ms",
 ]  # fmt: skip
 
 

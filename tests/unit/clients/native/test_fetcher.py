@@ -12,7 +12,8 @@ from kafka.protocol.consumer.fetch import FetchResponse
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.connection_errors import RequestRefused
-from legacy_mm.clients.native.fetcher import Fetcher, _Reader
+from legacy_mm.clients.native.fetch_reader import FetchReader
+from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.control_channel.frames import Started
 from legacy_mm.errors import CorruptRecords, StreamFailure
@@ -291,7 +292,7 @@ def test_a_reader_rests_as_long_as_its_broker_wants(
     monkeypatch.setattr(cluster, "connect", lambda _: connection, raising=False)
     rests: list[float] = []
     monkeypatch.setattr(fetcher, "rest", rests.append)
-    _Reader(fetcher, NODE)._serve(asked(fetcher))
+    FetchReader(fetcher, NODE)._serve(asked(fetcher))
     assert rests == rested
 
 

@@ -369,11 +369,11 @@ def test_unknown_names_are_said_in_one_line() -> None:
 
 def test_names_of_features_that_are_not_there_are_said_in_one_warning() -> None:
     legacy_mode = {"replication.policy.class": "LegacyReplicationPolicy", "emit.heartbeats.enabled": "false"}
-    said = apply("consumer", BASE | {"group.id": "g", "foo": "1", "exactly.once": "true"} | legacy_mode)
+    said = apply("consumer", BASE | {"group.id": "g", "foo": "1", "connector.class": "x"} | legacy_mode)
     assert [(note.level, note.text) for note in said.reading.notes] == [
         (
             logging.WARNING,
-            "These configurations '[exactly.once]' were supplied but are not used yet.",
+            "These configurations '[connector.class]' were supplied but are not used yet.",
         ),
         (logging.INFO, "These configurations '[foo]' were supplied but are not used yet."),
     ]

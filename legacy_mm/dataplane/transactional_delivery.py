@@ -11,18 +11,21 @@ import socket
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
-from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, OwnBatch, TransactionClient
+from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, OwnBatch
 from legacy_mm.clients.native.connection_errors import RequestRefused
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.native.transaction_client import TransactionClient
 from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.control_channel.frames import Frame, OwnershipAsked, Started, TaskConfig
 from legacy_mm.dataplane.acks import Piece, Pieces
+from legacy_mm.dataplane.delivery import DeliveryServices
 from legacy_mm.errors import StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
 from legacy_mm.exactly_once.bundle_events import Discard, Owned
@@ -50,26 +53,19 @@ _PARK_TIMEOUT = 0.5
 """Seconds without a piece after which what was read for a bundle is forgotten, and makes room for the others."""
 
 
-class BundleServices(Protocol):
-    """The engine, as bundles need it."""
-
-    def count(self, acknowledged: Acknowledged) -> None:
-        """Count a batch that the target has, for good."""
-
-    def forget(self, partition: TopicPartition) -> None:
-        """Forget all that was read of a partition, which goes on at another position."""
-
-
 @dataclass(slots=True)
 class _Uncommitted:
-    """What an open transaction has so far."""
+    """The content of an open transaction so far."""
 
+    records: int = 0
     pieces: list[Piece] = field(default_factory=list)
     acknowledged: list[Acknowledged] = field(default_factory=list)
 
 
-class Bundles:
-    """All bundles of one copy job. For the engine's thread, but for `confirmed`."""
+class ExactlyOnce:
+    """All bundles of one copy job, as its `Delivery`."""
+
+    parts = 1
 
     def __init__(
         self,
@@ -77,49 +73,55 @@ class Bundles:
         settings: ExactlyOnceSettings,
         appender: BatchAppender,
         fetcher: Fetcher,
-        pieces: Pieces,
-        engine: BundleServices,
+        engine: DeliveryServices,
         report: Callable[[Frame], None],
+        pieces: Pieces,
     ) -> None:
         """Take the job's partitions; nothing is asked before `begin`."""
+        self.records = 0
         self.settings = settings
         self.flow = FlowBundles(settings.group, settings.source, settings.target)
         self.config = config
         self.appender = appender
         self.fetcher = fetcher
-        self.pieces = pieces
         self.engine = engine
         self.report = report
+        self.pieces = pieces
         self.client = TransactionClient(appender, settings.transaction_timeout, appender.traffic.on_trouble, self._wake)
         self._bundles: dict[TopicPartition, CopiedBundle] = {}
         self._numbers: dict[int, CopiedBundle] = {}
 
     def begin(self) -> None:
         """Ask for the bundles of all partitions."""
-        source = self.fetcher.cluster
-        source.watch({partition.topic for partition in self.config.offsets})
+        self.fetcher.cluster.watch({partition.topic for partition in self.config.offsets})
         self.appender.cluster.watch([self.flow.positions_topic])
         for number, partitions in by_bundle(self.config.offsets, BUNDLES).items():
             bundle = self._numbers[number] = CopiedBundle(self, number, partitions)
             self._bundles |= dict.fromkeys(partitions, bundle)
             bundle.begin()
 
-    def confirmed(self, numbers: Iterable[int]) -> None:
-        """Note that the group's generation holds these bundles; from any thread."""
-        for number in numbers:
-            self.client.tell(self.flow.bundle(number), Owned())
+    def take(self, timeout: float) -> CompletedFetch | None:
+        """Return the next record set of a bundle that takes pieces. The owners are called by one thread."""
+        return self.fetcher.take(timeout, None, self._admits)
 
-    def takes(self, partition: TopicPartition) -> bool:
-        """Return True if a piece of this partition may be copied now."""
-        bundle = self._bundles.get(partition)
-        return bundle is not None and bundle.owner.takes_pieces
+    def takes(self, targets: Collection[TopicPartition]) -> bool:
+        """Return True: a target partition that is stuck holds up its transaction."""
+        return True
 
-    def of(self, partition: TopicPartition) -> CopiedBundle:
-        """Return the bundle of a source partition."""
-        return self._bundles[partition]
+    def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
+        """Take a piece into the transaction of its bundle."""
+        self._bundles[piece.partition].begin_piece(piece, targets)
 
-    def keep(self, acknowledged: Acknowledged) -> None:
-        """Keep what the target has acknowledged until its transaction is committed."""
+    def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
+        """Send a batch of a piece; return False if its transaction was given up."""
+        return self._bundles[piece.partition].append(target, batch, opaque)
+
+    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> None:
+        """End a piece; half of one is never committed."""
+        self._bundles[piece.partition].end_piece(records, complete=complete)
+
+    def acknowledged(self, acknowledged: Acknowledged) -> None:
+        """Keep what the target has until its transaction is committed."""
         opaque = acknowledged.opaque
         if isinstance(opaque, OwnBatch):
             opaque.owner.written(opaque.request, acknowledged.base_offset)
@@ -127,19 +129,18 @@ class Bundles:
             self._bundles[opaque.piece.partition].uncommitted.acknowledged.append(acknowledged)
 
     def refused(self, refused: ProducerBatch) -> bool:
-        """Deal with a refused batch; return False if its records are to blame."""
-        return self.client.refused(refused)
+        """Handle a batch that was not refused for the sake of its records, or whose transaction was given up."""
+        return refused.queue.abandoned or self.client.refused(refused)
 
-    def tend(self, *, busy: bool) -> None:
-        """Go on with all transactions; while `busy`, batches of theirs are still to come."""
+    def tend(self) -> None:
+        """Continue with all transactions."""
         now = monotonic()
         for bundle in self._numbers.values():
-            bundle.owner.busy = busy or bundle.sending
             bundle.tend(now)
         self.client.tend()
 
-    def may_jump(self, offsets: Offsets) -> bool:
-        """Return True if these partitions may go on at other offsets now; raise Undecided for one that would go back.
+    def may_resume(self, offsets: Offsets) -> bool:
+        """Return True if these bundles take pieces; raise Undecided for a partition that would go back.
 
         What is committed for an offset is never copied again.
         """
@@ -150,31 +151,43 @@ class Bundles:
             if offset < owner.next(partition):
                 raise Undecided(
                     f"exactly once cannot go on with {partition}: its position at the target is "
-                    f"{owner.next(partition)}, and the source goes on at {offset}; what of that is copied nobody can "
-                    "say; legacy-mm exactly-once move sets the position"
+                    f"{owner.next(partition)}, and the source goes on at {offset}; nobody can say what of that is "
+                    "copied; legacy-mm exactly-once move sets the position"
                 )
         return True
 
-    def jump(self, offsets: Offsets) -> None:
+    def resumed(self, offsets: Offsets) -> None:
         """Make other offsets the positions of these partitions, in a transaction."""
         for partition, offset in offsets.items():
             bundle = self._bundles[partition]
             if offset > bundle.owner.next(partition):
-                bundle.begin_piece(self.pieces.open(partition, offset, 1), ())
-                bundle.end_piece(complete=True)
+                bundle.begin_piece(self.pieces.open(partition, offset, self.parts), ())
+                bundle.end_piece(0, complete=True)
+        self.report(Started(offsets))
+
+    def confirmed(self, bundles: Collection[int]) -> None:
+        """Note that the group's generation holds these bundles; from any thread."""
+        for number in bundles:
+            self.client.tell(self.flow.bundle(number), Owned())
 
     def stop(self) -> None:
         """Commit what is open, and end."""
         for bundle in self._numbers.values():
             bundle.owner.stop()
 
-    def is_over(self) -> bool:
-        """Return True if every bundle has ended."""
-        return all(bundle.owner.is_over for bundle in self._numbers.values())
+    def is_over(self, timeout: float) -> bool:
+        """Return True if every bundle has ended; else wait for news."""
+        if all(bundle.owner.is_over for bundle in self._numbers.values()):
+            return True
+        self.appender.wait_for_news(timeout)
+        return False
 
     def close(self) -> None:
         """Ask nothing more."""
         self.client.close()
+
+    def _admits(self, partition: TopicPartition) -> bool:
+        return self._bundles[partition].owner.takes_pieces
 
     def _wake(self) -> None:
         self.fetcher.wake()
@@ -184,17 +197,15 @@ class Bundles:
 class CopiedBundle:
     """The source partitions of one bundle, as `BundleWork` for its owner."""
 
-    def __init__(self, bundles: Bundles, number: int, partitions: Sequence[TopicPartition]) -> None:
+    def __init__(self, delivery: ExactlyOnce, number: int, partitions: Sequence[TopicPartition]) -> None:
         self.uncommitted = _Uncommitted()
-        self.sending = False
-        """True while a piece is handed over."""
         self._epoch = 0
-        self._all = bundles
+        self._all = delivery
         self._number = number
         self._partitions = partitions
-        self._bundle = bundles.flow.bundle(number)
-        self._mark = mark(bundles.flow.positions_topic)
-        settings = bundles.settings
+        self._bundle = delivery.flow.bundle(number)
+        self._mark = mark(delivery.flow.positions_topic)
+        settings = delivery.settings
         known = {TopicPartition(*row[:2]): GroupOffset(*row[2:]) for row in settings.group_offsets}
         self._group = {partition: known[partition] for partition in partitions if partition in known}
         self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
@@ -219,21 +230,23 @@ class CopiedBundle:
 
     def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
         """Take a piece, which goes to these target partitions; its batches follow."""
-        self.sending, self._epoch = True, self.owner.epoch
+        self.owner.busy, self._epoch = True, self.owner.epoch
         self.uncommitted.pieces.append(piece)
         self.owner.piece(piece.partition, piece.next_offset, targets)
 
-    def end_piece(self, *, complete: bool) -> None:
+    def end_piece(self, records: int, *, complete: bool) -> None:
         """End the piece; one that is not complete is never committed."""
-        self.sending = False
-        if not complete and self.owner.epoch == self._epoch:
+        self.owner.busy = False
+        if self.owner.epoch != self._epoch:
+            return
+        self.uncommitted.records += records
+        if not complete:
             self.owner.give_up()
 
     def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
-        """Append a batch of the piece, or of a record that was refused; return False if the transaction is over."""
+        """Send a batch of the piece; return False if the transaction was given up."""
         if self.owner.epoch != self._epoch:
             return False
-        self.owner.also(target)
         self.owner.append(target, batch, opaque)
         return True
 
@@ -303,6 +316,7 @@ class CopiedBundle:
         done, self.uncommitted = self.uncommitted, _Uncommitted()
         self._fences = 0
         self._fenced.clear()
+        self._all.records += done.records
         self._note(dict(positions))
         for acknowledged in done.acknowledged:
             self._all.engine.count(acknowledged)
@@ -312,7 +326,7 @@ class CopiedBundle:
     def discarded(self, discard: Discard) -> None:
         """Throw away all that was read and is not committed; raise StreamFailure if it happens over and over."""
         for acknowledged in self._all.appender.take_acknowledged():
-            self._all.keep(acknowledged)
+            self._all.acknowledged(acknowledged)
         self.uncommitted = _Uncommitted()
         reason = discard.why.value if not discard.error else error_text.text(discard.error)
         events.emit(events.TRANSACTION_GIVEN_UP, bundle=self._number, reason=reason)
@@ -340,7 +354,7 @@ class CopiedBundle:
     # --- the rest
 
     def _note(self, positions: Offsets) -> None:
-        """Remember what is committed: a later claim that finds less has lost positions."""
+        """Note what is committed: a later claim that finds less has lost positions."""
         self._group |= {partition: GroupOffset(offset, self._mark) for partition, offset in positions.items()}
 
     def _source_id(self) -> str:

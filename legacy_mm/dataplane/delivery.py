@@ -1,0 +1,166 @@
+"""The ways in which record batches reach the target: `AtLeastOnce`; `transactional_delivery.py` has `ExactlyOnce`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Protocol
+
+from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch, Work
+from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.control_channel.frames import Frame, Started, TaskConfig
+from legacy_mm.dataplane.acks import Piece
+from legacy_mm.dataplane.keep_alive import RetryLoop
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.protocol.record_batch import RecordBatch
+
+
+class Delivery(Protocol):
+    """The way of all pieces of a copy job. For the engine's thread, but for `confirmed`."""
+
+    records: int
+    """Source records that were sent, for good."""
+    parts: int
+    """The parts of each piece beside its batches that are acknowledged later: 1 for the commit, where there is one."""
+
+    def begin(self) -> None:
+        """Begin to read."""
+
+    def take(self, timeout: float) -> CompletedFetch | None:
+        """Return the next record set that may be copied, as `Fetcher.take` does."""
+
+    def takes(self, targets: Collection[TopicPartition]) -> bool:
+        """Return True if batches for these target partitions may be appended."""
+
+    def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
+        """Take a piece, which goes to these target partitions; its batches follow."""
+
+    def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
+        """Send a batch of a piece; return False if that is too late."""
+
+    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> None:
+        """End a piece of so many source records; it is not complete if a stop came before there was room for it."""
+
+    def acknowledged(self, acknowledged: Acknowledged) -> None:
+        """Count what the target has, now or when it is committed."""
+
+    def refused(self, refused: ProducerBatch) -> bool:
+        """Handle a batch that was not refused for the sake of its records; return False for any other."""
+
+    def tend(self) -> None:
+        """Continue with what other threads have brought; raise what no later try can mend."""
+
+    def may_resume(self, offsets: Offsets) -> bool:
+        """Return True if these partitions may go on at other offsets now; raise Undecided where they never may."""
+
+    def resumed(self, offsets: Offsets) -> None:
+        """Note that these partitions go on at other offsets."""
+
+    def confirmed(self, bundles: Collection[int]) -> None:
+        """Note from any thread that the group's generation holds these bundles."""
+
+    def stop(self) -> None:
+        """Finish what was begun, and begin nothing more."""
+
+    def is_over(self, timeout: float) -> bool:
+        """Return True if nothing is left to do, or wait a while for news."""
+
+    def close(self) -> None:
+        """Close what it has beside the appender."""
+
+
+class DeliveryServices(Protocol):
+    """The engine, as a delivery needs it."""
+
+    def count(self, acknowledged: Acknowledged) -> None:
+        """Count a batch that the target has, for good."""
+
+    def forget(self, partition: TopicPartition) -> None:
+        """Forget all that was read of a partition, which goes on at another position."""
+
+
+class AtLeastOnce:
+    """A delivery in which everything counts as soon as the target has acknowledged it."""
+
+    parts = 0
+
+    def __init__(
+        self,
+        config: TaskConfig,
+        appender: BatchAppender,
+        fetcher: Fetcher,
+        engine: DeliveryServices,
+        report: Callable[[Frame], None],
+        retries: RetryLoop,
+        work: Work | None,
+    ) -> None:
+        """Take the two ends; readers may do the `work` themselves."""
+        self.records = 0
+        self._config = config
+        self._appender = appender
+        self._fetcher = fetcher
+        self._engine = engine
+        self._report = report
+        self._retries = retries
+        self._work = work
+
+    def begin(self) -> None:
+        """Begin to read at the offsets of the config."""
+        config = self._config
+        if started := self._retries.ask(lambda: self._fetcher.start(config.offsets), config.api_timeout):
+            self._report(started)
+
+    def take(self, timeout: float) -> CompletedFetch | None:
+        """Return the next record set."""
+        return self._fetcher.take(timeout, self._work)
+
+    def takes(self, targets: Collection[TopicPartition]) -> bool:
+        """Return False if one of these partitions is stuck."""
+        return all(map(self._appender.takes, targets))
+
+    def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
+        """Do nothing: a piece needs no preparation."""
+
+    def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
+        """Send a batch."""
+        self._appender.append(target, batch, opaque)
+        return True
+
+    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> None:
+        """Count the records that were appended."""
+        self.records += records
+
+    def acknowledged(self, acknowledged: Acknowledged) -> None:
+        """Count it."""
+        self._engine.count(acknowledged)
+
+    def refused(self, refused: ProducerBatch) -> bool:
+        """Return False: the engine knows what to do."""
+        return False
+
+    def tend(self) -> None:
+        """Report the starts of partitions that had no leader."""
+        while started := self._fetcher.take_started():
+            self._report(started)
+
+    def may_resume(self, offsets: Offsets) -> bool:
+        """Return True."""
+        return True
+
+    def resumed(self, offsets: Offsets) -> None:
+        """Report where they go on."""
+        self._report(Started(offsets))
+
+    def confirmed(self, bundles: Collection[int]) -> None:
+        """Do nothing: it never asks."""
+
+    def stop(self) -> None:
+        """Do nothing: the appender is drained."""
+
+    def is_over(self, timeout: float) -> bool:
+        """Return True if the target has everything."""
+        return self._appender.wait_empty(timeout)
+
+    def close(self) -> None:
+        """Do nothing."""

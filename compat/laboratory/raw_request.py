@@ -5,19 +5,30 @@ from __future__ import annotations
 import socket
 import struct
 
+HEAD = struct.Struct(">hhih")
+"""A request begins so: what is asked for, version, correlation id, and the length of the client's id."""
+SIZE = struct.Struct(">i")
+CORRELATION_ID = struct.Struct(">i")
 _CLIENT = b"legacy_mm-testbed"
-_HEAD = struct.Struct(">hhih")
-_SIZE = struct.Struct(">i")
-_CORRELATION_BYTES = 4
 
 
 def ask(host: str, port: int, api: int, version: int, body: bytes, seconds: float) -> bytes:
     """Return a broker's answer to a request in an encoding without tagged fields; OSError if there is none."""
-    message = _HEAD.pack(api, version, 1, len(_CLIENT)) + _CLIENT + body
+    message = HEAD.pack(api, version, 1, len(_CLIENT)) + _CLIENT + body
+    return exchange(host, port, message, seconds)[CORRELATION_ID.size :]
+
+
+def exchange(host: str, port: int, message: bytes, seconds: float) -> bytes:
+    """Send a request as it is and return the answer; OSError if there is none."""
     with socket.create_connection((host, port), timeout=seconds) as connection:
-        connection.sendall(_SIZE.pack(len(message)) + message)
-        (size,) = _SIZE.unpack(_receive(connection, _SIZE.size))
-        return _receive(connection, size)[_CORRELATION_BYTES:]
+        connection.sendall(SIZE.pack(len(message)) + message)
+        return receive_message(connection)
+
+
+def receive_message(connection: socket.socket) -> bytes:
+    """Return the next request or answer without its size; OSError if the connection ends before."""
+    (size,) = SIZE.unpack(_receive(connection, SIZE.size))
+    return _receive(connection, size)
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:
@@ -26,6 +37,6 @@ def _receive(connection: socket.socket, size: int) -> bytes:
     while view:
         received = connection.recv_into(view)
         if not received:
-            raise ConnectionError("the broker closed the connection")
+            raise ConnectionError("the connection was closed")
         view = view[received:]
     return bytes(out)

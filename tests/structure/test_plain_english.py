@@ -16,9 +16,9 @@ from tests.structure.source_tree import CHECKOUT, Module, modules
 WORDS = """
 Abbreviate Accept Acknowledge Add Adopt Alter Answer Apply Ask Assemble Assign Begin Bind Block Build Call Change
 Check Choose Close Combine Commit Compare Compile Compress Compute Configure Connect Continue Convert Copy Count
-Create Cut Decode Decompress Delete Describe Discard Disconnect Do Draw Drop Emit Empty Encode End Ensure Exit
-Expand Expect Explain Extend Fetch Fill Find Finish Flush Forbid Forget Format Generate Get Give Group Handle Hide
-Ignore Install Invoke Join Judge Keep Kill Leave Let Limit Listen Load Log Look Make Mark Match Measure Mirror Move
+Create Cut Decode Decompress Delete Deliver Describe Discard Disconnect Do Draw Drop Emit Empty Encode End Ensure Exit
+Expand Expect Explain Extend Fetch Fill Find Finish Flush Forbid Forget Format Generate Get Give Group Handle Hide Hold
+Ignore Install Invoke Join Judge Keep Kill Leave Let Limit Listen Load Log Look Lose Make Mark Match Measure Mirror Move
 Name Note Open Order Parse Partition Pass Perform Place Plan Prepare Print Process Publish Purge Put Queue Raise
 Read Reap Receive Record Recreate Reduce Refuse Regroup Release Remove Rename Replace Report Require Reserve Reset
 Restart Restore Resume Retry Return Rewrite Route Run Say Select Send Serve Set Show Shut Signal Sort Split Start

@@ -24,7 +24,7 @@ WEST, EAST = "west", "east"
 """The aliases of the samples."""
 HEARTBEATS, CHECKPOINTS = "heartbeats", f"{WEST}.checkpoints.internal"
 SYNCS, MAP = f"mm2-offset-syncs.{WEST}.internal", f"mm2-offset-map.{WEST}.internal"
-POSITIONS = f"legacy-mm-positions.GROUP.{WEST}.{EAST}.internal"
+POSITIONS = f"legacy-mm-positions.mirror-quickstart.{WEST}.{EAST}.internal"
 SIZE, RETENTION = "max.message.bytes", "retention.ms"
 READER: Rule = ("orders.eu", "LITERAL", "User:report", "*", "READ", "ALLOW")
 WRITER: Rule = ("orders.eu", "LITERAL", "User:shop", "*", "WRITE", "ALLOW")

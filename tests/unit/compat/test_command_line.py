@@ -140,7 +140,9 @@ def test_no_name_of_ours_is_an_old_one() -> None:
     assert not {row.name for row in OPTIONS} & {row.option.name for row in ROWS}
 
 
-@pytest.mark.parametrize("words", ["--exactly.once.support", "--connector.type=sink", "-transforms a", "--key.converter x"])
+@pytest.mark.parametrize(
+    "words", ["--exactly.once.support", "--connector.type=sink", "-transforms a", "--key.converter x"]
+)
 def test_features_that_are_not_there_are_refused_in_one_sentence(words: str) -> None:
     with pytest.raises(OptionError) as refused:
         parse(words.split())

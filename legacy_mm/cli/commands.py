@@ -109,6 +109,13 @@ _ROWS = (
         "adopt --offsets-topic TOPIC -- COMMAND LINE",
         "adopt",
     ),
+    CommandRow(
+        "exactly-once",
+        CHANGE,
+        "the positions that exactly once keeps at the target",
+        "exactly-once status -- COMMAND LINE",
+        "bundle_positions",
+    ),
     CommandRow("redrive", CHANGE, "send quarantined records", "redrive FILE -- COMMAND LINE", "redrive"),
     CommandRow(
         "install",

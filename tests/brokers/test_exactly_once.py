@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.tools import Run
 
 pytestmark = pytest.mark.brokers
 PATIENCE = 90.0
@@ -29,19 +32,32 @@ class Mirrored:
         for cluster in (source, target):
             create_topic(cluster.bootstrap, topic, 4)
 
-    def start(self, *options: str, **settings: Any) -> ToolProcess:
-        """Start a mirror."""
-        read = {
+    def reads(self) -> dict[str, str]:
+        """The consumer file."""
+        return {
             "bootstrap.servers": self.source.bootstrap,
             "group.id": self.group,
             "auto.offset.reset": "earliest",
             "session.timeout.ms": "10000",
         }
-        written = {"bootstrap.servers": self.target.bootstrap}
-        words = ["--whitelist", self.topic, "--exactly.once", "true", "--exactly.once.interval.ms", "300"]
-        words += ["--offset.commit.interval.ms", "300"]
-        process: ToolProcess = self._start(read, written, *words, *options, **settings)
+
+    def writes(self) -> dict[str, str]:
+        """The producer file."""
+        return {"bootstrap.servers": self.target.bootstrap}
+
+    def start(self, *options: str) -> ToolProcess:
+        """Start a mirror."""
+        words = ["--whitelist", self.topic, "--exactly.once.interval.ms", "300", "--offset.commit.interval.ms", "300"]
+        exactly = [] if "--exactly.once" in options else ["--exactly.once", "true"]
+        process: ToolProcess = self._start(self.reads(), self.writes(), *words, *exactly, *options)
         return process
+
+    def run_until(self, count: int, *options: str) -> None:
+        """Start a mirror, and stop it when the group's offsets are so far."""
+        mirror = self.start(*options)
+        self.wait_committed(count)
+        mirror.signal(signal.SIGTERM)
+        assert mirror.wait(PATIENCE) == 143
 
     def committed(self) -> int:
         """Sum of the group's offsets."""
@@ -69,9 +85,53 @@ def mirrored(
 def test_copy_stop_and_go_on(mirrored: Mirrored) -> None:
     load(mirrored.source.bootstrap, mirrored.topic, 10_000, 100)
     for count in (10_000, 20_000):
-        mirror = mirrored.start()
-        mirrored.wait_committed(count)
-        mirror.signal(signal.SIGTERM)
-        assert mirror.wait(PATIENCE) == 143
+        mirrored.run_until(count)
         assert mirrored.differences() == []
         load(mirrored.source.bootstrap, mirrored.topic, 10_000, 100)
+
+
+@pytest.fixture
+def positions(mirrored: Mirrored, tmp_path: Path, run: Run) -> Callable[..., tuple[int, Any]]:
+    """Call `legacy-mm exactly-once` for this flow: exit code, and what it printed as JSON."""
+    files = {"consumer": mirrored.reads(), "producer": mirrored.writes()}
+    line = ["--whitelist", mirrored.topic, "--exactly.once", "true"]
+    for name, file in files.items():
+        path = tmp_path / f"{name}.properties"
+        path.write_text("".join(f"{key}={value}\n" for key, value in file.items()))
+        line += [f"--{name}.config", str(path)]
+
+    def called(*words: str) -> tuple[int, Any]:
+        code, out, _ = run("exactly-once", *words, "--json", "--", *line)
+        return code, json.loads(out) if out else None
+
+    return called
+
+
+def test_positions_are_seen_and_changed(mirrored: Mirrored, positions: Callable[..., tuple[int, Any]]) -> None:
+    """On, off and on again: what another mode has copied meanwhile is noticed, and a person decides."""
+    load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
+    mirrored.run_until(4_000)
+    code, found = positions("status")
+    assert (code, sum(row["position"] for row in found["partitions"])) == (0, 4_000)
+    assert all(row["by_exactly_once"] for row in found["partitions"])
+    # off, with the group's offsets as they stand
+    code, found = positions("retire")
+    assert (code, sum(row["offset"] for row in found["partitions"])) == (0, 4_000)
+    load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
+    mirrored.run_until(8_000, "--exactly.once", "false")
+    assert mirrored.differences() == []
+    # on again: retired positions count for nothing, so the group's offsets are adopted
+    load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
+    mirrored.run_until(12_000)
+    assert mirrored.differences() == []
+    # another mode in between, without retire
+    load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
+    mirrored.run_until(16_000, "--exactly.once", "false")
+    assert positions("status")[0] == 2
+    refused = mirrored.start()
+    assert refused.wait(PATIENCE) == 255
+    assert "somebody copied in another mode since, or moved the group; legacy-mm exactly-once adopt" in refused.output()
+    assert positions("adopt")[0] == 0
+    load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
+    mirrored.run_until(20_000)
+    assert mirrored.differences() == []

@@ -52,6 +52,25 @@ LOG_LINES = (
         "Mend the transform, or take errors.tolerance=all away to stop at such a record.",
     ),
     LogLine(
+        "the open transaction of bundle",
+        "Exactly once: a transaction did not end in time, or another mirror owns the bundle. Its records are copied "
+        "again; read_committed readers see none of them twice.",
+        "Nothing, if it is rare, as after a rebalance. Else look for a target that hardly answers, and for a second "
+        "mirror with this group.",
+    ),
+    LogLine(
+        "Not all members of the group want these topics",
+        "Exactly once: mirrors of one group have other patterns, or one does not know a new topic yet. The topics wait "
+        "until all members want them.",
+        "Give all mirrors of the group the same pattern.",
+    ),
+    LogLine(
+        "s (CONCURRENT_TRANSACTIONS): look at it with",
+        "Exactly once: the coordinator cannot end a transaction, often because a partition that took part in it has no "
+        "leader. Its bundle waits, others go on.",
+        "Look for partitions without a leader; kafka-transactions.sh describe shows the transaction.",
+    ),
+    LogLine(
         "lost {partitions}; not committed",
         "The group took the partitions away, because no heartbeat came in time. The new owner copies again what was "
         "not committed.",

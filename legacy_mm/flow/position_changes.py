@@ -39,8 +39,8 @@ from legacy_mm.model import Offsets, TopicPartition
 
 _UNKNOWN_EPOCH = -1
 _TRANSACTION_TIMEOUT = 60.0
-Found = Mapping[TopicPartition, SourcePosition]
-Change = Callable[[Found], dict[TopicPartition, SourcePosition]]
+FoundPositions = Mapping[TopicPartition, SourcePosition]
+PositionChange = Callable[[FoundPositions], dict[TopicPartition, SourcePosition]]
 """The positions of a bundle -> those to write, which go with the group's offsets."""
 
 
@@ -110,7 +110,7 @@ class PositionChanges:
         cluster, _ = self._source()
         retired: dict[TopicPartition, int] = {}
 
-        def retire(found: Found) -> dict[TopicPartition, SourcePosition]:
+        def retire(found: FoundPositions) -> dict[TopicPartition, SourcePosition]:
             standing = {each: position for each, position in found.items() if not position.retired}
             retired.update({each: position.next for each, position in standing.items()})
             return {each: position._replace(retired=True, at=epoch_ms()) for each, position in standing.items()}
@@ -119,7 +119,7 @@ class PositionChanges:
             self._change(number, cluster, retire)
         return retired
 
-    def _change(self, number: int, cluster: str, change: Change) -> None:
+    def _change(self, number: int, cluster: str, change: PositionChange) -> None:
         target = self._settings.target.client
         with closing(BundleRuns(target, self._timeout)) as runs:
             contents = _Changed(number, self.flow.bundle(number).positions, cluster, change, self._commit)
@@ -167,7 +167,9 @@ class PositionChanges:
         return NativeAdmin("source", source).cluster_id(self._deadline), lister.topic_ids(lister.topics())
 
 
-def _replaced(made: dict[TopicPartition, SourcePosition], found: Found) -> dict[TopicPartition, SourcePosition]:
+def _replaced(
+    made: dict[TopicPartition, SourcePosition], found: FoundPositions
+) -> dict[TopicPartition, SourcePosition]:
     return made
 
 
@@ -179,7 +181,7 @@ class _Changed:
         number: int,
         place: TopicPartition,
         cluster: str,
-        change: Change,
+        change: PositionChange,
         commit: Callable[[Offsets], None],
     ) -> None:
         self._number = number

@@ -274,6 +274,14 @@ EXACTLY_ONCE = Event(
     "readers must set isolation.level=read_committed",
 )
 POSITIONS_AT_RISK = Event("positions-at-risk", logging.WARNING, "Exactly once: {what}")
+TRANSACTION_HANGS = Event(
+    "transaction-hangs",
+    logging.WARNING,
+    "Exactly once: the transaction of {transactional_id} has not ended for {seconds} s (CONCURRENT_TRANSACTIONS): look "
+    "at it with kafka-transactions.sh describe --transactional-id, at its coordinator, broker {broker}, and at "
+    "partition {partition} of __transaction_state; a partition without a leader that took part in it holds it up; "
+    "other bundles go on",
+)
 TRANSACTION_GIVEN_UP = Event(
     "transaction-given-up",
     logging.WARNING,

@@ -75,7 +75,7 @@ def test_a_test_that_a_report_names_is_there(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_links_are_there(page: Path) -> None:
     text = page.read_text()
-    assert set(re.findall(r"(?:^|(?<=[`/ ]))legacy-mm ([a-z]+)", text, re.MULTILINE)) <= set(COMMANDS)
+    assert set(re.findall(r"(?:^|(?<=[`/ ]))legacy-mm ([a-z][a-z-]*)", text, re.MULTILINE)) <= set(COMMANDS)
     assert [name for name in re.findall(r"(?<=[` ])--([a-z]+\.[a-z.]+[a-z])", text) if unknown(name)] == []
     for link in re.findall(r"\]\(([^)#]+)[)#]", text):
         assert (page.parent / link).exists(), link

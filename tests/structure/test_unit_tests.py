@@ -15,34 +15,37 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
         audit/record cli/commands cli/log_lines clients/api compat/legacy_options config/settings
         exactly_once/bundle_events explain/differences explain/known_difference
-        features/connect_offsets/connect_offset_settings features/duty flow/flow_settings
-        handlers/api logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans
+        features/connect_offsets/connect_offset_settings features/duty flow/flow_settings handlers/api logs/events
+        metrics/metric_catalogue metrics/mirror_maker_2_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
-        __main__ cli/adopt cli/cluster_look cli/command cli/driver_text cli/explain_text cli/group_look cli/group_plan
-        cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest compat/steps explain/client_files
-        explain/explanation explain/host_look explain/source_look
+        __main__ cli/adopt cli/bundle_positions cli/cluster_look cli/command cli/driver_text cli/explain_text
+        cli/group_look cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest
+        compat/steps explain/client_files explain/explanation explain/host_look explain/source_look
     """,
     "test_apply, test_translate, test_logins and test_security_properties give it whole files": """
         compat/client_properties/bearer compat/client_properties/common compat/client_properties/consumer
         compat/client_properties/kerberos compat/client_properties/known_logins compat/client_properties/producer
-        compat/client_properties/rule compat/client_properties/sasl compat/client_properties/tls compat/client_settings
-        compat/client_translation compat/zookeeper_files
+        compat/client_properties/rule compat/client_properties/sasl compat/client_properties/tls
+        compat/client_settings compat/client_translation compat/zookeeper_files
     """,
     "test_rows asks each feature": """
-        features/connect_offsets/feature features/offset_syncs/feature
+        features/connect_offsets/feature features/exactly_once/feature features/exactly_once/flags
+        features/offset_syncs/feature
     """,
     "real brokers show it: tests/brokers and tests/faults": """
-        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest cli/connect_mirror_maker
-        client/mirror_client client/remote_cluster clients/native/backlog clients/native/internal_topic
+        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest
+        cli/connect_mirror_maker client/mirror_client client/remote_cluster clients/native/backlog
+        clients/native/bundle_owner clients/native/bundle_run clients/native/internal_topic
         clients/native/partition_log clients/native/single_producer clients/native/topic_reader
         clients/native/access_rules clients/native/group_session clients/native/gssapi_login
-        clients/native/offset_requests dataplane/batch_source features/cutover/adoption flow/connect_offset_topic
-        handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
+        clients/native/offset_requests clients/native/transaction_client clients/native/txn_coordinators
+        dataplane/batch_source dataplane/transactional_delivery features/cutover/adoption flow/connect_offset_topic
+        flow/exactly_once flow/position_changes handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
-        handlers/bridge_signatures dedicated/connector_properties flow/mirror logs/log_settings metrics/legacy_mbeans
-        spark/worker_daemon
+        clients/native/fetch_reader dataplane/delivery handlers/bridge_signatures dedicated/connector_properties
+        flow/mirror logs/log_settings metrics/legacy_mbeans spark/worker_daemon
     """,
 }
 

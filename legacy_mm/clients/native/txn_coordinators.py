@@ -26,6 +26,7 @@ from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.exactly_once.bundle import state_partition
 from legacy_mm.exactly_once.bundle_events import Answered, First, Unanswered
+from legacy_mm.logs import events
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 
@@ -205,13 +206,9 @@ class TxnCoordinators:
                 return
             known.told = True
             node = self._nodes.get(request.transactional_id)
-        place = state_partition(request.transactional_id)
-        self._on_trouble(
-            f"the transaction of {request.transactional_id} has not ended for {_SLOW_TIMEOUT:g} s "
-            f"(CONCURRENT_TRANSACTIONS): look at it with kafka-transactions.sh describe --transactional-id, at its "
-            f"coordinator, broker {node}, and at partition {place} of __transaction_state; a partition without a "
-            "leader that took part in it holds it up; other bundles go on"
-        )
+        name = request.transactional_id
+        place, seconds = state_partition(name), f"{_SLOW_TIMEOUT:g}"
+        events.emit(events.TRANSACTION_HANGS, transactional_id=name, seconds=seconds, broker=node, partition=place)
 
 
 class _Conversation:

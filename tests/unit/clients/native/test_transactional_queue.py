@@ -1,0 +1,71 @@
+"""Queues of a transaction's owner: what they send, and when."""
+
+from __future__ import annotations
+
+from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.native.transactional_queue import TransactionalQueue
+from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
+from legacy_mm.model import TopicPartition
+from tests.unit.protocol.batches import NOW, Row, build
+
+PLACE = TopicPartition("t", 0)
+FIRST, NEXT = ProducerIdAndEpoch(7, 0), ProducerIdAndEpoch(7, 1)
+
+
+def queue_with(batches: int, time: int = NOW) -> TransactionalQueue:
+    queue = TransactionalQueue(PLACE, "id", FIRST, 5)
+    for _ in range(batches):
+        batch = build([Row(0, time, b"k", b"v")])
+        queue.pending.append(ProducerBatch(queue, batch, None, len(batch.buffer), 0.0, float("inf")))
+    return queue
+
+
+def test_it_sends_only_what_is_part_of_a_transaction() -> None:
+    queue = queue_with(1)
+    assert not queue.can_send()
+    queue.added = True
+    assert queue.can_send()
+    assert queue.begin().batch.header.is_transactional
+    queue.transaction_over()
+    assert not queue.added
+
+
+def test_an_unknown_outcome_makes_the_transaction_doubtful_and_a_refusal_does_not() -> None:
+    for denied in (True, False):
+        queue = queue_with(1)
+        queue.added = True
+        queue.failed(queue.begin(), denied=denied)
+        assert queue.doubtful is not denied
+
+
+def test_old_records_are_not_asked_for_in_the_log() -> None:
+    """A broker remembers the owner of an open transaction, however old its records are."""
+    queue = queue_with(3, time=0)
+    queue.added = True
+    queue.acknowledged(queue.begin(), 0)
+    assert queue.question() is None
+    queue.begin()
+    assert queue.can_send(), "several are under way, as with new records"
+
+
+def test_it_tells_when_the_target_has_all_of_it() -> None:
+    queue = queue_with(2)
+    queue.added = True
+    told: list[bool] = []
+    queue.on_settled = lambda: told.append(queue.is_settled)
+    queue.acknowledged(queue.begin(), 0)
+    assert told == []
+    queue.acknowledged(queue.begin(), 1)
+    assert told == [True]
+
+
+def test_a_new_epoch_begins_at_sequence_0() -> None:
+    queue = queue_with(1)
+    queue.added = True
+    queue.acknowledged(queue.begin(), 0)
+    queue.transaction_over()
+    queue.renewed(NEXT)
+    batch = build([Row(0, NOW, b"k", b"v")])
+    queue.pending.append(ProducerBatch(queue, batch, None, len(batch.buffer), 0.0, float("inf")))
+    queue.added = True
+    assert queue.begin().batch.header.producer == (*NEXT, 0)

@@ -1,0 +1,98 @@
+"""The group's word that a bundle is ours, and its offsets as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import pytest
+
+from legacy_mm.clients.api import Member
+from legacy_mm.config.settings import MarkedOffset
+from legacy_mm.controlplane import ownership
+from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
+from legacy_mm.exactly_once.evidence import GroupOffset, mark
+from legacy_mm.model import EARLIEST, TopicPartition
+
+A, B, C = (TopicPartition("t", number) for number in range(3))
+
+
+class FakeMember:
+    """A member whose heartbeats succeed when the test says so."""
+
+    generation = 4
+
+    def __init__(self, offsets: dict[TopicPartition, GroupOffset] | None = None) -> None:
+        self.asked = 0
+        self.succeeded = float("-inf")
+        self._offsets = offsets or {}
+
+    def ask_heartbeat(self) -> None:
+        self.asked += 1
+
+    def confirmed_after(self, moment: float) -> bool:
+        return self.succeeded > moment
+
+    def committed_with_metadata(
+        self, partitions: Iterable[TopicPartition], timeout: float
+    ) -> dict[TopicPartition, GroupOffset]:
+        return {each: self._offsets[each] for each in partitions if each in self._offsets}
+
+
+class FakeJob:
+    def __init__(self) -> None:
+        self.asks: list[int] = []
+        self.confirmed: list[list[int]] = []
+
+    def take_asked(self) -> list[int]:
+        asks, self.asks = self.asks, []
+        return asks
+
+    def confirm(self, bundles: list[int]) -> None:
+        self.confirmed.append(bundles)
+
+
+class FromReset:
+    def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        return dict.fromkeys(partitions, EARLIEST)
+
+
+def test_only_a_heartbeat_after_the_question_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([10.0, 20.0])
+    monkeypatch.setattr(ownership, "monotonic", lambda: next(clock))
+    desk, job, member = Ownership(), FakeJob(), FakeMember()
+
+    def tend() -> list[list[int]]:
+        desk.tend(job, member)  # type: ignore[arg-type]
+        return job.confirmed
+
+    member.succeeded = 9.0
+    job.asks = [3]
+    assert (tend(), member.asked) == ([], 1), "a heartbeat before the question proves nothing"
+    job.asks = [5, 6]
+    member.succeeded = 15.0
+    assert (tend(), member.asked) == ([[3]], 2)
+    member.succeeded = 21.0
+    assert tend() == [[3], [5, 6]]
+
+
+def test_questions_of_a_job_that_is_over_are_forgotten() -> None:
+    desk, job, member = Ownership(), FakeJob(), FakeMember()
+    job.asks = [3]
+    desk.tend(job, member)  # type: ignore[arg-type]
+    desk.forget()
+    member.succeeded = float("inf")
+    desk.tend(job, member)  # type: ignore[arg-type]
+    assert job.confirmed == []
+
+
+def test_the_group_s_offsets_are_evidence_with_their_metadata() -> None:
+    member: Any = FakeMember({A: GroupOffset(7, ""), B: GroupOffset(-1, "")})
+    offsets = BundleOffsets(FromReset(), "positions", 1.0)
+    assert offsets.propose(member, [A, B]) == {A: 7, B: EARLIEST}
+    assert offsets.generation == 4
+    # C goes on where this process has committed it: exactly once did that
+    assert offsets.evidence({A: 7, B: EARLIEST, C: 9}) == [
+        MarkedOffset(*A, 7, ""),
+        MarkedOffset(*C, 9, mark("positions")),
+    ]

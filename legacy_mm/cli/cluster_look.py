@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 
 from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
+from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import warning
+from legacy_mm.flow.exactly_once import look_at_positions
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
@@ -57,6 +61,10 @@ class FlowClusters:
             made = each.duty.look(topics, _deadline()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
+        if self._settings.features[EXACTLY_ONCE] is not None:
+            topic = flow_bundles(self._settings).positions_topic
+            target = NativeAdmin("target", clusters.target.connection)
+            looks["exactly once"] = look_at_positions(target, topic, _deadline())
         if troubles := self._impossible(present):
             looks[_TARGET] = Look(troubles=troubles)
         # heartbeats of several clusters are told apart by these names, whatever the flags are

@@ -31,6 +31,7 @@ from legacy_mm.features import flags
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.flag_values import Given
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.flow import bundle_settings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options import validate
 from legacy_mm.options.option_catalogue import EMBEDDED, NO_ENGINES, OwnOptions
@@ -187,13 +188,20 @@ def _translate_run(start: Start) -> LineOutcome:
         )
         for number, (path, read) in enumerate(consumers.items())
     )
-    for path, file in start.files.items():
-        if told := mirror_maker_2_file.about(path, file.entries()):
-            start.note(logging.WARNING, f"{told}.", OWN)
+    _look_over(start, flows)
     overridden = (side for sides in admins for side in sides if side is not None)
     read_secrets = (secret for read in (*consumers.values(), *overridden) for secret in read.secrets)
     secrets = (*read_secrets, *written.secrets, *start.environment.secrets)
     return MirrorRun(flows, options, tuple(start.notes), secrets, tuple(consumers.values()), written)
+
+
+def _look_over(start: Start, flows: Sequence[Settings]) -> None:
+    """Note files of MirrorMaker 2; raise ConfigurationError for flows that cannot keep what they promise."""
+    for flow in flows:
+        bundle_settings.check(flow)
+    for path, file in start.files.items():
+        if told := mirror_maker_2_file.about(path, file.entries()):
+            start.note(logging.WARNING, f"{told}.", OWN)
 
 
 def _flags(start: Start) -> list[list[Given]]:

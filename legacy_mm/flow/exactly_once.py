@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
 
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.bundle_owner import LogRow
@@ -27,33 +26,17 @@ from legacy_mm.exactly_once.position_records import (
     read_bundle,
 )
 from legacy_mm.exactly_once.positions_topic import FoundTopic, judge_topic, topic_to_create
-from legacy_mm.exactly_once.start_refusals import StartFacts, start_refusals
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
+from legacy_mm.flow.bundle_settings import NEWEST, check, flow_bundles
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.policies.changes import CreateTopic, Look
 
 _START_TIMEOUT = 60.0
-_SOURCE = "source"
-_INIT_PRODUCER_ID, _NEWEST = 22, 5
-
-
-def flow_bundles(settings: Settings) -> FlowBundles:
-    """Return the names of the flow's bundles."""
-    naming = settings.features.naming
-    return FlowBundles(settings.source.group_id, naming.source_alias or _SOURCE, naming.target_alias)
-
-
-def of_committed_records(settings: Settings) -> Settings:
-    """Return the settings of a flow that copies exactly once: it reads committed records, and stops at a gap."""
-    asked = settings.features[EXACTLY_ONCE]
-    if asked is None:
-        return settings
-    source = settings.source
-    client = replace(source.client, fetch=replace(source.client.fetch, committed_only=True))
-    return replace(settings, source=replace(source, client=client), fail_on_gap=asked.stops_at_gap)
+_INIT_PRODUCER_ID = 22
 
 
 class ExactlyOnceStream:
@@ -92,11 +75,10 @@ class ExactlyOnceStart:
     """The check before a flow's first record is read. Made only with exactly once (invariant E)."""
 
     def __init__(self, settings: Settings, asked: ExactlyOnceFlags) -> None:
-        """Take the flow; raises ConfigurationError for settings that break the promise."""
+        """Take the flow."""
         self._settings = settings
         self._asked = asked
         self._flow = flow_bundles(settings)
-        self._refuse(_NEWEST)
 
     def prepare(self) -> None:
         """Make the positions topic certain, and the number of bundles.
@@ -108,54 +90,42 @@ class ExactlyOnceStart:
         """
         deadline = Deadline.after(_START_TIMEOUT)
         target = NativeAdmin("target", self._settings.target_admin_connection)
-        source = NativeAdmin(_SOURCE, self._settings.source_admin_connection)
+        source = NativeAdmin("source", self._settings.source_admin_connection)
         # (1)
-        self._refuse(target.lowest_version(_INIT_PRODUCER_ID, _NEWEST, deadline))
+        check(self._settings, target.lowest_version(_INIT_PRODUCER_ID, NEWEST, deadline))
         # (2)
         self._require_topic(target, deadline)
         # (3)
         self._claim_flow(source.cluster_id(deadline), deadline)
         events.emit(events.EXACTLY_ONCE, topic=self._flow.positions_topic, seconds=f"{self._asked.interval:g}")
 
-    def _refuse(self, init_producer_id: int) -> None:
-        settings = self._settings
-        refusals = start_refusals(
-            StartFacts(
-                settings.target.client.produce,
-                settings.source.client.membership,
-                settings.quarantine,
-                settings.streams,
-                settings.target.abort_on_send_failure,
-                settings.source.reads_uncommitted,
-                init_producer_id,
-                self._asked.old_brokers,
-            )
-        )
-        if refusals:
-            raise ConfigurationError("; ".join(refusals))
-
     def _require_topic(self, target: NativeAdmin, deadline: Deadline) -> None:
-        topic = self._flow.positions_topic
-        layout = target.layout(topic, deadline)
-        if not layout.partitions:
-            for outcome in target.create_topics([topic_to_create(topic, BUNDLES, layout.brokers)], deadline):
-                if outcome.error:
-                    raise HostError(f"positions topic {topic} cannot be created: {outcome.error}")
-            layout = target.layout(topic, deadline)
-        found, _ = target.properties([topic], deadline)
-        properties = {each.name: each.value or "" for each in found.get(topic, ())}
-        verdict = judge_topic(
-            topic, FoundTopic(layout.partitions, layout.replicas, properties), BUNDLES, layout.brokers
-        )
-        if verdict.refusals:
-            raise ConfigurationError("; ".join(verdict.refusals))
-        for warning in verdict.warnings:
+        look = look_at_positions(target, self._flow.positions_topic, deadline)
+        missing = [change for change in look.changes if isinstance(change, CreateTopic)]
+        for outcome in target.create_topics(missing, deadline):
+            if outcome.error and not outcome.already:
+                raise HostError(f"positions topic {self._flow.positions_topic} cannot be created: {outcome.error}")
+        if look.troubles:
+            raise ConfigurationError("; ".join(look.troubles))
+        for warning in look.notes:
             events.emit(events.POSITIONS_AT_RISK, what=warning)
 
     def _claim_flow(self, cluster: str, deadline: Deadline) -> None:
         flow = self._flow
         with closing(BundleRuns(self._settings.target.client, self._asked.transaction_timeout)) as runs:
             runs.run(flow.bundle(FLOW), _FlowRecord(flow, cluster), deadline)
+
+
+def look_at_positions(target: NativeAdmin, topic: str, deadline: Deadline) -> Look:
+    """Return what a positions topic needs; raise HostError where the target does not tell."""
+    layout = target.layout(topic, deadline)
+    if not layout.partitions:
+        return Look((topic_to_create(topic, BUNDLES, layout.brokers),))
+    found, _ = target.properties([topic], deadline)
+    properties = {each.name: each.value or "" for each in found.get(topic, ())}
+    there = FoundTopic(layout.partitions, layout.replicas, properties)
+    verdict = judge_topic(topic, there, BUNDLES, layout.brokers)
+    return Look((), verdict.refusals, verdict.warnings)
 
 
 class _FlowRecord:

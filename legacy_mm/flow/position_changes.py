@@ -33,7 +33,7 @@ from legacy_mm.exactly_once.position_records import (
 )
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
-from legacy_mm.flow.exactly_once import flow_bundles
+from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.model import Offsets, TopicPartition
 

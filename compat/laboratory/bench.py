@@ -33,6 +33,8 @@ from compat.laboratory.bench_measure import (
     steady_cluster,
 )
 from compat.laboratory.bench_profiles import (
+    EXACTLY_ONCE_PROFILES,
+    EXACTLY_ONCE_TOOLS,
     GROWTH_PROFILES,
     GROWTH_TOOLS,
     HANDLER_PROFILES,
@@ -99,6 +101,10 @@ def _chosen(options: argparse.Namespace) -> tuple[Sequence[Profile], Sequence[st
     elif options.handler:
         options.streams, options.latency_seconds = "1", 0
         profiles, tools = choose_profiles(options.profiles or HANDLER_PROFILES), list(HANDLER_TOOLS)
+    elif options.exactly_once:
+        options.streams = "1"
+        profiles = choose_profiles(options.profiles or EXACTLY_ONCE_PROFILES)
+        tools = choose_tools(options.tools, EXACTLY_ONCE_TOOLS)
     else:
         profiles, tools = choose_profiles(options.profiles), choose_tools(options.tools)
     found = [replace(profile, streams=_streams(profile, options.streams)) for profile in profiles]
@@ -131,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON lines to this file as well")
     parser.add_argument("--folder", type=Path, help="put the brokers' data below this folder")
     parser.add_argument("--handler", action="store_true", help="a handler that renames: a jar on both, Python, a step")
+    parser.add_argument("--exactly-once", action="store_true", help="ours with it and without, MirrorMaker 2 with it")
     parser.add_argument("--start-up", action="store_true", help="only the seconds to the first record")
     parser.add_argument("--growth", action="store_true", help="1 to 5,000 partitions, records of 10 B to 1 MB")
     parser.add_argument("--reports", type=Path, default=REPORTS, help="where --growth writes its report")

@@ -13,7 +13,17 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 
 from compat.laboratory.bench_measure import Site, measure_hop, measure_latency, measure_throughput
-from compat.laboratory.bench_profiles import LEGACY, LEGACY_1G, LEGACY_JAR, MM2, ONE_HOP, OURS, Profile
+from compat.laboratory.bench_profiles import (
+    LEGACY,
+    LEGACY_1G,
+    LEGACY_JAR,
+    MM2,
+    MM2_ONCE,
+    ONE_HOP,
+    OURS,
+    OURS_ONCE,
+    Profile,
+)
 from compat.laboratory.bench_report import Metrics, Row, case_table, cautions, json_line, medians
 from legacy_mm.audit.cluster_access import list_topics
 from legacy_mm.audit.load import load
@@ -130,7 +140,9 @@ def _print_case(case: Case, runs: Mapping[str, Sequence[Metrics | None]], file: 
         good = [run for run in found if run is not None]
         rows.append(Row(case.profile.name, case.streams, tool, medians(good), good))
     old = next((row for row in rows if row.tool in (LEGACY, LEGACY_JAR) and row.runs), None)
-    mm2 = next((row for row in rows if row.tool == MM2 and row.runs), None)
+    if OURS_ONCE in runs:
+        old = next((row for row in rows if row.tool == OURS and row.runs), None)
+    mm2 = next((row for row in rows if row.tool in (MM2, MM2_ONCE) and row.runs), None)
     profile = case.profile
     print(f"\n{profile.name}, {case.streams} stream(s), {profile.partitions} partitions, {case.records:,} records")
     print(case_table(rows, [base for base in (old, mm2) if base is not None]))

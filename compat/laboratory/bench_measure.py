@@ -19,7 +19,7 @@ from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from compat.laboratory.bench_profiles import LEGACY_HEAP, MM2, Order, Profile, start_tool
+from compat.laboratory.bench_profiles import LEGACY_HEAP, MM2, MM2_ONCE, OURS_ONCE, Order, Profile, start_tool
 from compat.laboratory.bench_report import Sample, host_seconds, latency, steady
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.topic_ends import REQUEST_TIMEOUT, TopicEnds
@@ -41,7 +41,7 @@ STAMP = struct.Struct(">Id")  # number of the record, wall clock
 BROKER = {"log.segment.delete.delay.ms": "1000"}
 steady_cluster = partial(Cluster, jvm=("-XX:+UseG1GC",))
 """A cluster whose brokers become as fast as Java makes them, instead of starting quickly."""
-MM2_TOPICS = "mm2-"
+INTERNAL_TOPICS = ("mm2-", "legacy-mm-positions.")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _JAVA_FRAME = "\tat "
 
@@ -173,10 +173,10 @@ def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple
                     process.wait(STOP_TIMEOUT)
     finally:
         _remove(site.target.bootstrap, order.arrives_in(tool))
-        if tool == MM2:  # it would continue from the offsets in these topics
+        if tool in (MM2, MM2_ONCE, OURS_ONCE):  # MirrorMaker 2 would continue from the offsets in these topics
             for cluster in (site.source, site.target):
                 for name in list_topics(cluster.bootstrap):
-                    if name.startswith(MM2_TOPICS):
+                    if name.startswith(INTERNAL_TOPICS):
                         _remove(cluster.bootstrap, name)
         with contextlib.suppress(TimeoutError):  # a slow disk spoils no run that is over
             wait_until(lambda: not _deleted_logs(site), REQUEST_TIMEOUT, "deleted logs to leave the disk")

@@ -28,6 +28,10 @@ ONE_HOP = "one-hop"  # no copy: the latency to a consumer at the source, which e
 LEGACY_JAR, OURS_JAR, OURS_PYTHON, OURS_STEP = "legacy-jar", "ours-jar", "ours-python", "ours-step"
 HANDLER_TOOLS = (LEGACY_JAR, OURS_JAR, OURS_PYTHON, OURS_STEP)
 HANDLER_PROFILES = "100B,1KB"
+# Committed exactly once; ratios are to the first, which copies at least once.
+OURS_ONCE, MM2_ONCE = "ours-exactly-once", "mm2-exactly-once"
+EXACTLY_ONCE_TOOLS = (OURS, OURS_ONCE, MM2_ONCE)
+EXACTLY_ONCE_PROFILES = "100B-one,100B,100B-many"
 RENAMED = "copy."
 LEAST_RECORDS = 1_000
 MANY_PARTITIONS = 1_000
@@ -78,6 +82,8 @@ SPELLED_OUT = {"max.in.flight.requests.per.connection": "1", "batch.size": "1638
 
 PROFILES = (
     Profile("100B", 3_000_000, 100),
+    Profile("100B-one", 3_000_000, 100, partitions=1, streams=(1,)),
+    Profile("100B-many", 3_000_000, 100, partitions=24, streams=(1,)),
     Profile("1KB", 800_000, 1_000),
     Profile("1KB-lz4", 800_000, 1_000, "lz4"),
     # As a Java producer with its default batch.size fills a topic: sixteen records in a batch.
@@ -134,7 +140,8 @@ class Order:
 
 def start_tool(tool: str, order: Order) -> ToolProcess:
     """Start a tool as an unchanged deployment would; its group id is new, so it begins at the start."""
-    if tool == MM2:
+    if tool in (MM2, MM2_ONCE):
+        once = {"dst.exactly.once.source.support": "enabled", "dedicated.mode.enable.internal.rest": "true"}
         return mirror_maker_2(
             order.folder,
             order.source,
@@ -142,7 +149,8 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
             order.topic,
             tasks=order.streams,
             heap=MM2_HEAP,
-            properties={f"dst.producer.{key}": text for key, text in order.producer.items()},
+            properties={f"dst.producer.{key}": text for key, text in order.producer.items()}
+            | (once if tool == MM2_ONCE else {}),
         )
     consumer = {
         "bootstrap.servers": order.source,
@@ -159,7 +167,9 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
         options = (*options, "--message.handler", script, "--message.handler.args", RENAMED)
     elif tool == OURS_STEP:
         options = (*options, "--handler.step", f"rename.prefix={RENAMED}")
-    if tool in (OURS, OURS_JAR, OURS_PYTHON, OURS_STEP):
+    elif tool == OURS_ONCE:
+        options = (*options, "--exactly.once", "true")
+    if tool in (OURS, OURS_JAR, OURS_PYTHON, OURS_STEP, OURS_ONCE):
         return our_mirror_maker(order.folder, consumer, producer, *options, *order.ours, classpath=classpath)
     heap = "1G" if tool == LEGACY_1G else order.legacy_heap
     return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap, classpath=classpath)

@@ -29,7 +29,6 @@ from legacy_mm.dataplane.delivery import DeliveryServices
 from legacy_mm.errors import StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
 from legacy_mm.exactly_once.bundle_events import Discard, Owned
-from legacy_mm.exactly_once.bundle_session import BundleState
 from legacy_mm.exactly_once.evidence import GroupOffset, SourceSide, mark, weigh
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.position_records import (
@@ -258,7 +257,7 @@ class CopiedBundle:
         if self.owner.takes_pieces:
             self._waits_since = None
             self._unpark()
-        elif self.owner.state in (BundleState.CLOSING, BundleState.ENDING, BundleState.RENEWING):
+        elif self.owner.commits:
             self._waits_since = self._waits_since or now
             if not self._parked and now - self._waits_since > _PARK_TIMEOUT:
                 self._parked = True

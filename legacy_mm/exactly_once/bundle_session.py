@@ -137,6 +137,12 @@ class BundleSession:
         return self.state in (BundleState.READY, BundleState.OPEN) and not self.stopping
 
     @property
+    def commits(self) -> bool:
+        """Return True while a transaction with records takes no more pieces and is not over."""
+        copying = self.transaction is not None and self.transaction.purpose is Purpose.COPY
+        return copying and self.state in (BundleState.CLOSING, BundleState.ENDING, BundleState.RENEWING)
+
+    @property
     def next(self) -> Positions:
         """The begin of the next piece of each source partition."""
         return self.transaction.next if self.transaction else self.positions

@@ -168,6 +168,11 @@ class BundleOwner:
         return self._session.takes_pieces
 
     @property
+    def commits(self) -> bool:
+        """Return True while a transaction with records takes no more pieces and is not over."""
+        return self._session.commits
+
+    @property
     def positions(self) -> Positions:
         """The committed ones, as far as this owner knows."""
         return self._session.positions

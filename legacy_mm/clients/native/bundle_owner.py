@@ -256,14 +256,14 @@ class BundleOwner:
         if self.state is BundleState.CLOSING:
             for partition, request in list(self._data.items()):
                 if request is not None and self._queues[partition].is_settled:
-                    self._data[partition] = None
                     self._answered(request, self._queues[partition])
+                    self._data[partition] = None  # last: a doubt admits the request once more
 
     def written(self, request: Append, offset: int) -> None:
         """Note that the target has a batch of our own records, from this offset on (-1: unknown)."""
         if request in self._own:
-            self._own.discard(request)
             self._answered(request, self._queues[request.partition], offset)
+            self._own.discard(request)  # last: a doubt admits the request once more
 
     def refused(self, refused: ProducerBatch) -> bool:
         """Handle a refused batch; return False if it was refused for the sake of its records."""

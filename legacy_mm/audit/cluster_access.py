@@ -252,6 +252,7 @@ def _consumer(settings: Mapping[str, Any]) -> Consumer:
         "group.id": "legacy-mm-testbed",  # librdkafka demands a group; the consumer never joins it
         "enable.auto.commit": False,
         "auto.offset.reset": "error",
+        "isolation.level": "read_uncommitted",  # librdkafka's default makes the end of a log its last stable offset
         "allow.auto.create.topics": False,
         "fetch.wait.max.ms": 20,  # the end of a partition is reported after this time
         "fetch.message.max.bytes": 4 << 20,

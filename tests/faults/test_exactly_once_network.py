@@ -1,0 +1,192 @@
+"""Requests of transactions that are lost, unanswered or late, at real brokers, with the engine that sends them.
+
+`late`: the owner has long sent it again, and goes on, when it arrives. `late_to_another`: somebody else has claimed the
+bundle by then. `late_from_the_dead`: its sender waited for the answer, and died. `silent`: as `late`, but no connection
+breaks; the answer just does not come in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, RequestRule
+from legacy_mm.audit.cluster_access import create_topic
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native import bundle_owner
+from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.exactly_once.bundle import BUNDLES
+from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from tests.fixtures.copying import Copying, Start
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce
+from tests.unit.exactly_once.mutants import NeverRenews
+
+pytestmark = pytest.mark.faults
+RECORDS = 2_000
+INTERVAL = 0.2
+FAULTS = ["lost", "unanswered", "late", "silent", "late_to_another", "late_from_the_dead"]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A request in the life of an engine."""
+
+    api: Api
+    claims: bool = False
+    """The first such request of a claim; else while records are copied."""
+    about: str = ""
+    """`data` or `positions`: it names this topic."""
+    renews: bool = False
+    """After a doubt: an EndTxn before it has no answer."""
+
+
+MOMENTS = {
+    "claim, InitProducerId": Moment(Api.INIT_PRODUCER_ID, claims=True),
+    "claim, AddPartitionsToTxn": Moment(Api.ADD_PARTITIONS_TO_TXN, claims=True),
+    "claim, Produce": Moment(Api.PRODUCE, claims=True),
+    "claim, EndTxn": Moment(Api.END_TXN, claims=True),
+    "AddPartitionsToTxn": Moment(Api.ADD_PARTITIONS_TO_TXN),
+    "Produce of records": Moment(Api.PRODUCE, about="data"),
+    "Produce of positions": Moment(Api.PRODUCE, about="positions"),
+    "EndTxn": Moment(Api.END_TXN),
+    "renewal, InitProducerId": Moment(Api.INIT_PRODUCER_ID, renews=True),
+}
+IN_THE_SUITE = {
+    ("EndTxn", "late"),
+    ("Produce of records", "late_to_another"),
+    ("claim, InitProducerId", "late_from_the_dead"),
+}
+CASES = [
+    pytest.param(name, fault, marks=() if (name, fault) in IN_THE_SUITE else pytest.mark.slow, id=f"{name}: {fault}")
+    for name in MOMENTS
+    for fault in FAULTS
+]
+
+
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[HoldingProxy]:
+    with HoldingProxy() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def brokers(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
+    """Three, each behind the proxy."""
+    return module_clusters(brokers=3, advertise=proxy.before)
+
+
+class Engines:
+    """Engines of one group that copy one topic through the proxy."""
+
+    def __init__(self, copy: CopiedOnce, partitions: int, start: Start, bootstrap: str, interval: float) -> None:
+        self.copy = copy
+        self._partitions, self._start, self._bootstrap = partitions, start, bootstrap
+        flow = copy.flow
+        self._settings = ExactlyOnceSettings(flow.group, flow.source, flow.target, interval=interval)
+
+    def start(self, client: str, **producer: str) -> Copying:
+        """Start one, whose requests have this client id."""
+        topic, source = self.copy.topic, self.copy.source.bootstrap
+        written = {"client.id": client, **producer}
+        return self._start(
+            source, self._bootstrap, topic, self._partitions, producer=written, exactly_once=self._settings
+        )
+
+
+Make = Callable[..., Engines]
+
+
+@pytest.fixture
+def make_engines(
+    source: Any, brokers: Cluster, proxy: HoldingProxy, topic: Callable[..., str], start_copying: Start
+) -> Iterator[Make]:
+    """Make the topics: `make_engines(partitions=4, interval=0.2)`."""
+
+    def make(partitions: int = 4, interval: float = INTERVAL) -> Engines:
+        name = topic("once")
+        flow = FlowBundles(f"g-{name}", "source", "target")
+        create_topic(source.bootstrap, name, partitions)
+        create_topic(brokers.bootstrap, name, partitions, 3)
+        create_topic(brokers.bootstrap, flow.positions_topic, BUNDLES, 3, config={"cleanup.policy": "compact"})
+        copy = CopiedOnce(source, brokers, name, flow)
+        return Engines(copy, partitions, start_copying, brokers.bootstrap_of(PROXIED), interval)
+
+    yield make
+    proxy.disarm()
+
+
+def arm(proxy: HoldingProxy, moment: Moment, fault: str, copy: CopiedOnce) -> RequestRule:
+    """Let it happen to the next such request of the first engine."""
+    about = {"": b"", "data": copy.topic.encode(), "positions": copy.flow.positions_topic.encode()}[moment.about]
+    words: dict[str, Any] = {"client": "^first$", "containing": about}
+    match fault:
+        case "lost":
+            return proxy.lose(moment.api, **words)
+        case "unanswered":
+            return proxy.lose_answer(moment.api, **words)
+    return proxy.hold(moment.api, cut=fault in ("late", "late_to_another"), **words)
+
+
+@pytest.mark.parametrize(("name", "fault"), CASES)
+def test_a_request_is_lost_or_late(proxy: HoldingProxy, make_engines: Make, name: str, fault: str) -> None:
+    moment, engines = MOMENTS[name], make_engines()
+    copy = engines.copy
+    copy.load(RECORDS)
+    rules: list[RequestRule] = []
+    if moment.claims:
+        rules.append(arm(proxy, moment, fault, copy))
+    impatient = {"request.timeout.ms": "2000"} if fault == "silent" else {}
+    last = first = engines.start("first", **impatient)
+    if not moment.claims:
+        first.wait_reached(RECORDS)
+        if moment.renews:
+            rules.append(proxy.lose_answer(Api.END_TXN, client="^first$"))
+        rules.append(arm(proxy, moment, fault, copy))
+    with copy.writing():
+        wait_until(lambda: all(rule.applied for rule in rules) or first.over(), PATIENCE, "the request")
+        if fault == "late_from_the_dead":
+            first.engine.purge()
+        if fault in ("late_to_another", "late_from_the_dead"):
+            first.confirms = False
+            last = engines.start("second")
+        last.wait_reached(copy.total)
+        if isinstance(rules[-1], HeldRequest):
+            rules[-1].deliver()
+        last.wait_reached(copy.total)
+    copy.load(RECORDS)
+    last.wait_reached(copy.total)
+    assert last.stop() == {}, last.error
+    assert copy.differences() == []
+    assert [rule.applied for rule in rules] == [1] * len(rules)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("renews", [True, False], ids=["product", "without the renewal"])
+def test_a_late_end_meets_an_open_transaction(
+    proxy: HoldingProxy, make_engines: Make, monkeypatch: pytest.MonkeyPatch, renews: bool
+) -> None:
+    """The proof that the brokers show it: a session that does not renew its epoch after a doubt doubles records."""
+    if not renews:
+        monkeypatch.setattr(bundle_owner, "BundleSession", NeverRenews)
+    engines = make_engines(partitions=1, interval=5.0)
+    copy = engines.copy
+    copy.load(RECORDS)
+    first = engines.start("first")
+    first.wait_reached(RECORDS)
+    late = proxy.hold(Api.END_TXN, client="^first$")
+    copy.load(RECORDS)
+    wait_until(lambda: late.applied, PATIENCE, "the request")
+    first.wait_reached(2 * RECORDS)
+    before = copy.uncommitted()
+    copy.load(RECORDS)
+    wait_until(lambda: copy.uncommitted() >= before + RECORDS, PATIENCE, "records in the next transaction")
+    late.deliver()
+    copy.load(RECORDS)
+    first.wait_reached(4 * RECORDS)
+    assert first.stop() == {}
+    assert (copy.differences() == []) == renews
+    assert bool(copy.duplicates()) != renews

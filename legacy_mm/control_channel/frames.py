@@ -176,6 +176,22 @@ class Started(Frame):
     """The first offset in the log, for partitions whose start was EARLIEST or LATEST."""
 
 
+class TransactionTotals(NamedTuple):
+    """Transactions of a task since its start."""
+
+    committed: int
+    given_up: int
+    """Their records were copied again."""
+    doubtful: int
+    """Committed, although a request of theirs got no answer at first."""
+    claims: int
+    """Bundles that were claimed; again after each transaction that was given up."""
+    claim_seconds: float
+    """All of them together, from the question whose the bundle is to the first read."""
+    open_seconds: float
+    """The age of the oldest transaction that is open now; 0: none is."""
+
+
 @dataclass(frozen=True)
 class Progress(Frame):
     """Task -> driver, about each second: safe offsets that moved, and totals since the start of the task."""
@@ -192,6 +208,8 @@ class Progress(Frame):
     """Records set aside, because a handler failed on them or the target refused them."""
     unwritable: Mapping[str, str] = field(default_factory=dict)
     """Target topic -> why it cannot be written now, while records wait for it."""
+    transactions: TransactionTotals | None = None
+    """None: at least once."""
 
 
 class Portion(NamedTuple):

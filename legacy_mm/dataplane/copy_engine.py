@@ -414,9 +414,8 @@ class CopyEngine:
         waits = blocked or bool(unwritable)
         filtered, failed = self._stage.counts()
         quarantined += failed
-        return Progress(
-            moved, self.delivery.records, dict(self._failures.dropped), waits, filtered, quarantined, unwritable
-        )
+        records, dropped, transactions = self.delivery.records, self._failures.dropped, self.delivery.transactions()
+        return Progress(moved, records, dict(dropped), waits, filtered, quarantined, unwritable, transactions)
 
     def _finish(self) -> Offsets:
         """Finish: (1) read no more; (2) wait for the target, and report that the task lives; (3) report what is

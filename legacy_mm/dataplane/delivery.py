@@ -9,7 +9,7 @@ from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch, Work
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.partition_queue import ProducerBatch
-from legacy_mm.control_channel.frames import Frame, Started, TaskConfig
+from legacy_mm.control_channel.frames import Frame, Started, TaskConfig, TransactionTotals
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.model import Offsets, TopicPartition
@@ -23,6 +23,9 @@ class Delivery(Protocol):
     """Source records that were sent, for good."""
     parts: int
     """The parts of each piece beside its batches that are acknowledged later: 1 for the commit, where there is one."""
+
+    def transactions(self) -> TransactionTotals | None:
+        """Return what became of transactions; None where there are none."""
 
     def begin(self) -> None:
         """Begin to read."""
@@ -104,6 +107,9 @@ class AtLeastOnce:
         self._report = report
         self._retries = retries
         self._work = work
+
+    def transactions(self) -> None:
+        """Return None: there are none."""
 
     def begin(self) -> None:
         """Begin to read at the offsets of the config."""

@@ -23,7 +23,7 @@ from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transaction_client import TransactionClient
 from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.config.settings import ExactlyOnceSettings
-from legacy_mm.control_channel.frames import Frame, OwnershipAsked, Started, TaskConfig
+from legacy_mm.control_channel.frames import Frame, OwnershipAsked, Started, TaskConfig, TransactionTotals
 from legacy_mm.dataplane.acks import Piece, Pieces
 from legacy_mm.dataplane.delivery import DeliveryServices
 from legacy_mm.errors import StreamFailure, Undecided
@@ -89,6 +89,18 @@ class ExactlyOnce:
         self.client = TransactionClient(appender, settings.transaction_timeout, appender.traffic.on_trouble, self._wake)
         self._bundles: dict[TopicPartition, CopiedBundle] = {}
         self._numbers: dict[int, CopiedBundle] = {}
+
+    def transactions(self) -> TransactionTotals:
+        """Return what became of all transactions."""
+        bundles, now = self._numbers.values(), monotonic()
+        return TransactionTotals(
+            sum(bundle.committed_count for bundle in bundles),
+            sum(bundle.owner.epoch for bundle in bundles),
+            sum(bundle.owner.doubtful for bundle in bundles),
+            sum(bundle.claims for bundle in bundles),
+            sum(bundle.claim_seconds for bundle in bundles),
+            max((bundle.owner.open_seconds(now) for bundle in bundles), default=0.0),
+        )
 
     def begin(self) -> None:
         """Ask for the bundles of all partitions."""
@@ -210,7 +222,10 @@ class CopiedBundle:
         self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
         self._lows: dict[TopicPartition, int] = {}
         self._cluster, self._ids = "", dict[str, str]()
+        self.committed_count = self.claims = 0
+        self.claim_seconds = 0.0
         self._ask_at: float | None = None
+        self._asked_at = 0.0
         self._fences = 0
         self._fenced: deque[float] = deque(maxlen=_MOST_FENCES)
         self._waits_since: float | None = None
@@ -277,7 +292,7 @@ class CopiedBundle:
         pause = 0.0
         if self._fences > 1:
             pause = min(_FIRST_BACKOFF * 2.0 ** (self._fences - 2), _LONGEST_BACKOFF)
-        self._ask_at = monotonic() + pause
+        self._ask_at = self._asked_at = monotonic() + pause
 
     def claim(self) -> PositionsRecord:
         """Return the record of this owner."""
@@ -304,6 +319,8 @@ class CopiedBundle:
     def fetch_from(self, positions: Positions) -> None:
         """Read the source from these positions on, and report where."""
         offsets = dict(positions)
+        self.claims += 1
+        self.claim_seconds += monotonic() - self._asked_at
         self._note(offsets)
         self._parked, self._waits_since = False, None
         self._all.fetcher.resume(offsets)
@@ -315,6 +332,7 @@ class CopiedBundle:
         done, self.uncommitted = self.uncommitted, _Uncommitted()
         self._fences = 0
         self._fenced.clear()
+        self.committed_count += 1
         self._all.records += done.records
         self._note(dict(positions))
         for acknowledged in done.acknowledged:

@@ -9,6 +9,8 @@ A metric without an honest source has no row. What librdkafka counts a little di
 or Produce; bytes of records are those of batches as they travel; `waiting_threads` is
 the number of streams that wait for the target.
 
+Level `transactions` is there only with exactly once.
+
 Levels `flow`, `connector` and `worker` are there only where a process runs the flows of MirrorMaker 2's file.
 
 Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's, and there only with its offset features on.
@@ -39,6 +41,7 @@ LABELS = {
     "producer": ("client_id",),
     "producer_node": ("client_id", "node_id"),
     "producer_topic": ("client_id", "topic"),
+    "transactions": ("client_id",),
     "mirror_partition": ("source", "target", "topic", "partition"),
     "mirror_offsets": ("source", "target"),
     "mirror_group": ("source", "target", "group", "topic", "partition"),
@@ -158,6 +161,12 @@ METRICS = (
     Metric("mirror", "skipped_offsets_total", "skipped_offsets", _total, "offsets that latest skipped", "counter"),
     Metric("mirror", "records_filtered_total", "filtered", _total, "records a handler dropped on purpose", "counter"),
     Metric("mirror", "records_quarantined_total", "quarantined", _total, "records set aside", "counter"),
+    Metric("transactions", "committed_total", "committed", _total, "transactions of exactly once", "counter"),
+    Metric("transactions", "given_up_total", "given_up", _total, "transactions whose records came again", "counter"),
+    Metric("transactions", "doubtful_total", "doubtful", _total, "commits after a request without answer", "counter"),
+    Metric("transactions", "claims_total", "claims", _total, "bundles that were claimed", "counter"),
+    Metric("transactions", "claim_seconds_total", "claim_seconds", _total, "seconds of all claims", "counter"),
+    Metric("transactions", "open_seconds", "open_seconds", _now, "age of the oldest open transaction"),
     Metric("flow", "up", "up", _now, "1 while the flow runs, 0 while it waits for its next start"),
     Metric("flow", "failures_total", "failures", _total, "failures after which the flow starts again", "counter"),
     Metric("connector", "tasks", "tasks", _now, "tasks"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.clock import monotonic
-from legacy_mm.control_channel.frames import JOB, Measured, Progress, Statistics
+from legacy_mm.control_channel.frames import JOB, Measured, Progress, Statistics, TransactionTotals
 from legacy_mm.metrics.meters import Meters, Source
 from legacy_mm.metrics.window import WindowReading
 from legacy_mm.model import TopicPartition
@@ -212,6 +212,15 @@ class StreamMetrics:
             self._producer.gauges["waiting"].observe(source, frame.blocked, now)
             self._mirror.gauges["unwritable"].observe(source, len(frame.unwritable), now)
             self._unwritable[self._index] = frame.unwritable
+            if frame.transactions is not None:
+                self._note_transactions(source, frame.transactions, now)
+
+    def _note_transactions(self, source: Source, found: TransactionTotals, now: float) -> None:
+        meters = self._scopes[Scope("transactions", self._clients["consumer"])]
+        counts = found._asdict()
+        meters.gauges["open_seconds"].observe(source, counts.pop("open_seconds"), now)
+        for name, value in counts.items():
+            meters.counters[name].observe(source, value, now)
 
     def statistics(self, frame: Statistics) -> None:
         """Note numbers of one client, or of the copying itself."""

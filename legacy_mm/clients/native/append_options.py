@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legacy_mm.config.kafka_clients import ProducerSettings
+from legacy_mm.exactly_once.bundle import BUNDLES
 
 _ALWAYS = (1 << 31) - 1
 _THRICE = 3
@@ -19,7 +20,9 @@ class AppendOptions:
     acks: int
     idempotent: bool
     in_flight: int
-    """Requests under way on one connection."""
+    """Batches of a producer under way to one partition."""
+    requests: int
+    """Requests under way on one connection; each has batches of one producer."""
     request_bytes: int
     batch_bytes: int
     """The most of a batch that is made of several; 0: none is."""
@@ -42,10 +45,14 @@ def options_from(
     `transactional`: the owners of transactions bring producer ids of their own.
     """
     produce = settings.produce
+    in_flight = 1 if synchronous else produce.in_flight
+    if transactional:
+        in_flight = min(in_flight, _REMEMBERED)
     return AppendOptions(
         acks=produce.acks,
         idempotent=produce.idempotent and not transactional,
-        in_flight=1 if synchronous else min(produce.in_flight, _REMEMBERED) if transactional else produce.in_flight,
+        in_flight=in_flight,
+        requests=in_flight * (BUNDLES if transactional else 1),
         request_bytes=produce.max_request_bytes,
         batch_bytes=produce.joined_bytes,
         buffer_bytes=produce.buffer_bytes,

@@ -198,7 +198,7 @@ class BrokerSender:
         while self._queues and not self._queues[0].can_send():
             self._queues.popleft().line = None
         link = self._link
-        most = self._owner.options.in_flight
+        most = self._owner.options.requests
         if link is not None and link.connection.is_due():
             most = 1  # all answers come before the connection is given up
         return bool(self._queues) and (link is None or len(link.under_way) < most)

@@ -133,6 +133,8 @@ class BundleOwner:
         self.bundle = bundle
         self.epoch = 0
         """Counts how often all that was read was thrown away."""
+        self.doubtful = 0
+        """Counts committed transactions of which a request got no answer at first."""
         self.busy = False
         """True while a piece is handed over, which no transaction may end in the middle of."""
         self._client = client
@@ -176,6 +178,10 @@ class BundleOwner:
     def positions(self) -> Positions:
         """The committed ones, as far as this owner knows."""
         return self._session.positions
+
+    def open_seconds(self, now: float) -> float:
+        """Return the age of the open transaction; 0: none is open."""
+        return 0.0 if self._session.transaction is None else now - self._began
 
     def begin(self) -> None:
         """Ask for the bundle."""
@@ -296,6 +302,7 @@ class BundleOwner:
             for each in self._queues.values():
                 each.on_settled = self._client.wake
         if before.state is BundleState.ENDING and session.state is not BundleState.ENDING:
+            self.doubtful += session.state is BundleState.RENEWING
             self._transaction_over()
         if before.producer and session.producer and session.producer != before.producer:
             for each in self._queues.values():

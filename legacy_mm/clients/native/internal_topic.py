@@ -232,6 +232,7 @@ def _options(settings: ConnectionSettings, give_up_seconds: float) -> AppendOpti
         acks=-1,
         idempotent=False,
         in_flight=1,
+        requests=1,
         request_bytes=1 << 20,
         batch_bytes=0,
         buffer_bytes=32 << 20,

@@ -104,6 +104,8 @@ def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute()
     ours |= {("mirror", "unwritable_topics")}
     ours |= {("mirror", "gaps_total"), ("mirror", "gap_offsets_total"), ("mirror", "skipped_offsets_total")}
     ours |= {("flow", "up"), ("flow", "failures_total")}
+    ours |= {("transactions", name) for name in ("claim_seconds_total", "claims_total", "open_seconds")}
+    ours |= {("transactions", f"{what}_total") for what in ("committed", "given_up", "doubtful")}
     ours |= {("duty", "changes_total"), ("duty", "failures_total")}
     ours |= {("mirror_partition", "lag_seconds"), ("mirror_partition", "estimated_byte_count")}
     ours |= {("mirror_offsets", f"{what}_total") for what in ("checkpoints_emitted", "groups_synced")}

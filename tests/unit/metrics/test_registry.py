@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.control_channel.frames import Measured, Progress, Statistics
+from legacy_mm.control_channel.frames import Measured, Progress, Statistics, TransactionTotals
 from legacy_mm.metrics.metric_catalogue import LABELS
 from legacy_mm.metrics.registry import Registry, Scope, StreamMetrics
 from legacy_mm.metrics.window import WindowReading
@@ -71,6 +71,20 @@ def test_totals_survive_a_copy_job(bench: Bench) -> None:
     stream.progress(Progress({}, 5, {}, False))
     assert bench.read(MIRROR, "records").value == 30
     assert bench.read(MIRROR, "dropped").value == bench.read(PRODUCER, "errors").value == 1
+
+
+def test_transactions_are_counted_where_there_are_some(bench: Bench) -> None:
+    transactions = Scope("transactions", (("client_id", "g-0"),))
+    stream, other = bench.streams
+    other.progress(Progress({}, 1, {}, False))
+    stream.progress(Progress({}, 1, {}, False, transactions=TransactionTotals(5, 1, 2, 3, 0.5, 0.7)))
+    stream.copy_ended()
+    stream.progress(Progress({}, 1, {}, False, transactions=TransactionTotals(4, 0, 0, 3, 0.1, 0.2)))
+    assert bench.read(transactions, "committed").value == 9
+    assert bench.read(transactions, "given_up").value == 1
+    assert bench.read(transactions, "open_seconds").value == 0.2
+    found = {scope for scope in bench.registry.snapshot().readings if scope.level == "transactions"}
+    assert found == {transactions}, "a stream that copies at least once has none"
 
 
 def test_the_membership_counts_on_when_a_copy_job_ends(bench: Bench) -> None:

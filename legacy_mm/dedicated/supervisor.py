@@ -18,7 +18,7 @@ from legacy_mm.flow.mirror import Mirror
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase
 
-_LOOK_INTERVAL = 0.2
+_LOOK_INTERVAL, _FAILURE_LOOK_INTERVAL = 0.2, 1.0
 _FIRST_BACKOFF = 5.0
 _LONGEST_BACKOFF = 300.0
 _HEALTHY_AFTER = 600.0
@@ -93,7 +93,7 @@ class _FlowThread(threading.Thread):
         self._flow.on_change("")
         events.emit(events.FLOW_STARTED, flow=self._flow.name, connectors=self._flow.connectors)
         while True:
-            if (deadline := self._ordered(_LOOK_INTERVAL)) is not None:
+            if (deadline := self._ordered(_FAILURE_LOOK_INTERVAL)) is not None:
                 return deadline, None
             if not mirror.failures.empty():
                 return None, mirror.failures.get()

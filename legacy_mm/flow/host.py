@@ -74,7 +74,7 @@ class Host:
             spark.preload(task_entry.TASK_MODULE)
             self.runner = SparkRunner(self._context, task_entry.copy, spark.make_folders)
             self.processes = CopyProcesses(self.channel, self.runner, usable_cores())
-            self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(spark.jvm).publish)
+            self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(spark.jvm))
             start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
             start.start()
             undo.pop_all()

@@ -6,6 +6,7 @@ import javax.management.*;
 public class Beans {
   private final MBeanServer server = java.lang.management.ManagementFactory.getPlatformMBeanServer();
   private final Map beans = new HashMap();
+  private static volatile long readAt = System.nanoTime();
 
   /** One line a bean and one an attribute: "=" name, or name, declared type, class and value, split by tabs. */
   public void publish(String text) throws Exception {
@@ -42,6 +43,11 @@ public class Beans {
     }
   }
 
+  /** The seconds since a client last asked for a value. */
+  public double unread() {
+    return (System.nanoTime() - readAt) / 1e9;
+  }
+
   public static class Bean implements DynamicMBean {
     private volatile Map values = new HashMap();
     private volatile MBeanInfo info;
@@ -69,12 +75,14 @@ public class Beans {
     }
 
     public Object getAttribute(String name) throws AttributeNotFoundException {
+      readAt = System.nanoTime();
       Object value = values.get(name);
       if (value == null) throw new AttributeNotFoundException(name);
       return value;
     }
 
     public AttributeList getAttributes(String[] names) {
+      readAt = System.nanoTime();
       Map now = values;
       AttributeList list = new AttributeList();
       for (int i = 0; i < names.length; i++) {

@@ -34,6 +34,10 @@ class MBeans:
             lines += [f"{name}\t{declared}\t{java}\t{_text(value)}" for name, declared, java, value in rows]
         self._beans.publish("\n".join(lines))
 
+    def unread(self) -> float:
+        """Return the seconds since a client last asked for a value. Raise any error of py4j and Java."""
+        return 0.0 if self._beans is None else float(self._beans.unread())
+
     def _make(self) -> Any:
         gateway, text = self._jvm.connect(), source()
         java, net = gateway.jvm.java.lang, gateway.jvm.java.net

@@ -10,14 +10,17 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
+from legacy_mm.clock import monotonic
 from legacy_mm.logs import events
 from legacy_mm.metrics.metric_catalogue import BY_PLACE
 from legacy_mm.metrics.registry import Fact, Labels, Scope, Snapshot
 from legacy_mm.metrics.window import WindowReading
 
 _LEAST_INTERVAL, _MOST_INTERVAL = 2.0, 10.0
+_READ_LATELY = 120.0
+"""Collectors ask every 15 to 60 s: while one of them does, the beans are fresh."""
 _BEANS_A_PERIOD = 1_000
 """With so many one round costs 18 ms of Python and 6 ms of Java, so more of them come less often."""
 _PLAIN = re.compile(r"[\w%. \t-]*", re.ASCII)
@@ -76,12 +79,13 @@ def beans_of(snapshots: Iterable[Snapshot], table: Iterable[Bean]) -> Beans:
 def _together(snapshots: Iterable[Snapshot]) -> Snapshot:
     """Combine several flows: what they have under one name, such as their producer, is added up."""
     together = Snapshot("", {}, {})
+    readings: dict[Scope, Mapping[str, WindowReading]] = {}
     for snapshot in snapshots:
-        readings = dict(together.readings)
         for scope, found in snapshot.readings.items():
-            known = readings.get(scope, {})
-            added = {name: known[name].with_other(one) if name in known else one for name, one in found.items()}
-            readings[scope] = {**known, **added}
+            if known := readings.get(scope):
+                added = {name: known[name].with_other(one) if name in known else one for name, one in found.items()}
+                found = {**known, **added}
+            readings[scope] = found
         together = Snapshot(snapshot.flow, readings, snapshot.facts)
     return together
 
@@ -123,24 +127,39 @@ def pause_after(beans: int) -> float:
     return min(_MOST_INTERVAL, _LEAST_INTERVAL * max(1.0, beans / _BEANS_A_PERIOD))
 
 
-class Publisher(threading.Thread):
-    """Publishes the beans, by `pause_after`. What goes wrong is said once, and never troubles the mirror."""
+class BeanServer(Protocol):
+    """Where beans are shown."""
 
-    def __init__(self, beans: Callable[[], Beans], publish: Callable[[Beans], None]) -> None:
+    def publish(self, beans: Beans) -> None:
+        """Publish exactly these beans from now on."""
+
+    def unread(self) -> float:
+        """Return the seconds since a client last asked for a value."""
+
+
+class Publisher(threading.Thread):
+    """Publishes the beans, by `pause_after`, and less often while nobody reads them.
+
+    What goes wrong is said once, and never troubles the mirror.
+    """
+
+    def __init__(self, beans: Callable[[], Beans], server: BeanServer) -> None:
         super().__init__(name="mbeans", daemon=True)
         self._beans = beans
-        self._publish = publish
+        self._server = server
         self._stopping = threading.Event()
         self._said = False
 
     def run(self) -> None:
         """Publish until stopped."""
-        published = 0
+        published, next_at = 0, float("-inf")
         while not self._stopping.wait(pause_after(published)):
             try:
+                if monotonic() < next_at and self._server.unread() > _READ_LATELY:
+                    continue
                 beans = self._beans()
-                published = len(beans)
-                self._publish(beans)
+                published, next_at = len(beans), monotonic() + _MOST_INTERVAL
+                self._server.publish(beans)
             except Exception as error:  # noqa: BLE001 - whatever Java or py4j raise, the copying is not concerned
                 if not self._said and not self._stopping.is_set():
                     self._said = True

@@ -78,6 +78,7 @@ class Run:
 def _short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "_FIRST_BACKOFF", 0.05)
     monkeypatch.setattr(supervisor, "_LOOK_INTERVAL", 0.02)
+    monkeypatch.setattr(supervisor, "_FAILURE_LOOK_INTERVAL", 0.02)
 
 
 def flow(

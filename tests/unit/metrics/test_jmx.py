@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import math
+import queue
 import threading
 
 import pytest
+from typing_extensions import override
 
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.frames import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
-from legacy_mm.metrics.jmx import Publisher, beans_of, object_name, pause_after
+from legacy_mm.metrics.jmx import BeanServer, Publisher, beans_of, object_name, pause_after
 from legacy_mm.metrics.legacy_mbeans import BEANS, UNCOUNTED, family
 from legacy_mm.metrics.metric_catalogue import BY_PLACE, METRICS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
@@ -135,13 +138,19 @@ def test_an_error_is_said_once_and_publishing_goes_on(
     monkeypatch.setattr(jmx, "_LEAST_INTERVAL", 0.001)
     calls, enough = [], threading.Event()
 
-    def refuse(beans: jmx.Beans) -> None:
-        calls.append(beans)
-        if len(calls) == 3:
-            enough.set()
-        raise OSError("Java is gone")
+    class Gone(BeanServer):
+        @override
+        def publish(self, beans: jmx.Beans) -> None:
+            calls.append(beans)
+            if len(calls) == 3:
+                enough.set()
+            raise OSError("Java is gone")
 
-    publisher = Publisher(dict, refuse)
+        @override
+        def unread(self) -> float:
+            return 0.0
+
+    publisher = Publisher(dict, Gone())
     with caplog.at_level(logging.WARNING, logger="legacy_mm"):
         publisher.start()
         assert enough.wait(10)
@@ -150,6 +159,34 @@ def test_an_error_is_said_once_and_publishing_goes_on(
     assert [record.getMessage() for record in caplog.records] == [
         "MBeans cannot be published (OSError); going on without them"
     ]
+
+
+def test_beans_that_nobody_reads_are_published_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jmx, "_LEAST_INTERVAL", 0.001)
+    monkeypatch.setattr(jmx, "_MOST_INTERVAL", 3600.0)
+    published, asked = queue.SimpleQueue[None](), queue.SimpleQueue[float]()
+
+    class Server(BeanServer):
+        @override
+        def publish(self, beans: jmx.Beans) -> None:
+            published.put(None)
+
+        @override
+        def unread(self) -> float:
+            return asked.get(timeout=10)
+
+    publisher = Publisher(dict, Server())
+    publisher.start()
+    published.get(timeout=10)
+    for seconds in (3600.0, 121.0):
+        asked.put(seconds)
+    wait_until(asked.empty, 10, "the questions")
+    assert published.empty()
+    asked.put(1.0)
+    published.get(timeout=10)
+    publisher.stop()
+    asked.put(1.0)
+    publisher.join(10)
 
 
 def test_thousands_of_beans_are_published_less_often() -> None:

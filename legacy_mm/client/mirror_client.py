@@ -152,7 +152,7 @@ class MirrorClient:
     def _topics(self) -> list[str]:
         self._check_open()
         self._lister = self._lister or NativeTopicLister(self._admin, _LISTING_TIMEOUT)
-        return self._lister.topics()
+        return list(self._lister.topics())
 
     def _last(
         self, topic: str, kind: str, decode: Callable[[bytes | None, bytes | None], R], timeout: float

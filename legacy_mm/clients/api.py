@@ -98,13 +98,16 @@ class PartitionView:
 
 
 class TopicLister(Protocol):
-    """Names of all topics of a cluster that the principal may see."""
+    """All topics of a cluster that the principal may see."""
 
-    def topics(self) -> list[str]:
-        """Return all topic names; raises HostError if there is no answer in time."""
+    def topics(self) -> Mapping[str, str]:
+        """Return each topic and its id, which changes when it is recreated; raise HostError if no answer is in time.
 
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the id of each topic, which changes when a topic is recreated; brokers before 2.8 have no ids."""
+        Brokers before 2.8 have no ids: all are empty.
+        """
+
+    def close(self) -> None:
+        """End a connection that was kept."""
 
 
 class RefusedRecord(NamedTuple):

@@ -8,7 +8,8 @@ There is one watch, because streams with their own clocks would cause a rebalanc
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import closing
 
 from legacy_mm.clients.api import TopicLister
 from legacy_mm.controlplane.positions import GapGuard
@@ -72,9 +73,10 @@ class TopicWatch(threading.Thread):
             # first: a pattern that does not compile ends the mirror, whether or not the source answers
             choice = self._make_choice()
             lister = self._make_lister()
-            while not self._stopping.is_set():
-                self._again.wait(self._interval if self._look(lister, choice) else _RETRY_BACKOFF)
-                self._again.clear()
+            with closing(lister):
+                while not self._stopping.is_set():
+                    self._again.wait(self._interval if self._look(lister, choice) else _RETRY_BACKOFF)
+                    self._again.clear()
         except InvalidPattern as error:
             events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
             if error.advice:
@@ -84,8 +86,8 @@ class TopicWatch(threading.Thread):
             if not self._stopping.is_set():
                 self._on_failure(0, error)
 
-    def _compare_ids(self, lister: TopicLister, topics: frozenset[str]) -> None:
-        for topic, now in lister.topic_ids(topics).items():
+    def _compare_ids(self, ids: Mapping[str, str]) -> None:
+        for topic, now in ids.items():
             before = self._ids.setdefault(topic, now)
             if now != before:
                 self._ids[topic] = now
@@ -94,7 +96,8 @@ class TopicWatch(threading.Thread):
     def _look(self, lister: TopicLister, choice: TopicChoice) -> bool:
         """Match the topics and report changes; return False if the source did not answer completely."""
         try:
-            topics = frozenset(lister.topics())
+            ids = lister.topics()
+            topics = frozenset(ids)
             found = choice.select(topics)
             if self._existing is None and self._before_first is not None:
                 self._before_first(found)
@@ -103,7 +106,7 @@ class TopicWatch(threading.Thread):
                 self._mirrored = found
                 events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
                 self._on_change(found)
-            self._compare_ids(lister, found)
+            self._compare_ids({topic: ids[topic] for topic in found if ids[topic]})
         except HostError as error:
             events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))
             return False

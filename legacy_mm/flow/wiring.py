@@ -170,7 +170,7 @@ def _mirror(
     def make_watch(on_failure: OnFailure) -> TopicWatch:
         source = settings.source
         return TopicWatch(
-            lister=lambda: NativeTopicLister(source.connection, source.api_timeout),
+            lister=lambda: NativeTopicLister(source.connection, source.api_timeout, source.metadata_max_age),
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from typing_extensions import override
 
@@ -14,15 +14,17 @@ class FakeTopicLister(TopicLister):
 
     def __init__(self) -> None:
         self.looks = 0
+        self.closed = False
 
     @override
-    def topics(self) -> list[str]:
-        return ["__consumer_offsets", "a", "ab", "b"]
-
-    @override
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+    def topics(self) -> dict[str, str]:
         self.looks += 1
-        return {topic: f"{topic}-{min(self.looks, 2) if topic == 'ab' else 1}" for topic in topics}
+        names = ["__consumer_offsets", "a", "ab", "b"]
+        return {name: f"{name}-{min(self.looks, 2) if name == 'ab' else 1}" for name in names}
+
+    @override
+    def close(self) -> None:
+        self.closed = True
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
         """As a pattern does."""

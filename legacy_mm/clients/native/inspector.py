@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
+from math import inf
 from typing import Any
 
 from kafka.protocol.metadata import MetadataRequest
@@ -16,7 +17,7 @@ from legacy_mm.clients.native import offset_requests
 from legacy_mm.clients.native.cluster import Cluster, known_topics
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.coordinator import Coordinator
-from legacy_mm.clients.native.topology import Topology
+from legacy_mm.clients.native.topology import id_text
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings
 from legacy_mm.errors import HostError, StreamFailure
@@ -24,30 +25,42 @@ from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _CLIENT_ID = "legacy_mm-topics"
+_SOON = 60.0
 _EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
 _EVERY_TOPIC_OF_0_9 = MetadataRequest(topics=[], version=0)
 """Without a name, which means no topic since then."""
 
 
 class NativeTopicLister:
-    """Names and ids of all topics of a cluster that the principal may see. It connects anew for each look."""
+    """All topics of a cluster that the principal may see. It connects anew for each look, but not for frequent ones."""
 
-    def __init__(self, settings: ConnectionSettings, timeout: float) -> None:
+    def __init__(self, settings: ConnectionSettings, timeout: float, interval: float = inf) -> None:
+        """Take the client's settings, the time for an answer, and that between two looks, in seconds."""
         self._settings = settings.named(_CLIENT_ID)
         self._timeout = timeout
+        self._keeps_connection = interval < _SOON
+        self._cluster: Cluster | None = None
 
-    def topics(self) -> list[str]:
-        """Return all topic names; raise HostError when there is no answer in time."""
-        return [topic.name for topic in self._look().topics]
+    def topics(self) -> dict[str, str]:
+        """Return each topic and its id, which changes when it is recreated; raise HostError if no answer is in time.
 
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """Return the id of each topic, which changes when it is recreated; brokers before 2.8 have none."""
-        ids = Topology.read(self._look(), Topology()).ids
-        return {name: str(ids[name]) for name in topics if name in ids}
+        Brokers before 2.8 have no ids: all are empty.
+        """
+        listing = None
+        try:
+            with asking("listing topics"):
+                self._cluster = self._cluster or Cluster(self._settings, self._timeout)
+                listing = every_topic(self._cluster)
+        finally:
+            if listing is None or not self._keeps_connection:
+                self.close()
+        return {topic.name: id_text(topic) for topic in listing.topics}
 
-    def _look(self) -> Any:
-        with asking("listing topics"), closing(Cluster(self._settings, self._timeout)) as cluster:
-            return every_topic(cluster)
+    def close(self) -> None:
+        """End a connection that was kept."""
+        cluster, self._cluster = self._cluster, None
+        if cluster is not None:
+            cluster.close()
 
 
 class NativeInspector:

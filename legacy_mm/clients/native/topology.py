@@ -69,6 +69,12 @@ class Topology:
         )
 
 
+def id_text(topic: Any) -> str:
+    """Return the id of a topic of a Metadata response; empty where it has none, as before Kafka 2.8."""
+    found = _uuid(topic.topic_id) if topic.partitions else _NO_ID
+    return "" if found == _NO_ID else str(found)
+
+
 def _leaders(
     topics: Iterable[Any], ids: Mapping[str, UUID], before: Topology, *, with_epochs: bool
 ) -> Iterable[tuple[TopicPartition, Leadership]]:

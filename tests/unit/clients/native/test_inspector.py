@@ -31,7 +31,7 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: NativeTopicLister(property_names.read_connection(ADDRESS), 1.0).topics(),
+        lambda: list(NativeTopicLister(property_names.read_connection(ADDRESS), 1.0).topics()),
         lambda: list(NativeInspector(property_names.read_connection(ADDRESS)).partitions(Deadline.after(1.0))),
     ],
 )
@@ -53,7 +53,7 @@ def test_all_topics_are_asked_for_in_another_way_before_0_10(monkeypatch: pytest
         return SimpleNamespace(version=0, brokers=[BROKER], topics=[TOPIC])
 
     monkeypatch.setattr(Cluster, "call_any", call_any)
-    assert NativeTopicLister(property_names.read_connection(ADDRESS), 1.0).topics() == ["orders"]
+    assert NativeTopicLister(property_names.read_connection(ADDRESS), 1.0).topics() == {"orders": ""}
     assert [request.topics for request in asked] == [None, []]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
@@ -15,7 +15,7 @@ from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import warning
-from legacy_mm.flow.exactly_once import look_at_positions
+from legacy_mm.flow.exactly_once import look_at_positions, risks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
@@ -64,7 +64,9 @@ class FlowClusters:
         if self._settings.features[EXACTLY_ONCE] is not None:
             topic = flow_bundles(self._settings).positions_topic
             target = NativeAdmin("target", clusters.target.connection)
-            looks["exactly once"] = look_at_positions(target, topic, _deadline())
+            found = look_at_positions(target, topic, _deadline())
+            copies = frozenset(map(self._names.at_target, self._names.choice().select(present)))
+            looks["exactly once"] = replace(found, notes=(*found.notes, *risks(target, copies, _deadline())))
         if troubles := self._impossible(present):
             looks[_TARGET] = Look(troubles=troubles)
         # heartbeats of several clusters are told apart by these names, whatever the flags are

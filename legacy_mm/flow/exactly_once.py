@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from contextlib import closing
 
 from legacy_mm.clients.native.admin import NativeAdmin
@@ -14,6 +14,7 @@ from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
 from legacy_mm.controlplane.positions import PositionStore
 from legacy_mm.errors import ConfigurationError, HostError, Undecided
+from legacy_mm.exactly_once.broker_risks import broker_risks
 from legacy_mm.exactly_once.bundle import BUNDLES, FLOW
 from legacy_mm.exactly_once.evidence import flow_doubt
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
@@ -80,11 +81,11 @@ class ExactlyOnceStart:
         self._asked = asked
         self._flow = flow_bundles(settings)
 
-    def prepare(self) -> None:
-        """Make the positions topic certain, and the number of bundles.
+    def prepare(self, copies: Set[str]) -> None:
+        """Make the positions topic certain, and the number of bundles; `copies` are topics of the target.
 
         (1) The target's brokers know transactions. (2) The topic is there, and keeps positions. (3) The flow's record
-        has our number of bundles and this source.
+        has our number of bundles and this source. (4) Settings with which brokers may lose records are named.
 
         Raises HostError, to be tried again, ConfigurationError and Undecided.
         """
@@ -97,6 +98,9 @@ class ExactlyOnceStart:
         self._require_topic(target, deadline)
         # (3)
         self._claim_flow(source.cluster_id(deadline), deadline)
+        # (4)
+        for risk in risks(target, copies, deadline):
+            events.emit(events.POSITIONS_AT_RISK, what=risk)
         events.emit(events.EXACTLY_ONCE, topic=self._flow.positions_topic, seconds=f"{self._asked.interval:g}")
 
     def _require_topic(self, target: NativeAdmin, deadline: Deadline) -> None:
@@ -114,6 +118,12 @@ class ExactlyOnceStart:
         flow = self._flow
         with closing(BundleRuns(self._settings.target.client, self._asked.transaction_timeout)) as runs:
             runs.run(flow.bundle(FLOW), _FlowRecord(flow, cluster), deadline)
+
+
+def risks(target: NativeAdmin, copies: Set[str], deadline: Deadline) -> Sequence[str]:
+    """Return the settings of these topics with which brokers may lose what they have acknowledged."""
+    found, _ = target.properties(sorted(copies & target.topics(deadline).keys()), deadline)
+    return broker_risks({topic: {each.name: each.value or "" for each in rows} for topic, rows in found.items()})
 
 
 def look_at_positions(target: NativeAdmin, topic: str, deadline: Deadline) -> Look:

@@ -164,7 +164,7 @@ class PositionChanges:
         """Return the id of the source cluster, and those of its topics."""
         source = self._settings.source_admin_connection
         lister = NativeTopicLister(source, self._settings.source.api_timeout)
-        return NativeAdmin("source", source).cluster_id(self._deadline), lister.topic_ids(lister.topics())
+        return NativeAdmin("source", source).cluster_id(self._deadline), lister.topics()
 
 
 def _replaced(

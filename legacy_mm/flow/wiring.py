@@ -174,7 +174,7 @@ def _mirror(
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
-            before_first=_before_first(settings, guard, identity),
+            before_first=_before_first(settings, names, guard, identity),
             on_change=on_change,
             guard=guard,
             on_failure=on_failure,
@@ -242,10 +242,10 @@ def _recorder(settings: Settings) -> ConnectOffsetRecorder | None:
 
 
 def _before_first(
-    settings: Settings, guard: GapGuard, identity: IdentityCheck | None
+    settings: Settings, names: Names, guard: GapGuard, identity: IdentityCheck | None
 ) -> Callable[[frozenset[str]], None]:
     source = settings.source
-    resume, keep, start = _resume(settings), _group_start(source, guard), _exactly_once_start(settings)
+    resume, keep, start = _resume(settings), _group_start(source, guard), _exactly_once_start(settings, names)
 
     def before(topics: frozenset[str]) -> None:
         if identity is not None:
@@ -255,14 +255,17 @@ def _before_first(
         if keep is not None:
             keep(topics)
         if start is not None:
-            start()
+            start(topics)
 
     return before
 
 
-def _exactly_once_start(settings: Settings) -> Callable[[], None] | None:
+def _exactly_once_start(settings: Settings, names: Names) -> Callable[[frozenset[str]], None] | None:
     asked = settings.features[EXACTLY_ONCE]
-    return None if asked is None else exactly_once.ExactlyOnceStart(settings, asked).prepare
+    if asked is None:
+        return None
+    start = exactly_once.ExactlyOnceStart(settings, asked)
+    return lambda topics: start.prepare(frozenset(map(names.at_target, topics)))
 
 
 def _resume(settings: Settings) -> Callable[[frozenset[str]], None] | None:

@@ -124,3 +124,19 @@ legacy-mm: the clusters are not as they were when the plan was made; nothing was
   only in the plan: create topic {name}: partitions 2, replication factor of the brokers, retention.ms=1000
   only now: create topic {name}: partitions 3, replication factor of the brokers, retention.ms=1000
 """
+
+
+def test_exactly_once_shows_the_topic_that_it_makes(run: Run, line: tuple[str, ...], source: Any, target: Any) -> None:
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, line[-1], 1)
+    flag = ("--exactly.once", "true")
+    code, out, _ = run("plan", "--json", *flag, "--", *line)
+    (flow,) = json.loads(out)["flows"]
+    (found,) = [duty for duty in flow["duties"] if duty["duty"] == "exactly once"]
+    (change,) = found["changes"]
+    assert (code, change["change"], change["partitions"]) == (2, "create-topic", 24)
+    assert change["configs"]["cleanup.policy"] == "compact"
+    assert found["notes"] == [
+        f"min.insync.replicas=1 at the target for {line[-1]}: what only one broker has is lost with it"
+    ]
+    assert change["topic"] not in list_topics(target.bootstrap), "a plan makes nothing"

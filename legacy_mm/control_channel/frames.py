@@ -176,7 +176,8 @@ class Started(Frame):
     """The first offset in the log, for partitions whose start was EARLIEST or LATEST."""
 
 
-class TransactionTotals(NamedTuple):
+@dataclass(frozen=True)
+class TransactionTotals:
     """Transactions of a task since its start."""
 
     committed: int

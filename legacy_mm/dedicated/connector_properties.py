@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+
 ConnectorKind = Literal["source", "checkpoint", "heartbeat"]
 CONNECTORS: Mapping[ConnectorKind, str] = {
     "source": "MirrorSourceConnector",
@@ -17,6 +19,9 @@ CONNECTORS: Mapping[ConnectorKind, str] = {
     "checkpoint": "MirrorCheckpointConnector",
 }
 """In the order in which the driver configures them."""
+
+OWN_FLAGS = frozenset(flag.name for flag in EXACTLY_ONCE.flags)
+"""Flags of this mirror that such a file may have beside them, for all flows or for one."""
 
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 

@@ -101,7 +101,7 @@ def remarks(file: DriverFile) -> Iterator[str]:
     yield from unused_keys.remarks(file)
     exact = [key for key, text in file.properties.items() if key.endswith(_EXACTLY_ONCE) and text.strip() == "enabled"]
     if exact:
-        yield f"{', '.join(exact)}: records are copied at least once here; exactly once is not built yet"
+        yield f"{', '.join(exact)}: records are copied at least once here; exactly.once=true copies exactly once"
     old = [key for key in file.properties if key.rpartition("->")[2].partition(".")[2] in RENAMED or key in RENAMED]
     if old and release_of(file) == "4":
         yield f"{', '.join(old)}: MirrorMaker 2 of 4.0 and later ignores these names, and so does {_RELEASE}=4"

@@ -9,7 +9,15 @@ from typing import Literal
 
 from legacy_mm.config.option import split_list
 from legacy_mm.dedicated import transform_properties
-from legacy_mm.dedicated.connector_properties import BY_NAME, CHECKED, CONNECTORS, RENAMED, ConnectorKind, read
+from legacy_mm.dedicated.connector_properties import (
+    BY_NAME,
+    CHECKED,
+    CONNECTORS,
+    OWN_FLAGS,
+    RENAMED,
+    ConnectorKind,
+    read,
+)
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.features.naming import policy_names
 from legacy_mm.handlers.transforms import Transform
@@ -59,13 +67,18 @@ class FlowReading:
     """The connectors that are there."""
     writes_offsets: bool = True
     """True to write what the flow commits into the worker's topic, too."""
+    own_flags: Mapping[str, str] = field(default_factory=dict)
+    """Flags of this mirror that MirrorMaker 2 does not know."""
 
     @classmethod
     def of_driver(cls, file: DriverFile, pair: Pair, release: DriverRelease = "3.9") -> FlowReading:
         """Return the flow of a driver's file."""
         properties = {connector: file.connector(pair, connector) for connector in CONNECTORS}
         writes = file.properties.get(_WRITE_OFFSETS, "true").strip().lower() != "false"
-        return cls(pair, properties, file.worker(pair), release, writes_offsets=writes)
+        given = file.properties
+        own = {name: given.get(f"{pair.prefix}{name}", given.get(name)) for name in OWN_FLAGS}
+        flags = {name: text for name, text in own.items() if text is not None}
+        return cls(pair, properties, file.worker(pair), release, writes_offsets=writes, own_flags=flags)
 
     @cached_property
     def refusals(self) -> Mapping[ConnectorKind, str]:

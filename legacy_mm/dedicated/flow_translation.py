@@ -224,6 +224,7 @@ def _features(reading: FlowReading) -> FeatureSettings:
             given["sync.group.offsets.enabled"] = ["false"]
         given |= _exclusions("topics.exclude", reading.topics()) | _exclusions("groups.exclude", reading.groups())
         given |= reading.config_filter()
+        given |= {name: [text] for name, text in reading.own_flags.items()}
     elif "heartbeat" in reading.refusals:
         given["emit.heartbeats.enabled"] = ["false"]
     else:

@@ -128,7 +128,7 @@ def pause_after(beans: int) -> float:
 
 
 class BeanServer(Protocol):
-    """Where beans are shown."""
+    """The place where beans are shown."""
 
     def publish(self, beans: Beans) -> None:
         """Publish exactly these beans from now on."""

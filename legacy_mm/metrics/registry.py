@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from legacy_mm.clock import monotonic
@@ -217,7 +217,7 @@ class StreamMetrics:
 
     def _note_transactions(self, source: Source, found: TransactionTotals, now: float) -> None:
         meters = self._scopes[Scope("transactions", self._clients["consumer"])]
-        counts = found._asdict()
+        counts = asdict(found)
         meters.gauges["open_seconds"].observe(source, counts.pop("open_seconds"), now)
         for name, value in counts.items():
             meters.counters[name].observe(source, value, now)

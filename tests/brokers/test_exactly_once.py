@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.cluster_access import committed, create_topic, read_all
+from compat.laboratory.tools import our_driver
+from legacy_mm.audit.cluster_access import committed, create_topic, list_topics, read_all
 from legacy_mm.audit.load import load
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.driver_files import driver_file
 from tests.fixtures.tools import Run
 
 pytestmark = pytest.mark.brokers
@@ -88,6 +91,38 @@ def test_copy_stop_and_go_on(mirrored: Mirrored) -> None:
         mirrored.run_until(count)
         assert mirrored.differences() == []
         load(mirrored.source.bootstrap, mirrored.topic, 10_000, 100)
+
+
+def _content(record: ObservedRecord) -> tuple[Any, ...]:
+    return record.partition, record.key, record.value, record.timestamp
+
+
+def test_flows_of_mirror_maker_2_s_file(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
+    """Both directions at once, in one process: each flow has bundles of its own at its target."""
+    a, b = own_clusters(), own_clusters()
+    for cluster in (a, b):
+        create_topic(cluster.bootstrap, "t", 2)
+        load(cluster.bootstrap, "t", 2_000, 100)
+    file = driver_file(
+        {"A": a, "B": b},
+        **{"A->B.enabled": "true", "B->A.enabled": "true", "topics": "t"},
+        **{"exactly.once": "true", "exactly.once.interval.ms": "300"},
+    )
+    with our_driver(tmp_path / "node", file) as node:
+        for here, there, alias in ((a, b, "A"), (b, a, "B")):
+            copy = f"{alias}.t"
+
+            def seen(here: Cluster = here, there: Cluster = there, copy: str = copy) -> bool:
+                if copy not in list_topics(there.bootstrap):
+                    return False
+                written, copied = read_all(here.bootstrap, "t"), read_all(there.bootstrap, copy, isolation=COMMITTED)
+                return list(map(_content, written)) == list(map(_content, copied))
+
+            wait_until(seen, PATIENCE, f"all of {copy}")
+        node.signal(signal.SIGTERM)
+        assert node.wait(PATIENCE) == 143
+    for cluster in (a, b):
+        assert [name for name in list_topics(cluster.bootstrap) if name.startswith("legacy-mm-positions.")]
 
 
 @pytest.fixture

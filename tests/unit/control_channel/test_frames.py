@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from legacy_mm.config import property_names
-from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
+from legacy_mm.config.settings import ExactlyOnceSettings, HandlerSettings, MarkedOffset, QuarantineSettings
 from legacy_mm.control_channel.frames import (
     LENGTH,
     Copied,
@@ -18,6 +18,8 @@ from legacy_mm.control_channel.frames import (
     Hello,
     Lease,
     Measured,
+    OwnershipAsked,
+    OwnershipConfirmed,
     Portion,
     Progress,
     Share,
@@ -26,6 +28,7 @@ from legacy_mm.control_channel.frames import (
     Stopped,
     TaskConfig,
     Ticket,
+    TransactionTotals,
     decode,
     encode,
 )
@@ -46,6 +49,7 @@ CONFIG = TaskConfig(
     False,
 )
 
+ONCE = ExactlyOnceSettings("g", "source", "target", generation=3, group_offsets=[MarkedOffset("t", 1, 7, "mark")])
 HANDLER = HandlerSettings("a.py:B", "argument", steps=["keep.partition"], class_path=["a.jar"], java_options=["-Xmx1g"])
 
 
@@ -54,6 +58,10 @@ HANDLER = HandlerSettings("a.py:B", "argument", steps=["keep.partition"], class_
     [
         CONFIG,
         replace(CONFIG, handler=HANDLER, quarantine=QuarantineSettings(refused=True, topic="q")),
+        replace(CONFIG, exactly_once=ONCE),
+        OwnershipAsked([3]),
+        OwnershipConfirmed([3, 4]),
+        Progress(OFFSETS, 10, {}, False, transactions=TransactionTotals(5, 1, 2, 3, 0.5, 0.7)),
         Share(HANDLER),
         Share(),
         Hello(11, "ab", 42, 4711, "host"),

@@ -15,14 +15,10 @@ import pytest
 
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, RequestRule
-from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import bundle_owner
-from legacy_mm.config.settings import ExactlyOnceSettings
-from legacy_mm.exactly_once.bundle import BUNDLES
-from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from tests.fixtures.copying import Copying, Start
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce
+from tests.fixtures.copying import Start
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines
 from tests.unit.exactly_once.mutants import NeverRenews
 
 pytestmark = pytest.mark.faults
@@ -79,41 +75,15 @@ def brokers(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Clu
     return module_clusters(brokers=3, advertise=proxy.before)
 
 
-class Engines:
-    """Engines of one group that copy one topic through the proxy."""
-
-    def __init__(self, copy: CopiedOnce, partitions: int, start: Start, bootstrap: str, interval: float) -> None:
-        self.copy = copy
-        self._partitions, self._start, self._bootstrap = partitions, start, bootstrap
-        flow = copy.flow
-        self._settings = ExactlyOnceSettings(flow.group, flow.source, flow.target, interval=interval)
-
-    def start(self, client: str, **producer: str) -> Copying:
-        """Start one, whose requests have this client id."""
-        topic, source = self.copy.topic, self.copy.source.bootstrap
-        written = {"client.id": client, **producer}
-        return self._start(
-            source, self._bootstrap, topic, self._partitions, producer=written, exactly_once=self._settings
-        )
-
-
-Make = Callable[..., Engines]
-
-
 @pytest.fixture
 def make_engines(
     source: Any, brokers: Cluster, proxy: HoldingProxy, topic: Callable[..., str], start_copying: Start
-) -> Iterator[Make]:
+) -> Iterator[Callable[..., Engines]]:
     """Make the topics: `make_engines(partitions=4, interval=0.2)`."""
 
     def make(partitions: int = 4, interval: float = INTERVAL) -> Engines:
-        name = topic("once")
-        flow = FlowBundles(f"g-{name}", "source", "target")
-        create_topic(source.bootstrap, name, partitions)
-        create_topic(brokers.bootstrap, name, partitions, 3)
-        create_topic(brokers.bootstrap, flow.positions_topic, BUNDLES, 3, config={"cleanup.policy": "compact"})
-        copy = CopiedOnce(source, brokers, name, flow)
-        return Engines(copy, partitions, start_copying, brokers.bootstrap_of(PROXIED), interval)
+        copy = CopiedOnce.made(source, brokers, topic("once"), partitions, replication=3)
+        return Engines(copy, start_copying, brokers.bootstrap_of(PROXIED), interval=interval)
 
     yield make
     proxy.disarm()
@@ -132,7 +102,9 @@ def arm(proxy: HoldingProxy, moment: Moment, fault: str, copy: CopiedOnce) -> Re
 
 
 @pytest.mark.parametrize(("name", "fault"), CASES)
-def test_a_request_is_lost_or_late(proxy: HoldingProxy, make_engines: Make, name: str, fault: str) -> None:
+def test_a_request_is_lost_or_late(
+    proxy: HoldingProxy, make_engines: Callable[..., Engines], name: str, fault: str
+) -> None:
     moment, engines = MOMENTS[name], make_engines()
     copy = engines.copy
     copy.load(RECORDS)
@@ -167,7 +139,7 @@ def test_a_request_is_lost_or_late(proxy: HoldingProxy, make_engines: Make, name
 @pytest.mark.slow
 @pytest.mark.parametrize("renews", [True, False], ids=["product", "without the renewal"])
 def test_a_late_end_meets_an_open_transaction(
-    proxy: HoldingProxy, make_engines: Make, monkeypatch: pytest.MonkeyPatch, renews: bool
+    proxy: HoldingProxy, make_engines: Callable[..., Engines], monkeypatch: pytest.MonkeyPatch, renews: bool
 ) -> None:
     """The proof that the brokers show it: a session that does not renew its epoch after a doubt doubles records."""
     if not renews:
@@ -181,9 +153,9 @@ def test_a_late_end_meets_an_open_transaction(
     copy.load(RECORDS)
     wait_until(lambda: late.applied, PATIENCE, "the request")
     first.wait_reached(2 * RECORDS)
-    before = copy.uncommitted()
+    before = copy.written()
     copy.load(RECORDS)
-    wait_until(lambda: copy.uncommitted() >= before + RECORDS, PATIENCE, "records in the next transaction")
+    wait_until(lambda: copy.written() >= before + RECORDS, PATIENCE, "records in the next transaction")
     late.deliver()
     copy.load(RECORDS)
     first.wait_reached(4 * RECORDS)

@@ -216,7 +216,7 @@ def test_the_engine_dies(
     name: str,
     crash: Crash,
 ) -> None:
-    copy, way = CopiedOnce.made(source, brokers, topic("dies"), 4), POINTS[name].way
+    copy, way = CopiedOnce(source, brokers, topic("dies")), POINTS[name].way
     engines = Engines(copy, start_copying, brokers.bootstrap_of(PROXIED), **{"interval": 0.2, **SETTINGS.get(way, {})})
     copy.load(RECORDS)
     first = engines.start("first")

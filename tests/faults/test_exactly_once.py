@@ -1,0 +1,201 @@
+"""The whole mirror is killed and frozen while it copies exactly once; and at least once, which must double records."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import pytest
+from kafka.admin import KafkaAdminClient
+
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.cluster_access import committed, members
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
+from tests.faults.test_crash_points import kill
+from tests.faults.test_recovery import spark_jvm, stop, workers
+from tests.faults.test_zombies import send
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce
+
+pytestmark = [pytest.mark.faults, pytest.mark.spark]
+RECORDS, SIZE = 60_000, 500
+SHORT_MS = "10000"
+"""The session's time-out, and the transaction's."""
+BUSY = 500
+"""Records in open transactions."""
+ONCE = pytest.param(True, id="exactly once")
+AT_LEAST_ONCE = pytest.param(False, id="at least once", marks=pytest.mark.slow)
+BY_FLAG = pytest.mark.parametrize("once", [ONCE, AT_LEAST_ONCE])
+
+
+class Mirrors:
+    """Mirrors of one group that copy one topic."""
+
+    def __init__(self, copy: CopiedOnce, start: Callable[..., ToolProcess], target: str, *, once: bool) -> None:
+        """Take the copy, and the address of the target for mirrors."""
+        self.copy, self.once = copy, once
+        self._start, self._target = start, target
+
+    def start(self) -> ToolProcess:
+        """Start one."""
+        read = {
+            "bootstrap.servers": self.copy.source.bootstrap,
+            "group.id": self.copy.flow.group,
+            "auto.offset.reset": "earliest",
+            "session.timeout.ms": SHORT_MS,
+            "heartbeat.interval.ms": "1000",
+        }
+        words = ["--whitelist", self.copy.topic, "--offset.commit.interval.ms", "3000"]
+        if self.once:
+            words += ["--exactly.once", "true", "--exactly.once.transaction.timeout.ms", SHORT_MS]
+        return self._start(read, {"bootstrap.servers": self._target}, *words)
+
+    def committed(self) -> int:
+        """Return the sum of the group's offsets."""
+        return sum(committed(self.copy.source.bootstrap, self.copy.flow.group, [self.copy.topic]).values())
+
+    def wait_busy(self) -> None:
+        """Wait until records are at the target whose offsets are committed nowhere."""
+        open_ = self.copy.unstable if self.once else lambda: self.copy.written() - self.committed()
+        wait_until(lambda: open_() > BUSY, PATIENCE, "open transactions, or records without a commit")
+
+    def wait_committed(self, count: int) -> None:
+        """Wait until the group's offsets are so far."""
+        wait_until(lambda: self.committed() >= count, PATIENCE, f"{count} committed records")
+
+    def wait_copied(self) -> None:
+        """Wait until everything is copied and committed."""
+        self.wait_committed(self.copy.total)
+
+    def judge(self) -> None:
+        """Check what committed readers see, now that no mirror runs. The fault was one that doubles records."""
+        if self.once:
+            assert self.copy.differences() == []
+            assert self.copy.aborted() > 0, "nothing was open, so the test shows nothing"
+        else:
+            assert self.copy.duplicates() > 0, "nothing is doubled, so the test shows nothing"
+
+
+@pytest.fixture
+def mirrors(source: Any, target: Any, topic: Callable[..., str], our_tool: Callable[..., Any], once: bool) -> Mirrors:
+    """With a topic that has records."""
+    copy = CopiedOnce(source, target, topic("once"))
+    copy.load(RECORDS, size=SIZE)
+    return Mirrors(copy, our_tool, target.bootstrap, once=once)
+
+
+def copying(tool: ToolProcess, copy: CopiedOnce) -> list[int]:
+    """Processes of a mirror that are at the source, beside its driver."""
+    return [pid for pid in workers(tool, copy.source) if pid != tool.pid]
+
+
+@pytest.mark.parametrize(
+    "killed", ["worker", *(pytest.param(name, marks=pytest.mark.slow) for name in ("driver", "jvm"))]
+)
+@BY_FLAG
+def test_killed_while_busy(mirrors: Mirrors, killed: str) -> None:
+    tool = mirrors.start()
+    with mirrors.copy.writing():
+        mirrors.wait_busy()
+        match killed:
+            case "worker":
+                send(copying(tool, mirrors.copy), signal.SIGKILL)
+            case "driver":
+                kill(tool)
+            case "jvm":
+                os.kill(spark_jvm(tool), signal.SIGKILL)
+                assert tool.wait(PATIENCE) == 255
+        if killed != "worker":
+            tool = mirrors.start()
+    mirrors.wait_copied()
+    stop(tool)
+    mirrors.judge()
+
+
+@pytest.mark.slow
+@BY_FLAG
+def test_one_of_two_is_killed(mirrors: Mirrors) -> None:
+    copy = mirrors.copy
+    stays, dies = mirrors.start(), mirrors.start()
+    wait_until(lambda: copying(stays, copy) and copying(dies, copy), PATIENCE, "both to copy")
+    with copy.writing():
+        mirrors.wait_busy()
+        kill(dies)
+        wait_until(lambda: members(copy.source.bootstrap, copy.flow.group) == 1, PATIENCE, "the end of its session")
+    mirrors.wait_copied()
+    stop(stays)
+    mirrors.judge()
+
+
+@pytest.mark.slow
+@BY_FLAG
+def test_frozen_while_another_goes_on(mirrors: Mirrors) -> None:
+    """It wakes when its bundles have long been somebody else's, and its transactions were given up."""
+    copy = mirrors.copy
+    sleeper = mirrors.start()
+    with copy.writing():
+        mirrors.wait_busy()
+        pids = sleeper.tree.pids()
+        send(pids, signal.SIGSTOP)
+        other = mirrors.start()
+        wait_until(lambda: copying(other, copy), PATIENCE, "the other one to copy")
+    mirrors.wait_copied()
+    with copy.writing():
+        send(pids, signal.SIGCONT)
+        wait_until(lambda: members(copy.source.bootstrap, copy.flow.group) == 2, PATIENCE, "both to be members")
+    mirrors.wait_copied()
+    for tool in (sleeper, other):
+        stop(tool)
+    mirrors.judge()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("once", [ONCE])
+@pytest.mark.parametrize("frozen", ["worker", "tree"])
+def test_frozen_alone(mirrors: Mirrors, frozen: str) -> None:
+    """Longer than the session and the transaction; a frozen worker is replaced before that."""
+    copy = mirrors.copy
+    tool = mirrors.start()
+    with copy.writing():
+        mirrors.wait_busy()
+        pids = copying(tool, copy) if frozen == "worker" else tool.tree.pids()
+        send(pids, signal.SIGSTOP)
+        wait_until(lambda: not copy.open() if frozen == "tree" else pids != copying(tool, copy), PATIENCE, "the end")
+        send(pids, signal.SIGCONT)
+    mirrors.wait_copied()
+    stop(tool)
+    mirrors.judge()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [1, 3])
+def test_coordinators_are_killed(
+    source: Any,
+    own_clusters: Callable[..., Cluster],
+    topic: Callable[..., str],
+    our_tool: Callable[..., Any],
+    kills: int,
+) -> None:
+    """Each that coordinates transactions is gone for a while, with the partitions that it leads."""
+    target = own_clusters(brokers=3)
+    copy = CopiedOnce(source, target, topic("once"), replication=3)
+    copy.load(RECORDS, size=SIZE)
+    mirrors = Mirrors(copy, our_tool, target.bootstrap, once=True)
+    tool = mirrors.start()
+    with copy.writing():
+        for number in range(kills):
+            mirrors.wait_busy()
+            with closing(KafkaAdminClient(bootstrap_servers=target.bootstrap)) as admin:
+                listed = admin.list_transactions()
+            coordinating = [node for node, rows in listed.items() if any(copy.owns(row) for row in rows)]
+            broker = target.brokers[coordinating[number % len(coordinating)] - 1]
+            broker.kill()
+            mirrors.wait_committed(mirrors.committed() + BUSY)
+            broker.restart()
+            target.wait_ready()
+    mirrors.wait_copied()
+    stop(tool)
+    assert copy.differences() == []

@@ -64,7 +64,11 @@ class LostRequest(RequestRule):
 
 
 class LostAnswer(RequestRule):
-    """Arrives. Its answer is lost, and the client's connection is cut."""
+    """Arrives. Its answer is lost, and the client's connection is cut or stays silent."""
+
+    def __init__(self, api: int, client: str, containing: bytes, *, cut: bool) -> None:
+        super().__init__(api, client, containing)
+        self.cuts = cut
 
     def apply(self, line: Line, request: bytes) -> None:
         """Pass the request on and wait for its answer."""
@@ -170,6 +174,8 @@ class Line:
                 rule = self.loses.get(CORRELATION_ID.unpack_from(answer)[0])
                 if rule is not None:
                     rule.applied += 1
+                    while not rule.cuts and receive_message(self._far):
+                        pass
                     return
                 self._near.sendall(SIZE.pack(len(answer)) + answer)
         except OSError:
@@ -202,9 +208,9 @@ class HoldingProxy:
         self._add(rule)
         return rule
 
-    def lose_answer(self, api: int, *, client: str = "", containing: bytes = b"") -> LostAnswer:
-        """Lose the answer to the next such request, and cut its connection."""
-        rule = LostAnswer(api, client, containing)
+    def lose_answer(self, api: int, *, client: str = "", containing: bytes = b"", cut: bool = True) -> LostAnswer:
+        """Lose the answer to the next such request. Its connection is cut, or stays silent as with `hold`."""
+        rule = LostAnswer(api, client, containing, cut=cut)
         self._add(rule)
         return rule
 

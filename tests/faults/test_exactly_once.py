@@ -12,71 +12,19 @@ import pytest
 from kafka.admin import KafkaAdminClient
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.cluster_access import committed, members
-from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.cluster_access import members
 from legacy_mm.audit.waiting import wait_until
+from tests.faults.mirrors import BUSY, Mirrors
 from tests.faults.test_crash_points import kill
-from tests.faults.test_recovery import spark_jvm, stop, workers
+from tests.faults.test_recovery import spark_jvm, stop
 from tests.faults.test_zombies import send
 from tests.fixtures.exactly_once import PATIENCE, CopiedOnce
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 RECORDS, SIZE = 60_000, 500
-SHORT_MS = "10000"
-"""The session's time-out, and the transaction's."""
-BUSY = 500
-"""Records in open transactions."""
 ONCE = pytest.param(True, id="exactly once")
 AT_LEAST_ONCE = pytest.param(False, id="at least once", marks=pytest.mark.slow)
 BY_FLAG = pytest.mark.parametrize("once", [ONCE, AT_LEAST_ONCE])
-
-
-class Mirrors:
-    """Mirrors of one group that copy one topic."""
-
-    def __init__(self, copy: CopiedOnce, start: Callable[..., ToolProcess], target: str, *, once: bool) -> None:
-        """Take the copy, and the address of the target for mirrors."""
-        self.copy, self.once = copy, once
-        self._start, self._target = start, target
-
-    def start(self) -> ToolProcess:
-        """Start one."""
-        read = {
-            "bootstrap.servers": self.copy.source.bootstrap,
-            "group.id": self.copy.flow.group,
-            "auto.offset.reset": "earliest",
-            "session.timeout.ms": SHORT_MS,
-            "heartbeat.interval.ms": "1000",
-        }
-        words = ["--whitelist", self.copy.topic, "--offset.commit.interval.ms", "3000"]
-        if self.once:
-            words += ["--exactly.once", "true", "--exactly.once.transaction.timeout.ms", SHORT_MS]
-        return self._start(read, {"bootstrap.servers": self._target}, *words)
-
-    def committed(self) -> int:
-        """Return the sum of the group's offsets."""
-        return sum(committed(self.copy.source.bootstrap, self.copy.flow.group, [self.copy.topic]).values())
-
-    def wait_busy(self) -> None:
-        """Wait until records are at the target whose offsets are committed nowhere."""
-        open_ = self.copy.unstable if self.once else lambda: self.copy.written() - self.committed()
-        wait_until(lambda: open_() > BUSY, PATIENCE, "open transactions, or records without a commit")
-
-    def wait_committed(self, count: int) -> None:
-        """Wait until the group's offsets are so far."""
-        wait_until(lambda: self.committed() >= count, PATIENCE, f"{count} committed records")
-
-    def wait_copied(self) -> None:
-        """Wait until everything is copied and committed."""
-        self.wait_committed(self.copy.total)
-
-    def judge(self) -> None:
-        """Check what committed readers see, now that no mirror runs. The fault was one that doubles records."""
-        if self.once:
-            assert self.copy.differences() == []
-            assert self.copy.aborted() > 0, "nothing was open, so the test shows nothing"
-        else:
-            assert self.copy.duplicates() > 0, "nothing is doubled, so the test shows nothing"
 
 
 @pytest.fixture
@@ -84,12 +32,7 @@ def mirrors(source: Any, target: Any, topic: Callable[..., str], our_tool: Calla
     """With a topic that has records."""
     copy = CopiedOnce(source, target, topic("once"))
     copy.load(RECORDS, size=SIZE)
-    return Mirrors(copy, our_tool, target.bootstrap, once=once)
-
-
-def copying(tool: ToolProcess, copy: CopiedOnce) -> list[int]:
-    """Processes of a mirror that are at the source, beside its driver."""
-    return [pid for pid in workers(tool, copy.source) if pid != tool.pid]
+    return Mirrors(copy, our_tool, source.bootstrap, target.bootstrap, once=once)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +45,7 @@ def test_killed_while_busy(mirrors: Mirrors, killed: str) -> None:
         mirrors.wait_busy()
         match killed:
             case "worker":
-                send(copying(tool, mirrors.copy), signal.SIGKILL)
+                send(mirrors.copying(tool), signal.SIGKILL)
             case "driver":
                 kill(tool)
             case "jvm":
@@ -120,7 +63,7 @@ def test_killed_while_busy(mirrors: Mirrors, killed: str) -> None:
 def test_one_of_two_is_killed(mirrors: Mirrors) -> None:
     copy = mirrors.copy
     stays, dies = mirrors.start(), mirrors.start()
-    wait_until(lambda: copying(stays, copy) and copying(dies, copy), PATIENCE, "both to copy")
+    wait_until(lambda: mirrors.copying(stays) and mirrors.copying(dies), PATIENCE, "both to copy")
     with copy.writing():
         mirrors.wait_busy()
         kill(dies)
@@ -141,7 +84,7 @@ def test_frozen_while_another_goes_on(mirrors: Mirrors) -> None:
         pids = sleeper.tree.pids()
         send(pids, signal.SIGSTOP)
         other = mirrors.start()
-        wait_until(lambda: copying(other, copy), PATIENCE, "the other one to copy")
+        wait_until(lambda: mirrors.copying(other), PATIENCE, "the other one to copy")
     mirrors.wait_copied()
     with copy.writing():
         send(pids, signal.SIGCONT)
@@ -161,9 +104,9 @@ def test_frozen_alone(mirrors: Mirrors, frozen: str) -> None:
     tool = mirrors.start()
     with copy.writing():
         mirrors.wait_busy()
-        pids = copying(tool, copy) if frozen == "worker" else tool.tree.pids()
+        pids = mirrors.copying(tool) if frozen == "worker" else tool.tree.pids()
         send(pids, signal.SIGSTOP)
-        wait_until(lambda: not copy.open() if frozen == "tree" else pids != copying(tool, copy), PATIENCE, "the end")
+        wait_until(lambda: not copy.open() if frozen == "tree" else pids != mirrors.copying(tool), PATIENCE, "the end")
         send(pids, signal.SIGCONT)
     mirrors.wait_copied()
     stop(tool)
@@ -183,7 +126,7 @@ def test_coordinators_are_killed(
     target = own_clusters(brokers=3)
     copy = CopiedOnce(source, target, topic("once"), replication=3)
     copy.load(RECORDS, size=SIZE)
-    mirrors = Mirrors(copy, our_tool, target.bootstrap, once=True)
+    mirrors = Mirrors(copy, our_tool, source.bootstrap, target.bootstrap)
     tool = mirrors.start()
     with copy.writing():
         for number in range(kills):

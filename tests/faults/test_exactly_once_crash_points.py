@@ -39,7 +39,7 @@ from legacy_mm.exactly_once.txn_requests import (
     TxnRequest,
 )
 from tests.fixtures.copying import Start
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines, named
 
 pytestmark = pytest.mark.faults
 RECORDS = 2_000
@@ -227,7 +227,7 @@ def test_the_engine_dies(
             case "doubt":
                 proxy.lose_answer(Api.END_TXN, client="^first$")
             case "fence":
-                proxy.hold(Api.PRODUCE, client="^first$", containing=copy.topic.encode(), cut=False)
+                proxy.hold(Api.PRODUCE, client="^first$", containing=named(copy.topic), cut=False)
             case "stop":
                 before = copy.written()
                 wait_until(lambda: copy.written() > before + 4, PATIENCE, "more than markers in an open transaction")

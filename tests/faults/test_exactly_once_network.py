@@ -18,7 +18,7 @@ from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, Requ
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import bundle_owner
 from tests.fixtures.copying import Start
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines, named
 from tests.unit.exactly_once.mutants import NeverRenews
 
 pytestmark = pytest.mark.faults
@@ -91,7 +91,7 @@ def make_engines(
 
 def arm(proxy: HoldingProxy, moment: Moment, fault: str, copy: CopiedOnce) -> RequestRule:
     """Let it happen to the next such request of the first engine."""
-    about = {"": b"", "data": copy.topic.encode(), "positions": copy.flow.positions_topic.encode()}[moment.about]
+    about = {"": b"", "data": named(copy.topic), "positions": named(copy.flow.positions_topic)}[moment.about]
     words: dict[str, Any] = {"client": "^first$", "containing": about}
     match fault:
         case "lost":

@@ -1,0 +1,131 @@
+"""Worker and driver of a mirror are killed while they wait for the answer to a named request: contract 10.1.
+
+The request has not arrived yet, and does so when somebody else goes on; or it has arrived, and only its answer has not.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, LostAnswer
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.exactly_once.bundle import BUNDLES, FLOW, bundle_of
+from legacy_mm.model import TopicPartition
+from tests.faults.mirrors import Mirrors
+from tests.faults.test_crash_points import kill
+from tests.faults.test_recovery import stop
+from tests.faults.test_zombies import send
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, named
+
+pytestmark = [pytest.mark.faults, pytest.mark.spark]
+RECORDS = 4_000
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A request that a mirror waits for."""
+
+    api: Api
+    of: str = ""
+    """`flow` or `bundle`: the first one with this transactional id. `records` or `positions`: it names this topic."""
+    renews: bool = False
+    """After a doubt: an EndTxn before it has no answer."""
+    source: bool = False
+    """It goes to the source, and only the driver sends it."""
+
+
+COORDINATED = (Api.INIT_PRODUCER_ID, Api.ADD_PARTITIONS_TO_TXN, Api.PRODUCE, Api.END_TXN)
+WAITS = {
+    **{f"flow's {api.name}": Wait(api, "flow") for api in COORDINATED},
+    **{f"claim's {api.name}": Wait(api, "bundle") for api in COORDINATED},
+    "ADD_PARTITIONS_TO_TXN": Wait(Api.ADD_PARTITIONS_TO_TXN),
+    "PRODUCE of records": Wait(Api.PRODUCE, "records"),
+    "PRODUCE of positions": Wait(Api.PRODUCE, "positions"),
+    "END_TXN": Wait(Api.END_TXN),
+    "renewing INIT_PRODUCER_ID": Wait(Api.INIT_PRODUCER_ID, renews=True),
+    "OFFSET_COMMIT": Wait(Api.OFFSET_COMMIT, source=True),
+}
+IN_THE_SUITE = ("END_TXN", "worker", True)
+CASES = [
+    pytest.param(*case, marks=() if case == IN_THE_SUITE else pytest.mark.slow)
+    for name, wait in WAITS.items()
+    for killed in ("worker", "driver")
+    for arrives in (False, True)
+    if killed == "driver" or not (wait.source or wait.of == "flow")
+    for case in [(name, killed, arrives)]
+]
+
+
+@pytest.fixture(scope="module")
+def proxies() -> Iterator[tuple[HoldingProxy, HoldingProxy]]:
+    """Before the source, and before the target."""
+    with HoldingProxy() as near, HoldingProxy() as far:
+        yield near, far
+
+
+@pytest.fixture(scope="module")
+def clusters(proxies: tuple[HoldingProxy, HoldingProxy], module_clusters: Callable[..., Cluster]) -> list[Cluster]:
+    """Source and target."""
+    return [module_clusters(advertise=proxy.before) for proxy in proxies]
+
+
+@pytest.fixture
+def mirrors(
+    proxies: tuple[HoldingProxy, HoldingProxy],
+    clusters: list[Cluster],
+    topic: Callable[..., str],
+    our_tool: Callable[..., Any],
+) -> Iterator[Mirrors]:
+    """Of one topic, through the proxies."""
+    copy = CopiedOnce(clusters[0], clusters[1], topic("waits"))
+    copy.load(RECORDS)
+    yield Mirrors(copy, our_tool, *(each.bootstrap_of(PROXIED) for each in clusters))
+    for proxy in proxies:
+        proxy.disarm()
+
+
+def arm(proxies: tuple[HoldingProxy, HoldingProxy], wait: Wait, copy: CopiedOnce, *, arrives: bool) -> Any:
+    """Let the mirror wait for it for ever."""
+    number = FLOW if wait.of == "flow" else bundle_of(TopicPartition(copy.topic, 0), BUNDLES)
+    about = {
+        "": b"",
+        "records": named(copy.topic),
+        "positions": named(copy.flow.positions_topic),
+    }.get(wait.of, copy.flow.bundle(number).transactional_id.encode())
+    proxy = proxies[not wait.source]
+    act: Callable[..., HeldRequest | LostAnswer] = proxy.lose_answer if arrives else proxy.hold
+    return act(wait.api, containing=about, cut=False)
+
+
+@pytest.mark.parametrize(("name", "killed", "arrives"), CASES)
+def test_killed_while_it_waits(
+    proxies: tuple[HoldingProxy, HoldingProxy], mirrors: Mirrors, name: str, killed: str, arrives: bool
+) -> None:
+    copy, wait = mirrors.copy, WAITS[name]
+    early = wait.of in ("flow", "bundle")
+    rule = arm(proxies, wait, copy, arrives=arrives) if early else None
+    tool = mirrors.start()
+    if rule is None:
+        mirrors.wait_copied()
+        if wait.renews:
+            proxies[1].lose_answer(Api.END_TXN)
+        rule = arm(proxies, wait, copy, arrives=arrives)
+    with copy.writing():
+        wait_until(lambda: rule.applied, PATIENCE, "the request")
+        if killed == "worker":
+            send(mirrors.copying(tool), signal.SIGKILL)
+        else:
+            kill(tool)
+            tool = mirrors.start()
+        mirrors.wait_committed(copy.total)
+        if isinstance(rule, HeldRequest):
+            rule.deliver()
+    mirrors.wait_copied()
+    stop(tool)
+    assert copy.differences() == []

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
+from compat.laboratory.standalone import SparkStandalone
 from compat.laboratory.tools import our_driver
 from legacy_mm.audit.cluster_access import committed, create_topic, list_topics, read_all
 from legacy_mm.audit.load import load
@@ -48,11 +49,11 @@ class Mirrored:
         """The producer file."""
         return {"bootstrap.servers": self.target.bootstrap}
 
-    def start(self, *options: str) -> ToolProcess:
+    def start(self, *options: str, **settings: Any) -> ToolProcess:
         """Start a mirror."""
         words = ["--whitelist", self.topic, "--exactly.once.interval.ms", "300", "--offset.commit.interval.ms", "300"]
         exactly = [] if "--exactly.once" in options else ["--exactly.once", "true"]
-        process: ToolProcess = self._start(self.reads(), self.writes(), *words, *exactly, *options)
+        process: ToolProcess = self._start(self.reads(), self.writes(), *words, *exactly, *options, **settings)
         return process
 
     def run_until(self, count: int, *options: str) -> None:
@@ -91,6 +92,19 @@ def test_copy_stop_and_go_on(mirrored: Mirrored) -> None:
         mirrored.run_until(count)
         assert mirrored.differences() == []
         load(mirrored.source.bootstrap, mirrored.topic, 10_000, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_on_a_spark_cluster(mirrored: Mirrored, tmp_path: Path) -> None:
+    """The worker has the archive alone, and asks the driver for its bundles over TLS."""
+    load(mirrored.source.bootstrap, mirrored.topic, 10_000, 100)
+    with SparkStandalone(tmp_path / "spark", workers=1) as spark:
+        mirror = mirrored.start("--spark.master", spark.master, environment=spark.environment())
+        mirrored.wait_committed(10_000)
+        mirror.signal(signal.SIGTERM)
+        assert mirror.wait(PATIENCE) == 143
+    assert mirrored.differences() == []
 
 
 def _content(record: ObservedRecord) -> tuple[Any, ...]:

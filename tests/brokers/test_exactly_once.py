@@ -13,7 +13,7 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.standalone import SparkStandalone
 from compat.laboratory.tools import our_driver
-from legacy_mm.audit.cluster_access import committed, create_topic, list_topics, read_all
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import same_records
@@ -105,6 +105,26 @@ def test_on_a_spark_cluster(mirrored: Mirrored, tmp_path: Path) -> None:
         mirror.signal(signal.SIGTERM)
         assert mirror.wait(PATIENCE) == 143
     assert mirrored.differences() == []
+
+
+def test_all_targets_of_a_record_are_one_transaction(mirrored: Mirrored, tmp_path: Path) -> None:
+    """A handler sends each record to two topics; the mirror is killed in between."""
+    script = tmp_path / "twice.py"
+    script.write_text("def handle(record):\n    return [record.to(record.topic), record.to(record.topic + '.too')]\n")
+    too = f"{mirrored.topic}.too"
+    create_topic(mirrored.target.bootstrap, too, 4)
+    load(mirrored.source.bootstrap, mirrored.topic, 60_000, 500)
+    mirror = mirrored.start("--message.handler", str(script))
+    wait_until(lambda: sum(end_offsets(mirrored.target.bootstrap, too).values()) > 5_000, PATIENCE, "records")
+    mirror.kill_tree()
+    mirrored.run_until(60_000, "--message.handler", str(script))
+    assert mirrored.differences() == []
+    first, second = (
+        [_content(each) for each in read_all(mirrored.target.bootstrap, topic, isolation=COMMITTED)]
+        for topic in (mirrored.topic, too)
+    )
+    assert first == second
+    assert len(read_all(mirrored.target.bootstrap, too)) > 60_000, "nothing was given up, so the test shows nothing"
 
 
 def _content(record: ObservedRecord) -> tuple[Any, ...]:

@@ -184,7 +184,7 @@ class Upgrade:
         status, text = self._ask(["--features.config", FEATURES])
         if status != REFUSED or rung.flag not in text:
             raise NotAsPromised(f"{rung.flag} is not refused beside {', '.join(rung.excludes)}")
-        say(f"  so it is taken without {rung.excludes[0]}, and for this step only: it excludes {rung.excludes[1]}, too")
+        say(f"  so it is taken without {' and '.join(rung.excludes)}, and for this step only")
 
     def _copy(self, step: Step, counts: Mapping[str, int]) -> None:
         """Write a wave while the mirror starts, let the groups read some of it, and compare what arrives."""

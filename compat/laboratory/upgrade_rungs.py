@@ -306,6 +306,6 @@ RUNGS: tuple[Rung, ...] = (
     Rung("emit.offset-syncs.enabled", _synced, planned=frozenset({"create-topic"}), topics=(SYNCS, MAP)),
     Rung("emit.checkpoints.enabled", _checkpointed, planned=frozenset({"create-topic"}), topics=(CHECKPOINTS,)),
     Rung("sync.group.offsets.enabled", _brought_over),
-    Rung("exactly.once", _committed_once, topics=(POSITIONS,)),
+    Rung("exactly.once", _committed_once, planned=frozenset({"create-topic"}), topics=(POSITIONS,)),
 )
 """In the order of `legacy-mm features`."""

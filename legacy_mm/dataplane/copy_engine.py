@@ -17,7 +17,7 @@ from legacy_mm.clients.native.connection_errors import ProducerForgotten, Unsupp
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Progress, TaskConfig
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import times_of
@@ -33,6 +33,7 @@ from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_meters import Sized, Times
 from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage, StageServices
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
+from legacy_mm.dataplane.report_times import ReportTimes
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import FailedSend, ProducerBroken, SendFailures, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
@@ -80,8 +81,7 @@ class CopyEngine:
         names = {} if handled else config.names  # its records have the names of the target
         self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._appending = False
-        self._report_interval = min(BEAT_INTERVAL, config.report_interval)
-        self._next_report = monotonic()
+        self._reports = ReportTimes(min(BEAT_INTERVAL, config.report_interval), _POLL_TIMEOUT, self._is_idle)
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
@@ -143,7 +143,7 @@ class CopyEngine:
         while not self._stopping.is_set():
             if self._halving:
                 self._appender.wait_empty(_POLL_TIMEOUT)
-            fetched = self.delivery.take(0.0 if self._halving else _POLL_TIMEOUT)
+            fetched = self.delivery.take(0.0 if self._halving else self._reports.pause())
             self._turn([] if fetched is None else [fetched])
             if self._exit is not None and self._exit.asked:
                 self._wait_for_end(self._exit)
@@ -170,15 +170,24 @@ class CopyEngine:
         self._held.tend()
         self._put_aside()
         self._mind_gaps()
+        if arrived and self._reports.soon():
+            self._fetcher.wake()
+
+    def _is_idle(self) -> bool:
+        """Return True if all is at the target, and the source is asked for more; never with user code."""
+        eager = self._exit or self._config.exactly_once or self._held or self._gaps or self._resume
+        return not eager and self._appender.is_empty() and self._fetcher.is_settled()
 
     def stop(self, seconds: float) -> None:
         """Stop from any thread: read no more and finish within this time."""
         self._stop_deadline = Deadline.after(seconds)
         self._stopping.set()
+        self._fetcher.wake()
 
     def resume(self, offsets: Offsets) -> None:
         """Resume from any thread the partitions that reported a gap."""
         self._resume.append(offsets)
+        self._fetcher.wake()
 
     def purge(self) -> None:
         """Purge all unsent records; call this after `run`."""
@@ -228,16 +237,13 @@ class CopyEngine:
             raise found.failure
         return self._exit is None or not self._exit.asked
 
-    def _refuse_too_large(self, topic: str, route: Route, piece: Piece) -> None:
+    def _append(self, topic: str, route: Route, piece: Piece, sized: Sized | None) -> bool:
+        """Give the batches of a route to the appender; return False if a stop came before there was room for them."""
         for _, large, offsets in route.too_large:
             if self._refused is None:
                 self._fail(topic, large, ErrorCode.MESSAGE_TOO_LARGE)
             else:
                 self._refused.add(Part(piece, offsets, None), large, error_text.meaning(ErrorCode.MESSAGE_TOO_LARGE))
-
-    def _append(self, topic: str, route: Route, piece: Piece, sized: Sized | None) -> bool:
-        """Give the batches of a route to the appender; return False if a stop came before there was room for them."""
-        self._refuse_too_large(topic, route, piece)
         source, names = piece.partition, self._config.names
         for (number, made, offsets), each in zip(route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
@@ -286,7 +292,8 @@ class CopyEngine:
         for each in refused:
             self._deal_with(each)
         self._failures.raise_if_ending()
-        self._report_when_due(blocked=blocked)
+        if self._reports.due():
+            self._send_progress(blocked=blocked)
         for traffic in (self._read, self._written):
             if statistics := traffic.statistics_when_due():
                 self._report(statistics)
@@ -326,7 +333,8 @@ class CopyEngine:
             else:
                 self._fail(topic, each.batch, refused.refusal, why or refused.reason)
                 self._failures.raise_if_ending()
-            self._report_when_due(blocked=True)  # there may be thousands of them
+            if self._reports.due():  # there may be thousands of them
+                self._send_progress(blocked=True)
         if instead:
             if error_codes.is_too_large(refused.refusal):
                 self._join_limits.refused(topic, refused.size)
@@ -397,25 +405,19 @@ class CopyEngine:
 
     # --- reporting and the end
 
-    def _report_when_due(self, *, blocked: bool) -> None:
-        if monotonic() >= self._next_report:
-            self._send_progress(blocked=blocked)
-
     def _send_progress(self, *, blocked: bool) -> None:
-        self._next_report = monotonic() + self._report_interval
+        self._reports.sent()
         self._one_cluster.tell()
         for frame in self._measures.frames(self._failures.take_reasons()):
             self._report(frame)
         self._report(self._progress(self._safe.take_moved(), blocked=blocked))
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
-        quarantined = 0 if self._refused is None else self._refused.count
-        unwritable = self._held.reasons()
-        waits = blocked or bool(unwritable)
-        filtered, failed = self._stage.counts()
-        quarantined += failed
-        records, dropped, transactions = self.delivery.records, self._failures.dropped, self.delivery.transactions()
-        return Progress(moved, records, dict(dropped), waits, filtered, quarantined, unwritable, transactions)
+        filtered, quarantined = self._stage.counts()
+        quarantined += 0 if self._refused is None else self._refused.count
+        unwritable, dropped = self._held.reasons(), dict(self._failures.dropped)
+        counts = filtered, quarantined, unwritable, self.delivery.transactions()
+        return Progress(moved, self.delivery.records, dropped, blocked or bool(unwritable), *counts)
 
     def _finish(self) -> Offsets:
         """Finish: (1) read no more; (2) wait for the target, and report that the task lives; (3) report what is

@@ -128,7 +128,7 @@ def pause_after(beans: int) -> float:
 
 
 class BeanServer(Protocol):
-    """The place where beans are shown."""
+    """Shows the beans to clients."""
 
     def publish(self, beans: Beans) -> None:
         """Publish exactly these beans from now on."""

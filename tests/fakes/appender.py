@@ -39,6 +39,10 @@ class FakeAppender(BatchAppender):
         return self.troubles
 
     @override
+    def is_empty(self) -> bool:
+        return False
+
+    @override
     def wait_empty(self, timeout: float) -> bool:
         raise AssertionError("some of it never arrives")
 

@@ -29,6 +29,14 @@ class FakeFetcher(Fetcher):
         return None
 
     @override
+    def is_settled(self) -> bool:
+        return not self.sets
+
+    @override
+    def wake(self) -> None:
+        """Nobody waits."""
+
+    @override
     def take_gaps(self) -> list[Gap]:
         gaps, self.gaps = self.gaps, []
         return gaps

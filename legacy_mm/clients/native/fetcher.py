@@ -126,6 +126,7 @@ class Fetcher:
                 }
                 if found.offsets:
                     self._started.append((found, ids))
+                    self.wake()
                 else:
                     self.traffic.on_trouble(f"{next(iter(leaderless))} has no leader, or its leader does not answer")
                     self.cluster.stale()
@@ -158,6 +159,11 @@ class Fetcher:
         """Return the next record set; see `FetchBuffer.take`."""
         self._attend()
         return self._arrivals.take(timeout, work, admits)
+
+    def is_settled(self) -> bool:
+        """Return True while brokers are asked for all partitions; whatever ends that lets `take` return."""
+        with self._changed:
+            return not self._halted and self._positions.keys() <= self._asked
 
     def take_gaps(self) -> list[Gap]:
         """Return gaps found since the last call; a gap comes only after all earlier records were taken."""
@@ -270,6 +276,7 @@ class Fetcher:
                 self._asked.discard(want.partition)
                 self._pauses[want.partition] = again
                 self._replicas.pop(want.partition, None)
+            self._arrivals.wake()
 
     def failed(self, error: BaseException) -> None:
         """Record that reading cannot continue."""
@@ -323,6 +330,7 @@ class Fetcher:
         partition = answer.partition
         if answer.preferred_replica >= 0:
             self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_TIMEOUT)
+            self.wake()
             return None
         if answer.error:
             self._deal_with(answer.error, partition, position)
@@ -380,6 +388,8 @@ class Fetcher:
         with self._changed:
             self._halted.add(gap.topic_partition)
             self._gaps.append(gap)
+            self._arrivals.wake()
 
     def _pause(self, partition: TopicPartition) -> None:
         self._pauses[partition] = monotonic() + _RETRY_BACKOFF
+        self.wake()

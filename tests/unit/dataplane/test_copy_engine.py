@@ -138,7 +138,7 @@ def test_a_record_that_is_refused_is_told_in_the_broker_s_words(
 def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.LogCaptureFixture) -> None:
     """Each with its own reason; the driver hears meanwhile that the task lives, for there may be thousands."""
     engine, frames = make()
-    engine._report_interval, engine._next_report = 0.0, 0.0
+    engine._reports.interval, engine._reports.next_at = 0.0, 0.0
     batch = build([Row(at, NOW, b"k", b"%d" % at) for at in range(RECORDS)])
     part = Part(engine._pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
     target = FakeAppender(
@@ -223,7 +223,7 @@ def test_what_arrived_before_the_producer_broke_is_not_sent_again(error: type[Ex
     stored_and_refused(engine, doubtful=error is ProducerBroken)
     if error is not ProducerBroken:
         engine._appender.ended(error("as it is"))
-    engine._next_report = float("inf")
+    engine._reports.next_at = float("inf")
     engine._run = lambda: engine._tend(blocked=False)  # type: ignore[method-assign,assignment,return-value]
     with pytest.raises(error):
         engine.run()
@@ -236,11 +236,11 @@ def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
     part, stuck = (Part(engine._pieces.open(place, 1, 1), range(1), None) for place in (HERE, OTHER))
     gaps = [Gap(*HERE, 1, 5, 9, "as it is")]
     engine._fetcher = SimpleNamespace(  # type: ignore[assignment]
-        take_gaps=lambda: [gaps.pop()] if gaps else [], take_started=lambda: None
+        take_gaps=lambda: [gaps.pop()] if gaps else [], take_started=lambda: None, is_settled=lambda: True
     )
     target = FakeAppender()
     write_to(engine, target)
-    engine._next_report = float("inf")
+    engine._reports.next_at = float("inf")
     engine._turn([])
     assert frames == []
     target.arriving = [Acknowledged(part, 0)]

@@ -1,9 +1,14 @@
-"""The conversation of a fetcher with one source broker: a thread and a connection."""
+"""The conversation of a fetcher with one source broker: a thread and a connection.
+
+While nothing comes it lets the broker wait longer and longer before it says so. A record ends that wait at once, so it
+costs no latency; `interrupt` ends it for a change of what is to be read.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from legacy_mm.clients.native import error_text
@@ -18,6 +23,7 @@ from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 
 _LOOK_INTERVAL = 0.1
+_LONGEST_WAIT_MS = 5_000
 
 
 class FetchOwner(Protocol):
@@ -59,6 +65,8 @@ class FetchReader(threading.Thread):
         self.asking = False
         self._connection: Connection | None = None
         self._session = FetchSession()
+        self._options = fetcher.options
+        self._interrupted = False
 
     def run(self) -> None:
         """Read until closed, or until an error that no later try can repair."""
@@ -81,6 +89,12 @@ class FetchReader(threading.Thread):
         finally:
             self.asking = False
 
+    def interrupt(self) -> None:
+        """End a wait that was made longer, because there is more to ask for."""
+        if self.asking and self._options is not self._fetcher.options and self._connection is not None:
+            self._interrupted = True
+            self._connection.close()
+
     def close(self) -> None:
         """Wake the thread out of whatever it waits for."""
         if self._connection is not None:
@@ -88,6 +102,7 @@ class FetchReader(threading.Thread):
 
     def _ask(self, asked: list[Wanted]) -> None:
         fetcher = self._fetcher
+        self._interrupted = False
         connection = self._connection
         if connection is not None and connection.is_due():
             connection.close()
@@ -100,7 +115,7 @@ class FetchReader(threading.Thread):
             fetcher.answered(asked, [])
             return
         begin = monotonic()
-        request = messages.encode(version, fetcher.options, self._session.next(wanted))
+        request = messages.encode(version, self._options, self._session.next(wanted))
         connection.send(messages.API_KEY, version, [request])
         body = connection.receive()
         response = messages.decode(version, body)
@@ -110,15 +125,26 @@ class FetchReader(threading.Thread):
             return
         if response.error:
             raise ConnectionLost(error_text.text(response.error))
+        came = any(each.records or each.error for each in response.partitions)
+        self._options = fetcher.options if came else self._with_longer_wait()
         fetcher.answered(asked, response.partitions)
         if response.throttle_ms and version >= messages.CLIENT_RESTS_SINCE:
             fetcher.rest(response.throttle_ms / 1000)
+
+    def _with_longer_wait(self) -> FetchOptions:
+        """Return the options of the next request after one that brought nothing, where any record ends the wait."""
+        wait = self._options.max_wait_ms
+        if self._options.min_bytes > 1 or wait >= _LONGEST_WAIT_MS:
+            return self._options
+        return replace(self._options, max_wait_ms=min(2 * wait, _LONGEST_WAIT_MS))
 
     def _lost(self, error: LegacyMMError) -> None:
         connection, self._connection = self._connection, None
         self._session.failed()
         if connection is not None:
             connection.close()
-        if not self._fetcher.closed():
+        self._options = self._fetcher.options
+        interrupted, self._interrupted = self._interrupted, False
+        if not interrupted and not self._fetcher.closed():
             self._fetcher.traffic.on_trouble(str(error))
             self._fetcher.cluster.stale()

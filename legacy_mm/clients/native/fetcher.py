@@ -322,6 +322,9 @@ class Fetcher:
                 if node is not None:
                     self._readers[node] = FetchReader(self, node)
                     self._readers[node].start()
+            for node, reader in self._readers.items():
+                if self._wanted(node):
+                    reader.interrupt()
 
     def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[CompletedFetch, int] | None:
         """Return the batches of one partition and the next position; None, after handling the reason, when there are

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
 if TYPE_CHECKING:
+    from legacy_mm.clients.native.shared_writers import SharedWriters
     from legacy_mm.metrics.prometheus import Endpoint
 
 _CLOSE_TIMEOUT = 1.0
@@ -108,6 +110,13 @@ class Host:
             if not self._outlives_flows:
                 self.close(Deadline.after(_CLOSE_TIMEOUT))
             raise
+
+    @cached_property
+    def writers(self) -> SharedWriters:
+        """The writers of internal topics that the flows share."""
+        from legacy_mm.clients.native.shared_writers import SharedWriters
+
+        return SharedWriters()
 
     def failure(self) -> BaseException | None:
         """Return the reason why Spark cannot run any more, or None."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from functools import cache, partial
 
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.shared_writers import SharedWriters
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duties import Applier, Count, Duties
 from legacy_mm.features.feature import TopicNames
@@ -52,9 +52,11 @@ class DutyClusters:
 class FlowDuties:
     """The duties of a flow that runs."""
 
-    def __init__(self, settings: Settings, names: Names, count: Count) -> None:
+    def __init__(self, settings: Settings, names: Names, count: Count, writers: SharedWriters) -> None:
+        """Take what a flow is made of; `writers` are those of the process."""
         clusters = DutyClusters(settings, names)
         self._scope = names.scope
+        self._writers = writers
         self._creation = [each.duty for each in clusters.scheduled if isinstance(each.duty, TopicCreation)]
         self._at_target = Duties(clusters.scheduled, clusters.applier, count)
         at_source = [Duties(clusters.at_source, Applier(clusters.source), count)] if clusters.at_source else []
@@ -109,7 +111,7 @@ class FlowDuties:
             naming.target_alias,
             interval,
             lambda: self._at_target.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_TIMEOUT)),
-            partial(InternalTopicWriter, target, names.heartbeats_topic()),
+            partial(self._writers.open, target, names.heartbeats_topic()),
         )
 
     def _look_again(self) -> None:

@@ -135,7 +135,7 @@ def _mirror(
     is_first: bool,
 ) -> Mirror:
     """Put the objects of one flow together."""
-    duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
+    duties, offsets = _duties(settings, names, registry, host), _offsets(settings, names, registry)
     recorder = _recorder(settings)
     features = (None if duties is None else duties.before_copying, None if offsets is None else offsets.pairs)
     handled = settings.handler
@@ -185,12 +185,12 @@ def _mirror(
     return mirror
 
 
-def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties | None:
+def _duties(settings: Settings, names: Names, registry: Registry, host: Host) -> FlowDuties | None:
     if not settings.features.have_duties:
         return None
     from legacy_mm.flow.topic_features import FlowDuties
 
-    return FlowDuties(settings, names, registry.duty)
+    return FlowDuties(settings, names, registry.duty, host.writers)
 
 
 def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:

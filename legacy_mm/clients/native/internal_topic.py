@@ -138,8 +138,12 @@ class InternalTopicWriter:
         return len(self._waiting) + self._under_way
 
     def _tell(self) -> None:
-        while self._results:
-            self._on_result(*self._results.popleft())
+        while True:
+            try:
+                result = self._results.popleft()
+            except IndexError:
+                return
+            self._on_result(*result)
 
     def _open_client(self) -> None:
         """Create what connects; its sockets are closed by `close`, or with the last reference to this writer."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
-from legacy_mm.clock import epoch_ms
+from legacy_mm.clients.native.internal_topic import OnResult
+from legacy_mm.clients.native.shared_writers import TopicWriter
+from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.logs import events
 from legacy_mm.protocol.mirror_records import Heartbeat
@@ -27,7 +28,7 @@ class Heartbeats(threading.Thread):
         target_alias: str,
         interval: float,
         prepare: Callable[[], bool],
-        writer: Callable[[OnResult], InternalTopicWriter],
+        writer: Callable[[OnResult], TopicWriter],
     ) -> None:
         """Take the aliases and the writer; `interval` is in seconds.
 
@@ -55,7 +56,7 @@ class Heartbeats(threading.Thread):
         except LegacyMMError as error:
             events.emit(events.HEARTBEATS_FAILED, reason=error)
             return
-        while not self._stopping.wait(self._interval):
+        while not self._stopping.wait(self._interval - monotonic() % self._interval):  # all flows at one moment
             if not writer.waiting():
                 now = epoch_ms()
                 writer.send(*Heartbeat(*self._aliases, now).encode(), now)

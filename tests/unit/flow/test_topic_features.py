@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.shared_writers import SharedWriters
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duties import Applier
 from legacy_mm.features.duty import Scheduled
@@ -45,7 +46,7 @@ def test_a_cluster_that_is_away_takes_no_time_from_the_other(monkeypatch: pytest
     )
     monkeypatch.setattr(topic_features, "DutyClusters", lambda *_: clusters)
     settings = SimpleNamespace(features=FeatureSettings())
-    made = FlowDuties(cast(Any, settings), cast(Any, SimpleNamespace(scope={"t"})), lambda *row: None)
+    made = FlowDuties(cast(Any, settings), cast(Any, SimpleNamespace(scope={"t"})), lambda *row: None, SharedWriters())
     made.topics_found(frozenset({"t"}))
     assert (source.had_time, target.had_time) == ([True], [True])
     assert looked == ["target", "source"], "the target's topics are what copying waits for"

@@ -27,7 +27,9 @@ from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
-_POLL_INTERVAL = 0.1
+_POLL_INTERVAL, _QUIET_POLL_INTERVAL = 0.1, 0.5
+_QUIET_AFTER = 10.0
+"""Nothing wakes a thread out of librdkafka's poll, and a stop waits for it, so a poll is longer only without news."""
 _RESTART_BACKOFFS = (0.0, 2.0, 4.0)
 """Pauses before each new try: the cause of quick failures, such as a full /tmp, may be over then."""
 _RESTARTS_INTERVAL = 300.0
@@ -86,6 +88,7 @@ class Stream(threading.Thread):
         self._reset: frozenset[TopicPartition] = frozenset()
         self._unacknowledged: dict[TopicPartition, int] = {}
         self._retry_at = 0.0
+        self._news_at = monotonic()
         self._restarts: deque[float] = deque(maxlen=len(_RESTART_BACKOFFS))
         self._stop_deadline: Deadline | None = None
         self._commit_at_stop = True
@@ -127,7 +130,8 @@ class Stream(threading.Thread):
             events.emit(events.STREAM_STARTED, stream=self.index)
             while self._stop_deadline is None:
                 self._take_orders()
-                self._member.poll(_POLL_INTERVAL)
+                is_quiet = monotonic() - self._news_at > _QUIET_AFTER
+                self._member.poll(_QUIET_POLL_INTERVAL if is_quiet else _POLL_INTERVAL)
                 self._tend_copy()
                 self._commits.tick()
             self._shut_down(self._stop_deadline)
@@ -187,6 +191,7 @@ class Stream(threading.Thread):
 
     def _take_orders(self) -> None:
         while not self._orders.empty():
+            self._news_at = monotonic()
             self._orders.get()()
 
     # --- rebalances; called by the membership inside poll() and close()
@@ -197,6 +202,7 @@ class Stream(threading.Thread):
         `_tend_copy` proposes offsets and starts the job once poll() has returned.
         """
         self._generation += 1
+        self._news_at = monotonic()
         self._owned |= partitions
         self._metrics.assigned(self._owned)
         self._commits.assigned()
@@ -248,6 +254,7 @@ class Stream(threading.Thread):
 
     def _release(self, partitions: frozenset[TopicPartition]) -> None:
         self._generation += 1
+        self._news_at = monotonic()
         self._owned -= partitions
         self._metrics.owns(self._owned)
         self._forget(partitions)
@@ -312,6 +319,8 @@ class Stream(threading.Thread):
         if job is None:
             return
         safe = job.take_safe()  # first, because the start of a partition was reported before it
+        if safe:
+            self._news_at = monotonic()
         for started in job.take_started():
             self._starts |= started.offsets
             offsets = describe_offsets(started.offsets)

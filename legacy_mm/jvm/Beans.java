@@ -6,7 +6,7 @@ import javax.management.*;
 public class Beans {
   private final MBeanServer server = java.lang.management.ManagementFactory.getPlatformMBeanServer();
   private final Map beans = new HashMap();
-  private static volatile long readAt = System.nanoTime();
+  private static volatile long readAt = System.nanoTime() - 86400000000000L;
 
   /** One line a bean and one an attribute: "=" name, or name, declared type, class and value, split by tabs. */
   public void publish(String text) throws Exception {

@@ -163,7 +163,7 @@ def test_an_error_is_said_once_and_publishing_goes_on(
 
 def test_beans_that_nobody_reads_are_published_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jmx, "_LEAST_INTERVAL", 0.001)
-    monkeypatch.setattr(jmx, "_MOST_INTERVAL", 3600.0)
+    monkeypatch.setattr(jmx, "_UNREAD_INTERVAL", 3600.0)
     published, asked = queue.SimpleQueue[None](), queue.SimpleQueue[float]()
 
     class Server(BeanServer):

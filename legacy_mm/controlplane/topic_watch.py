@@ -98,7 +98,8 @@ class TopicWatch(threading.Thread):
         try:
             ids = lister.topics()
             topics = frozenset(ids)
-            found = choice.select(topics)
+            known = self._mirrored if topics == self._existing else None
+            found = choice.select(topics) if known is None else known
             if self._existing is None and self._before_first is not None:
                 self._before_first(found)
             self._existing = topics

@@ -77,7 +77,8 @@ class OffsetSyncs(threading.Thread):
         """Take reports, send syncs, and at each flush promote pairs."""
         flush_at = monotonic() + self._flush_interval
         while self._end is None:
-            self._take_told(_ROUND_INTERVAL)
+            is_idle = not self._unsent and not self._writer.waiting()
+            self._take_told(max(0.0, flush_at - monotonic()) if is_idle else _ROUND_INTERVAL)
             if monotonic() >= flush_at:
                 flush_at = monotonic() + self._flush_interval
                 with suppress(HostError):  # logged when it failed first
@@ -101,7 +102,7 @@ class OffsetSyncs(threading.Thread):
             self._told.put(news)
 
     def _take_told(self, seconds: float) -> None:
-        """Process the reports up to now, or the first within these seconds if there are none."""
+        """Process the reports up to now, or from the first within these seconds on if there are none."""
         try:
             self._told.get(timeout=seconds)()
             while True:

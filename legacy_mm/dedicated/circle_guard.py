@@ -1,6 +1,7 @@
 """Keeps topics out of the flows of one process that would copy them in a circle.
 
-A flow whose transforms filter records is not judged: that is how users break circles themselves.
+A flow whose transforms filter records is not judged: that is how users break circles themselves. A class of a jar is no
+such sign: to copy a topic that could be copied is less than to copy a topic for ever.
 """
 
 from __future__ import annotations

@@ -35,6 +35,8 @@ _KEYS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
 """Class -> its keys, and their defaults; None: Connect refuses the connector without it."""
 FAMILIES: Mapping[str, tuple[str, ...]] = {family: tuple(kinds) for family, kinds in _KEYS.items()}
 """`transforms` and `predicates` -> their classes that are steps here."""
+_OTHER_SHORT = "transforms", "ValueToKey"
+"""The only other class of Connect's own that has a short name: those of `$Key` and `$Value` are several classes."""
 _MAY_NOT_BE_EMPTY = ("name", "pattern")
 _FILTERING = ("Filter", "RegexRouter", "TimestampRouter")
 _BYTES, _TEXT = "ByteArrayConverter", ("SimpleHeaderConverter", "StringConverter")
@@ -81,10 +83,11 @@ def steps(transforms: Sequence[Transform], converter: str, flow: str) -> tuple[s
 
 
 def filters(transforms: Sequence[Transform]) -> bool:
-    """Return True if a record may stay away from the topic that the replication policy names; what Java runs may do
-    anything.
+    """Return True if the list says that a record may stay away from the topic that the replication policy names.
+
+    A class of a jar says nothing of it, and is taken for one that leaves names and records where they are.
     """
-    return any(each.type in _FILTERING or not is_step(each) for each in transforms)
+    return any(each.type in _FILTERING for each in transforms)
 
 
 def is_step(transform: Transform) -> bool:
@@ -96,7 +99,8 @@ def is_step(transform: Transform) -> bool:
 
 def connect_class(family: str, kind: str) -> str:
     """Return the whole name of a class, as Connect has it."""
-    return f"{_PACKAGES[family]}{kind}" if kind in _KEYS[family] else kind
+    is_known = kind in _KEYS[family] or (family, kind) == _OTHER_SHORT
+    return f"{_PACKAGES[family]}{kind}" if is_known else kind
 
 
 def sentence(transform: Transform) -> str:

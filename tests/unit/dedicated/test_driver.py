@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,19 @@ def test_whoever_filters_by_transforms_breaks_circles_himself(tmp_path: Path) ->
     both = f"{AB}B->A.enabled = true\n{IDENTITY}"
     notes = [[note.text for note in run(tmp_path, f"{both}{text}").notes] for text in (FILTER, DROP)]
     assert ["both keep names" in " ".join(each) for each in notes] == [False, True]
+
+
+def test_a_class_of_a_jar_breaks_no_circle(tmp_path: Path) -> None:
+    """It may do anything, but says nothing of it; a predicate of a jar goes with a Filter, which does."""
+    with zipfile.ZipFile(tmp_path / "acme.jar", "w") as jar:
+        for name in ("Mask", "Is"):
+            jar.writestr(f"com/acme/{name}.class", b"")
+    both = f"{AB}B->A.enabled = true\n{IDENTITY}B.plugin.path = {tmp_path / 'acme.jar'}\n"
+    mask = "A->B.transforms = m\nA->B.transforms.m.type = com.acme.Mask\n"
+    by_jar = "A->B.transforms.f.predicate = p\nA->B.predicates = p\nA->B.predicates.p.type = com.acme.Is\n"
+    made = [run(tmp_path, f"{both}{text}") for text in (mask, f"{FILTER}{by_jar}")]
+    notes = [" ".join(note.text for note in each.notes) for each in made]
+    assert ["both keep names" in each for each in notes] == [True, False]
 
 
 def test_what_transforms_leave_alone_is_said(tmp_path: Path) -> None:

@@ -170,7 +170,14 @@ def test_a_predicate_of_another_class_that_no_transform_has() -> None:
 
 @pytest.mark.parametrize(
     ("text", "filtering"),
-    [("", False), (FILTER, True), (BY_TIME, True), (f"{INSERT}transforms.a.value.literal = x", False)],
+    [
+        ("", False),
+        (FILTER, True),
+        (BY_TIME, True),
+        (f"{INSERT}transforms.a.value.literal = x", False),
+        ("transforms = a\ntransforms.a.type = com.acme.Mask", False),
+        ("transforms = a, b\ntransforms.a.type = com.acme.Mask\ntransforms.b.type = Filter", True),
+    ],
 )
 def test_what_may_keep_records_away(text: str, filtering: bool) -> None:
     assert filters(read(properties(text))) is filtering

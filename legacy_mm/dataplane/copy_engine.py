@@ -135,6 +135,7 @@ class CopyEngine:
             self.purge()
             self._source.close()
             self._target.close()
+            self._stage.close()
 
     def _run(self) -> Offsets:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
@@ -183,6 +184,7 @@ class CopyEngine:
         self._stop_deadline = Deadline.after(seconds)
         self._stopping.set()
         self._fetcher.wake()
+        self._stage.stop()
 
     def resume(self, offsets: Offsets) -> None:
         """Resume from any thread the partitions that reported a gap."""
@@ -294,11 +296,10 @@ class CopyEngine:
         self._failures.raise_if_ending()
         if self._reports.due():
             self._send_progress(blocked=blocked)
-        for traffic in (self._read, self._written):
-            if statistics := traffic.statistics_when_due():
+        measured = self._measures.statistics_when_due(self._safe.safe())
+        for statistics in (self._read.statistics_when_due(), self._written.statistics_when_due(), measured):
+            if statistics is not None:
                 self._report(statistics)
-        if measured := self._measures.statistics_when_due(self._safe.safe()):
-            self._report(measured)
 
     def count(self, acknowledged: Acknowledged) -> None:
         """Count a batch that the target has, for good."""
@@ -373,9 +374,7 @@ class CopyEngine:
         return self._without_topic or "the mirror stops"
 
     def _append_aside(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
-        if not self._wait_for_room():
-            return False
-        return self.delivery.append(aside.piece, partition, batch, aside)
+        return self._wait_for_room() and self.delivery.append(aside.piece, partition, batch, aside)
 
     def _fail(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
         why, name = reason or error_text.meaning(code), error_codes.name(code)

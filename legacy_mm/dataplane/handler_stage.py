@@ -48,6 +48,8 @@ class Made(NamedTuple):
     """One past the last of them."""
     failure: HandlerFailure | None = None
     """Ends the mirror after these records."""
+    stopped: bool = False
+    """True if a stop came before the rest was handled."""
 
 
 class _Kept(NamedTuple):
@@ -121,6 +123,8 @@ class HandlerStage:
         records = SourceRecords.of(source, header, data, max(begin, header.base_offset), wish)
         kept = self._kept_or_made(records)
         made, count = kept.made, self._engine.at_source(source.topic)
+        if made.stopped and made.next_offset == records.begin:
+            return None
         routes = []
         for number, each in enumerate(made.records):
             partitions = self._partitions_of(number, records, kept, count)
@@ -143,6 +147,17 @@ class HandlerStage:
     def counts(self) -> tuple[int, int]:
         """Return the numbers of records that were dropped on purpose, and set aside because the handler failed."""
         return self._filtered, self._quarantined
+
+    def stop(self) -> None:
+        """End a wait of the handler before another try; from any thread, returns at once."""
+        if isinstance(self._handler, JavaBatches):
+            self._handler.stop()
+
+    def close(self) -> None:
+        """Let the handler give back what it holds."""
+        if isinstance(self._handler, JavaBatches):
+            with self._beat:
+                self._handler.close()
 
     def _kept_or_made(self, records: SourceRecords) -> _Kept:
         place, begin, end = records.place, records.begin, records.header.next_offset
@@ -211,6 +226,8 @@ class HandlerStage:
             if result.exit_code is not None:
                 self._exit.ask(result.exit_code)
                 break
+            if result.stopped:
+                return Made(records, handled, begin, stopped=True)
             if result.tolerated:
                 events.emit(events.TOLERATED, partition=source.place, offset=begin, reason=str(result.error))
                 handled, begin = handled + 1, begin + 1

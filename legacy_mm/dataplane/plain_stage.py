@@ -46,6 +46,12 @@ class BatchStage(Protocol):
     def counts(self) -> tuple[int, int]:
         """Return the numbers of records that a handler dropped on purpose, and on which it failed."""
 
+    def stop(self) -> None:
+        """End what may take long; from any thread, returns at once."""
+
+    def close(self) -> None:
+        """Let user code give back what it holds."""
+
 
 class TargetCounts(Protocol):
     """Returns a topic's partitions; 0: it must be waited for. As `TargetTopics.partitions`."""
@@ -111,3 +117,9 @@ class PlainStage:
     def counts(self) -> tuple[int, int]:
         """Return the number of records of topics that have no copy, and none."""
         return self._filtered, 0
+
+    def stop(self) -> None:
+        """Do nothing: nothing takes long."""
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""

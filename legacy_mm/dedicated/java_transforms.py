@@ -13,13 +13,21 @@ from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.transform_properties import FAMILIES, connect_class, is_step
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.handlers.transforms import Transform
-from legacy_mm.jvm.java_classes import searched
-from legacy_mm.policies.jar_contents import has_class
+from legacy_mm.jvm.java_classes import PREDICATE, TRANSFORMATION, searched
+from legacy_mm.policies.jar_contents import has_class, plugins_called
 
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+_INTERFACES = {"transforms": TRANSFORMATION, "predicates": PREDICATE}
 _OF_CONNECT = "org.apache.kafka.connect."
-_ALIAS, _TOLERANCE, _PLUGINS = "source.cluster.alias", "errors.tolerance", "plugin.path"
+_ALIAS, _NAME, _PLUGINS = "source.cluster.alias", "name", "plugin.path"
+_ERRORS = (
+    "errors.tolerance",
+    "errors.retry.timeout",
+    "errors.retry.delay.max.ms",
+    "errors.log.enable",
+    "errors.log.include.messages",
+)
 
 
 def java_transforms(reading: FlowReading, class_path: Sequence[str]) -> JavaTransforms | None:
@@ -29,17 +37,17 @@ def java_transforms(reading: FlowReading, class_path: Sequence[str]) -> JavaTran
     """
     if all(is_step(each) for each in reading.transforms):
         return None
-    _check(reading, class_path)
     given = reading.properties["source"]
     found = {
         "transforms": ",".join(each.name for each in reading.transforms),
         _ALIAS: reading.text("source", _ALIAS),
-        _TOLERANCE: reading.text("source", _TOLERANCE),
+        _NAME: f"{reading.text('source', _NAME)}-0",
+        **{key: str(reading.value("source", key)) for key in _ERRORS},
     }
     for family, name, kind in _classes(reading.transforms):
         prefix = f"{family}.{name}."
         found |= {key: text for key, text in given.items() if key.startswith(prefix)}
-        found[f"{prefix}type"] = connect_class(family, kind)
+        found[f"{prefix}type"] = _whole(reading, class_path, family, name, kind)
     for key in _CONVERTERS:
         found |= _converter(key, given, reading.worker)
     return JavaTransforms(found)
@@ -55,16 +63,24 @@ def _jars(place: Path) -> list[Path]:
     return [place] if place.is_file() else sorted(place.rglob("*.jar"))
 
 
-def _check(reading: FlowReading, class_path: Sequence[str]) -> None:
-    for family, name, kind in _classes(reading.transforms):
-        whole = connect_class(family, kind)
-        if not whole.startswith(_OF_CONNECT) and not has_class(class_path, whole):
-            places = ", ".join(searched(class_path)) or "no place is named"
-            raise ConfigurationError(
-                f"{reading.pair.prefix}{family}.{name}.type={kind} is not possible, because no jar has this class "
-                f"({places}); name its jar in CLASSPATH, --handler.classpath or plugin.path, or take it out of the "
-                f"list if records may be copied without it (without a jar: {', '.join(FAMILIES[family])})"
-            )
+def _whole(reading: FlowReading, class_path: Sequence[str], family: str, name: str, kind: str) -> str:
+    """Return the whole name of a class; raise ConfigurationError, by key and class, for one that no jar has."""
+    whole, key = connect_class(family, kind), f"{reading.pair.prefix}{family}.{name}.type={kind}"
+    if whole.startswith(_OF_CONNECT) or has_class(class_path, whole):
+        return whole
+    called = [] if "." in kind else plugins_called(class_path, kind, _INTERFACES[family])
+    if len(called) == 1:
+        return called[0]
+    if called:
+        raise ConfigurationError(
+            f"{key} is not possible, because it may be {' or '.join(called)}, as in Connect; name one of them"
+        )
+    places = ", ".join(searched(class_path)) or "no place is named"
+    raise ConfigurationError(
+        f"{key} is not possible, because no jar has this class ({places}); name its jar in CLASSPATH, "
+        "--handler.classpath or plugin.path, or take it out of the list if records may be copied without it (without a "
+        f"jar: {', '.join(FAMILIES[family])})"
+    )
 
 
 def _classes(transforms: Sequence[Transform]) -> Iterator[tuple[str, str, str]]:

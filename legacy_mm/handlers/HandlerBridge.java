@@ -16,7 +16,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 public final class HandlerBridge {
   private static final int PORTION = 256 << 10;
   private static final int KEPT_TOPICS = 16;
-  private static final int THROWN = 1, ILLEGAL_TOPIC = 2, TOLERATED = 3;
+  private static final int THROWN = 1, ILLEGAL_TOPIC = 2;
   private static final int LONGEST_TOPIC = 249;
 
   private final /*role*/ handler;

@@ -1,13 +1,17 @@
 /** The transforms of one flow, as Connect's worker runs them on what MirrorSourceTask makes of a record. */
 final class TransformChain {
-  private static final long NO_TIME = -1;
+  private static final long NO_TIME = -1, LEAST_DELAY = 300;
+  private static final int THROWN = 1, TOLERATED = 3, STOPPED = 4;
 
   private final Map names;
   private final String cluster;
-  private final boolean tolerates;
+  private final boolean tolerates, logs, logsRecords;
+  private final long retryTimeout, longestDelay;
+  private final String task, made;
   private final ArrayList stages = new ArrayList();
   private final Converter keys, values;
   private final HeaderConverter headers;
+  private boolean stopping;
 
   /** Takes two maps: the properties, and source topic -> its name at the target. */
   TransformChain(List given, ClassLoader loader) {
@@ -16,14 +20,20 @@ final class TransformChain {
     this.names = (Map) given.get(1);
     this.cluster = (String) properties.get("source.cluster.alias");
     this.tolerates = "all".equals(properties.get("errors.tolerance"));
+    this.logs = Boolean.parseBoolean((String) properties.get("errors.log.enable"));
+    this.logsRecords = Boolean.parseBoolean((String) properties.get("errors.log.include.messages"));
+    this.retryTimeout = Long.parseLong((String) properties.get("errors.retry.timeout"));
+    this.longestDelay = Long.parseLong((String) properties.get("errors.retry.delay.max.ms"));
+    this.task = (String) properties.get("name");
     String[] aliases = ((String) properties.get("transforms")).split(",");
     for (int i = 0; i < aliases.length; i++) {
       try {
         this.stages.add(new Stage(properties, aliases[i], loader));
       } catch (Throwable error) {
-        throw new TransformFailure(called(properties, "transforms." + aliases[i]), error);
+        throw new TransformFailure(called(properties, "transforms." + aliases[i]), error, "");
       }
     }
+    this.made = " (what transforms." + aliases[aliases.length - 1] + " made)";
     try {
       this.keys = (Converter) made(properties, "key.converter", loader);
       this.keys.configure(behind(properties, "key.converter."), true);
@@ -34,12 +44,39 @@ final class TransformChain {
       settings.put("converter.type", "header");
       this.headers.configure(settings);
     } catch (Throwable error) {
-      throw new TransformFailure("a converter", error);
+      throw new TransformFailure("a converter", error, "");
     }
   }
 
-  boolean tolerates(Throwable error) {
-    return this.tolerates && error instanceof TransformFailure && error.getCause() instanceof Exception;
+  /** What is to become of a record on which this was thrown. */
+  int failure(Throwable error) {
+    if (error instanceof Stopped) return STOPPED;
+    boolean tolerable = error instanceof TransformFailure && error.getCause() instanceof Exception;
+    return this.tolerates && tolerable ? TOLERATED : THROWN;
+  }
+
+  /** Ends a wait before the next try, from any thread. */
+  synchronized void stop() {
+    this.stopping = true;
+    this.notifyAll();
+  }
+
+  /** Lets transforms and predicates give back what they hold; as in Connect, none hinders the others. */
+  void close() {
+    for (int i = 0; i < this.stages.size(); i++) {
+      Stage stage = (Stage) this.stages.get(i);
+      close(stage.transformation);
+      close(stage.predicate);
+    }
+    close(this.headers);
+  }
+
+  private static void close(AutoCloseable held) {
+    try {
+      if (held != null) held.close();
+    } catch (Throwable error) {
+      System.err.println("Failed to close " + held.getClass().getName() + ": " + error);
+    }
   }
 
   SourceRecord record(
@@ -57,42 +94,44 @@ final class TransformChain {
   List handle(SourceRecord record) {
     SourceRecord made = record;
     for (int i = 0; i < this.stages.size() && made != null; i++) {
-      made = ((Stage) this.stages.get(i)).apply(made);
+      made = ((Stage) this.stages.get(i)).apply(made, record);
     }
-    return made == null ? Collections.EMPTY_LIST : Collections.singletonList(this.converted(made));
+    return made == null ? Collections.EMPTY_LIST : Collections.singletonList(this.converted(made, record));
   }
 
   /** Bytes stay as they are, whatever the converter: it is for what a transform has made of them. */
-  private ProducerRecord converted(SourceRecord record) {
-    String topic = record.topic(), what = "header.converter";
-    RecordHeaders headers = new RecordHeaders();
-    byte[] key, value;
-    try {
-      for (java.util.Iterator each = record.headers().iterator(); each.hasNext();) {
-        Header header = (Header) each.next();
-        headers.add(header.key(), areBytes(header.schema(), header.value()) ? (byte[]) header.value()
-            : this.headers.fromConnectHeader(topic, header.key(), header.schema(), header.value()));
+  private ProducerRecord converted(final SourceRecord record, SourceRecord source) {
+    final String topic = record.topic();
+    final RecordHeaders headers = (RecordHeaders) new Work("header.converter" + this.made, "HEADER_CONVERTER", this.headers) {
+      Object once() throws Throwable {
+        RecordHeaders converted = new RecordHeaders();
+        for (java.util.Iterator each = record.headers().iterator(); each.hasNext();) {
+          Header header = (Header) each.next();
+          converted.add(header.key(), areBytes(header.schema(), header.value()) ? (byte[]) header.value()
+              : TransformChain.this.headers.fromConnectHeader(topic, header.key(), header.schema(), header.value()));
+        }
+        return converted;
       }
-      what = "key.converter";
-      key = areBytes(record.keySchema(), record.key()) ? (byte[]) record.key()
-          : this.keys.fromConnectData(topic, headers, record.keySchema(), record.key());
-      what = "value.converter";
-      value = areBytes(record.valueSchema(), record.value()) ? (byte[]) record.value()
-          : this.values.fromConnectData(topic, headers, record.valueSchema(), record.value());
-    } catch (Throwable error) {
-      throw new TransformFailure(what + " (what transforms." + this.last().alias + " made)", error);
-    }
+    }.done(source);
+    byte[] key = areBytes(record.keySchema(), record.key()) ? (byte[]) record.key()
+        : (byte[]) new Work("key.converter" + this.made, "KEY_CONVERTER", this.keys) {
+          Object once() throws Throwable {
+            return keys.fromConnectData(topic, headers, record.keySchema(), record.key());
+          }
+        }.done(source);
+    byte[] value = areBytes(record.valueSchema(), record.value()) ? (byte[]) record.value()
+        : (byte[]) new Work("value.converter" + this.made, "VALUE_CONVERTER", this.values) {
+          Object once() throws Throwable {
+            return values.fromConnectData(topic, headers, record.valueSchema(), record.value());
+          }
+        }.done(source);
     Long time = record.timestamp();
     if (time != null && time.longValue() == NO_TIME) time = null;
     try {
       return new ProducerRecord(topic, record.kafkaPartition(), time, key, value, headers);
     } catch (IllegalArgumentException error) {
-      throw new IllegalArgumentException("what transforms." + this.last().alias + " made: " + error);
+      throw new IllegalArgumentException(this.made.substring(2, this.made.length() - 1) + ": " + error);
     }
-  }
-
-  private Stage last() {
-    return (Stage) this.stages.get(this.stages.size() - 1);
   }
 
   private static boolean areBytes(Schema schema, Object value) {
@@ -118,7 +157,56 @@ final class TransformChain {
     return found;
   }
 
-  private static final class Stage {
+  /** A piece of work on a record, which Connect repeats while it throws what may pass. */
+  private abstract class Work {
+    private final String what, stage;
+    private final Object by;
+
+    Work(String what, String stage, Object by) {
+      this.what = what;
+      this.stage = stage;
+      this.by = by;
+    }
+
+    abstract Object once() throws Throwable;
+
+    Object done(SourceRecord source) {
+      long deadline = retryTimeout < 0 ? Long.MAX_VALUE : retryTimeout == 0 ? 0 : System.currentTimeMillis() + retryTimeout;
+      for (int tries = 1;; tries++) {
+        try {
+          return this.once();
+        } catch (Throwable error) {
+          if (!(error instanceof RetriableException) || System.currentTimeMillis() >= deadline) {
+            throw new TransformFailure(this.what, error, this.logged(error, source));
+          }
+        }
+        this.rest(tries, deadline);
+      }
+    }
+
+    private void rest(int tries, long deadline) {
+      long delay = LEAST_DELAY << Math.min(tries - 1, 30);
+      if (delay > longestDelay) delay = (long) (Math.random() * longestDelay);
+      delay = Math.min(delay, deadline - System.currentTimeMillis());
+      synchronized (TransformChain.this) {
+        try {
+          if (!stopping && delay > 0) TransformChain.this.wait(delay);
+        } catch (InterruptedException error) {
+          throw new Stopped();
+        }
+        if (stopping) throw new Stopped();
+      }
+    }
+
+    /** The words of Connect's own line, which `errors.log.enable` asks for. */
+    private String logged(Throwable error, SourceRecord source) {
+      if (!logs || !(error instanceof Exception)) return "";
+      return "; Error encountered in task " + task + ". Executing stage '" + this.stage + "' with class '"
+          + this.by.getClass().getName() + "'" + (logsRecords ? ", where source record is = " + source : "") + ".";
+    }
+  }
+
+  private final class Stage {
     final String alias;
     private final String name;
     private final Transformation transformation;
@@ -151,21 +239,25 @@ final class TransformChain {
       known.parse(settings);
     }
 
-    SourceRecord apply(SourceRecord record) {
-      try {
-        if (this.predicate != null && this.predicate.test(record) == this.negate) return record;
-        return (SourceRecord) this.transformation.apply(record);
-      } catch (Throwable error) {
-        throw new TransformFailure(this.name, error);
-      }
+    SourceRecord apply(final SourceRecord record, SourceRecord source) {
+      return (SourceRecord) new Work(this.name, "TRANSFORMATION", this.transformation) {
+        Object once() throws Throwable {
+          if (predicate != null && predicate.test(record) == negate) return record;
+          return (SourceRecord) transformation.apply(record);
+        }
+      }.done(source);
     }
   }
 }
 
+/** A stop has ended the wait for another try. */
+final class Stopped extends RuntimeException {
+}
+
 /** What failed, and why. */
 final class TransformFailure extends RuntimeException {
-  TransformFailure(String what, Throwable cause) {
-    super(what + ": " + root(cause), root(cause));
+  TransformFailure(String what, Throwable cause, String logged) {
+    super(what + ": " + root(cause) + logged, root(cause));
   }
 
   public String toString() {

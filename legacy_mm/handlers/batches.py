@@ -111,6 +111,8 @@ class Handled(NamedTuple):
     """With which code the handler ended the program at that one; None: it did not."""
     tolerated: bool = False
     """True if that one may be left out for its error (`errors.tolerance` of Connect)."""
+    stopped: bool = False
+    """True if that one was to be tried again, and a stop came before."""
 
 
 class BatchHandler(Protocol):

@@ -21,7 +21,7 @@ from legacy_mm.errors import HandlerFailure, HostError
 from legacy_mm.handlers import java_exit
 from legacy_mm.handlers.batches import BY_KEY, Handled, MadeRecords, SourceRecords
 from legacy_mm.handlers.java_exit import ProgramExit
-from legacy_mm.handlers.java_source import CLASS, ILLEGAL_TOPIC, TOLERATED, source, transform_source
+from legacy_mm.handlers.java_source import CLASS, ILLEGAL_TOPIC, STOPPED, TOLERATED, source, transform_source
 from legacy_mm.policies.compiled_java import path_for
 from legacy_mm.policies.topic_letters import why_no_topic
 
@@ -81,10 +81,12 @@ class JavaBatches:
             java_exit.watch(jpype, told)
         self._input = _Shared(jpype.nio.convertToDirectBuffer)
         try:
-            self._run = _bridge(jpype, settings, legal_topics).run
+            bridge = _bridge(jpype, settings, legal_topics)
         except jpype.JException as error:
             why = error.toString() if settings.transforms is not None else _root(error)
             raise HandlerFailure(f"{settings.name} cannot be made: {why}") from None
+        self._run = bridge.run
+        self._chain = None if settings.transforms is None else bridge
 
     def handle(self, source: SourceRecords) -> Handled:
         """Call Java once for each part of the batch, and the user's method once for each record."""
@@ -92,6 +94,16 @@ class JavaBatches:
         while handled.goes_on:
             handled.add(bytes(self._run(self._input.holding(*handled.rest()))))
         return handled.result()
+
+    def stop(self) -> None:
+        """End a transform's wait before another try; from any thread, returns at once."""
+        if self._chain is not None:
+            self._chain.stop()
+
+    def close(self) -> None:
+        """Close transforms and predicates, as Connect does; a message handler is not told of the end."""
+        if self._chain is not None:
+            self._chain.close()
 
 
 class _Shared:
@@ -178,12 +190,12 @@ class _Answers:
         self._records = self._dropped = 0
         self._made: dict[str, list[_Part]] = {}
         self._error: str | None = None
-        self._tolerated = False
+        self._tolerated = self._stopped = False
 
     @property
     def goes_on(self) -> bool:
         """Return True if records are left, and none has failed."""
-        return self._error is None and self._at < len(self._source.data)
+        return self._error is None and not self._stopped and self._at < len(self._source.data)
 
     def rest(self) -> tuple[bytes, memoryview]:
         """Return what Java is told of the records that are left, and these."""
@@ -207,16 +219,19 @@ class _Answers:
             topic, part = _part_of(reading)
             self._made.setdefault(topic, []).append(part)
         self._offset = self._source.header.base_offset + delta
-        if failure:
+        self._stopped = failure == STOPPED
+        if failure and not self._stopped:
             self._error = f"topic {text!r}: {why_no_topic(text)}" if failure == ILLEGAL_TOPIC else text
             self._tolerated = failure == TOLERATED
 
     def result(self) -> Handled:
         """Return what Java made of the batch."""
         header = self._source.header
-        next_offset = max(header.next_offset, self._source.begin) if self._error is None else self._offset
+        is_whole = self._error is None and not self._stopped
+        next_offset = max(header.next_offset, self._source.begin) if is_whole else self._offset
         made = [self._joined(topic, parts) for topic, parts in self._made.items()]
-        return Handled(made, self._records, self._dropped, next_offset, self._error, tolerated=self._tolerated)
+        ends = {"tolerated": self._tolerated, "stopped": self._stopped}
+        return Handled(made, self._records, self._dropped, next_offset, self._error, **ends)
 
     def _joined(self, topic: str, parts: Sequence[_Part]) -> MadeRecords:
         count = sum(part.records for part in parts)

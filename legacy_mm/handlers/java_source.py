@@ -21,8 +21,10 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 CLASS = "legacy_mm.HandlerBridge"
-THROWN, ILLEGAL_TOPIC, TOLERATED = 1, 2, 3
-"""The kind of a failure: by the handler, of a topic's name, which is the text, or of a record that may be left out."""
+THROWN, ILLEGAL_TOPIC, TOLERATED, STOPPED = 1, 2, 3, 4
+"""The kind of a failure: by the handler, of a topic's name, which is the text, of a record that may be left out; a stop
+before another try.
+"""
 _TIMESTAMP_TYPE = "import org.apache.kafka.common.record.TimestampType;\n"
 _OF_RECORDS = "import kafka.consumer.BaseConsumerRecord;\nimport kafka.tools.MirrorMaker;\n"
 _HANDLER = {
@@ -66,6 +68,7 @@ import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.errors.RetriableException;
 import org.apache.kafka.connect.header.ConnectHeaders;
 import org.apache.kafka.connect.header.Header;
 import org.apache.kafka.connect.source.SourceRecord;
@@ -92,6 +95,15 @@ _CONNECT_HEADERS = """
       pairs[2 * i + 1] = all[i].value();
     }
     return pairs;
+  }
+"""
+_CONNECT_END = """
+  public void stop() {
+    this.handler.stop();
+  }
+
+  public void close() {
+    this.handler.close();
   }
 """
 _TIMED = "target.timestamp() == null ? now : ((Long) target.timestamp()).longValue()"
@@ -133,9 +145,9 @@ _CONNECT = {
     "role": "TransformChain",
     "handler": "this.handler = new TransformChain((List) argument, loader);",
     "record": "this.handler.record(topic, partition, baseOffset + offset, timestamp, key, value, this.headers())",
-    "failure": "this.handler.tolerates(error) ? TOLERATED : THROWN",
+    "failure": "this.handler.failure(error)",
     "unplaced": "-1",
-    "helpers": _CONNECT_HEADERS,
+    "helpers": _CONNECT_HEADERS + _CONNECT_END,
     "pairs": "pairs(target.headers())",
     "timestamp": _TIMED,
 }

@@ -2,15 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
+
+from legacy_mm.policies.class_files import ClassFile, read_class
+
+_INNERMOST = re.compile(r"[/$]")
 
 
 def has_class(class_path: Iterable[str], name: str) -> bool:
     """Return whether a folder or jar of it has the class of this name."""
-    file = name.replace(".", "/") + ".class"
+    file = _file(name)
     return any(_holds(Path(entry), file) for entry in class_path)
+
+
+def plugins_called(class_path: Sequence[str], alias: str, kind: str) -> list[str]:
+    """Return the classes that Connect's name for a plug-in may mean: its simple name, with or without that of its kind.
+
+    `kind` is the interface, such as `org.apache.kafka.connect.transforms.Transformation`.
+    """
+    suffix = kind.rpartition(".")[2]
+    found = {
+        name
+        for entry in class_path
+        for file in _files(Path(entry))
+        if alias in _aliases(_INNERMOST.split(file)[-1].removesuffix(".class"), suffix)
+        and (name := file.removesuffix(".class").replace("/", "."))
+        and _is_plugin(class_path, name, kind)
+    }
+    return sorted(found)
+
+
+def _aliases(simple: str, suffix: str) -> set[str]:
+    at = simple.rfind(suffix)
+    return {simple, simple[:at] if at > 0 else simple}
+
+
+def _is_plugin(class_path: Sequence[str], name: str, kind: str) -> bool:
+    read = _class(class_path, name)
+    return read is not None and read.is_concrete and _is_a(class_path, read, kind)
+
+
+def _is_a(class_path: Sequence[str], read: ClassFile, kind: str) -> bool:
+    parents = (_class(class_path, name) for name in read.parents)
+    return kind in read.parents or any(each is not None and _is_a(class_path, each, kind) for each in parents)
+
+
+def _class(class_path: Iterable[str], name: str) -> ClassFile | None:
+    file = _file(name)
+    for entry in map(Path, class_path):
+        if (data := _content(entry, file)) is not None:
+            return read_class(data)
+    return None
+
+
+def _file(name: str) -> str:
+    return name.replace(".", "/") + ".class"
 
 
 def _holds(entry: Path, file: str) -> bool:
@@ -21,3 +70,25 @@ def _holds(entry: Path, file: str) -> bool:
             return file in jar.NameToInfo
     except (OSError, BadZipFile):
         return False
+
+
+def _content(entry: Path, file: str) -> bytes | None:
+    try:
+        if entry.is_dir():
+            return (entry / file).read_bytes()
+        with ZipFile(entry) as jar:
+            return jar.read(file)
+    except (OSError, BadZipFile, KeyError):
+        return None
+
+
+def _files(entry: Path) -> Iterator[str]:
+    """Yield the class files of a folder or jar, with slashes."""
+    if entry.is_dir():
+        yield from (str(each.relative_to(entry)) for each in entry.rglob("*.class"))
+        return
+    try:
+        with ZipFile(entry) as jar:
+            yield from (name for name in jar.NameToInfo if name.endswith(".class"))
+    except (OSError, BadZipFile):
+        return

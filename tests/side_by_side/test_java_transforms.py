@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from tests.fixtures.transform_jars import transform_jar
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark]
 SECONDS = 120.0
+STOPPED = 128 + signal.SIGTERM
+IDENTITY = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
 TIME = 1_709_210_096_007
 DRIVERS: dict[str, Callable[..., ToolProcess]] = {"J": java_driver, "O": our_driver}
 TRANSFORMS = {
@@ -130,6 +133,70 @@ def test_a_record_on_which_a_transform_fails_ends_the_flow(
         )
         wait_until(lambda: said in tool.output(), SECONDS, "the end of our flow")
     assert [each[2] for each in copied(b, "O.t")] == [b"fine", b"fine"]
+
+
+FLAKY = {
+    "transforms": "f",
+    "transforms.f.type": "com.acme.Flaky",
+    "errors.retry.delay.max.ms": "400",
+    "errors.tolerance": "all",
+    "errors.log.enable": "true",
+    "errors.log.include.messages": "true",
+}
+LINE = (
+    "Error encountered in task MirrorSourceConnector-0. Executing stage 'TRANSFORMATION' with class 'com.acme.Flaky', "
+    "where source record is = SourceRecord{sourcePartition={cluster="
+)
+
+
+def test_what_may_pass_is_tried_again(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:
+    """For as long as `errors.retry.timeout` says; then the record is left out, with the words of Connect's own line.
+
+    What a transform holds is closed at the end.
+    """
+    a, b = own_clusters(), own_clusters()
+    write(a, [b"at once", b"2 times", b"1000 times", b"1 times", b"last"])
+    seen = {}
+    for alias, driver in DRIVERS.items():
+        files = tmp_path / f"{alias} files"
+        files.mkdir()
+        given = {**FLAKY, "transforms.f.files": str(files), "errors.retry.timeout": "2500"}
+        with driver(tmp_path / alias, file(alias, a, b, plugins, **given)) as tool:
+            wait_until(lambda: arrived(b, f"{alias}.t") == 4, SECONDS, f"t of {alias}")  # noqa: B023
+            wait_until(lambda: LINE in tool.output(), SECONDS, f"the line of {alias}")  # noqa: B023
+            assert not (files / "closed").exists()
+            tool.stop(SECONDS)
+            wait_until((files / "closed").exists, SECONDS, "the end of the transform")  # noqa: B023
+        seen[alias] = copied(b, f"{alias}.t")
+    assert seen["J"] == seen["O"]
+    assert [dict(each[4]).get("refused") for each in seen["O"]].count(None) == 2  # type: ignore[call-overload]
+
+
+def test_a_stop_ends_the_tries(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:
+    """The record is not left out: it is the first of the next start."""
+    a, b = own_clusters(), own_clusters()
+    write(a, [b"fine", b"", b"1000000 times", b"", b"behind"])
+    given = {**FLAKY, "errors.retry.timeout": "-1", "transforms.f.files": str(tmp_path)}
+    with our_driver(tmp_path / "O", file("O", a, b, plugins, **given)) as tool:
+        wait_until((tmp_path / "refused").exists, SECONDS, "a refusal")
+        assert tool.stop(SECONDS) == STOPPED
+        assert "which is left out" not in tool.output()
+    with our_driver(tmp_path / "again", file("O", a, b, plugins, topics="t")) as tool:
+        wait_until(lambda: arrived(b, "O.t") == 5, SECONDS, "the rest")
+    values = [each[2] for each in copied(b, "O.t")]
+    assert {*values} == {b"", b"1000000 times", b"behind", b"fine"}
+
+
+def test_a_class_of_a_jar_breaks_no_circle(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:
+    a, b = own_clusters(), own_clusters()
+    write(a, [b"v"])
+    mask = {"transforms": "m", "transforms.m.type": "com.acme.Mask", "transforms.m.kept": "1"}
+    given = file("A", a, b, plugins, **mask) | {f"B->A.{name}": text for name, text in mask.items()}
+    given |= {"B->A.enabled": "true", "A.plugin.path": str(plugins), "replication.policy.class": IDENTITY}
+    with our_driver(tmp_path / "A", given) as tool:
+        wait_until(lambda: "would come back to A as itself by A->B, B->A" in tool.output(), SECONDS, "the line")
+        assert tool.stop(SECONDS) == STOPPED
+    assert (arrived(a, "t"), arrived(b, "t")) == (1, 0)
 
 
 def test_what_cannot_be_made(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:

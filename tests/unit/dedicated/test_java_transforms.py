@@ -12,6 +12,7 @@ from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.java_transforms import java_transforms, plugin_jars
 from legacy_mm.errors import ConfigurationError
+from tests.fixtures.class_bytes import class_bytes
 
 PAIR = Pair("A", "B")
 START = """clusters = A, B
@@ -57,7 +58,12 @@ def test_what_java_gets(jar: Path) -> None:
         "transforms.f.predicate": "p",
         "predicates.p.type": "com.acme.Is",
         "source.cluster.alias": "A",
+        "name": "MirrorSourceConnector-0",
         "errors.tolerance": "all",
+        "errors.retry.timeout": "0",
+        "errors.retry.delay.max.ms": "60000",
+        "errors.log.enable": "False",
+        "errors.log.include.messages": "False",
         **dict.fromkeys(("key.converter", "value.converter", "header.converter"), bytes_),
     }
     assert "com.acme" not in repr(made)
@@ -111,3 +117,31 @@ def test_jars_of_the_plugin_path(jar: Path, tmp_path: Path) -> None:
     given = f"B.plugin.path = {tmp_path}/plugins , {jar},{tmp_path}/none,\n"
     assert plugin_jars(reading(given)) == (str(inner), str(jar))
     assert plugin_jars(reading("")) == ()
+
+
+SHORT = "A->B.transforms = m\nA->B.transforms.m.type = {}\n"
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> str:
+    kind = f"{CONNECT}.transforms.Transformation"
+    with zipfile.ZipFile(tmp_path / "twice.jar", "w") as made:
+        for name in ("a.Twice", "b.Twice", "a.OnceTransformation"):
+            made.writestr(f"{name.replace('.', '/')}.class", class_bytes(name, "java.lang.Object", kind))
+    return str(tmp_path / "twice.jar")
+
+
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [("Once", "a.OnceTransformation"), ("OnceTransformation", "a.OnceTransformation"),
+     ("ValueToKey", f"{CONNECT}.transforms.ValueToKey")],
+)  # fmt: skip
+def test_a_short_name(short: str, whole: str, twice: str) -> None:
+    made = java_transforms(reading(SHORT.format(short)), [twice])
+    assert made is not None and made.properties["transforms.m.type"] == whole
+
+
+@pytest.mark.parametrize(("short", "said"), [("Twice", "it may be a.Twice or b.Twice"), ("Value", "no jar has")])
+def test_a_short_name_that_says_too_little(short: str, said: str, twice: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"A->B.transforms.m.type={short} is not possible, because {said}"):
+        java_transforms(reading(SHORT.format(short)), [twice])

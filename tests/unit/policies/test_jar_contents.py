@@ -7,7 +7,10 @@ from zipfile import ZipFile
 
 import pytest
 
-from legacy_mm.policies.jar_contents import has_class
+from legacy_mm.policies.jar_contents import has_class, plugins_called
+from tests.fixtures.class_bytes import ABSTRACT, class_bytes
+
+KIND = "k.Transformation"
 
 
 @pytest.fixture
@@ -29,3 +32,40 @@ def test_a_class(class_path: list[str], name: str, there: bool) -> None:
 
 def test_nothing_has_no_class() -> None:
     assert not has_class((), "a.InFolder")
+
+
+@pytest.fixture
+def plugins(tmp_path: Path) -> list[str]:
+    """A jar and a folder with transforms, of which some have their interface from a parent."""
+    with ZipFile(tmp_path / "a.jar", "w") as jar:
+        jar.writestr("a/Mask.class", class_bytes("a.Mask", "a.Base"))
+        jar.writestr("a/Base.class", class_bytes("a.Base", "java.lang.Object", KIND, flags=ABSTRACT))
+        jar.writestr("a/RouteTransformation.class", class_bytes("a.RouteTransformation", "java.lang.Object", KIND))
+        jar.writestr("a/Cut$Key.class", class_bytes("a.Cut$Key", "a.Base"))
+        jar.writestr("a/Cut$Value.class", class_bytes("a.Cut$Value", "a.Base"))
+        jar.writestr("a/Twice.class", class_bytes("a.Twice", "a.Base"))
+        jar.writestr("a/Other.class", class_bytes("a.Other"))
+        jar.writestr("a/Torn.class", b"")
+    (tmp_path / "b" / "b").mkdir(parents=True)
+    (tmp_path / "b" / "b" / "Twice.class").write_bytes(class_bytes("b.Twice", "java.lang.Object", KIND))
+    (tmp_path / "b" / "b" / "OtherTransformation.class").write_bytes(class_bytes("b.OtherTransformation", "a.Base"))
+    return [str(tmp_path / name) for name in ("a.jar", "missing.jar", "b")]
+
+
+@pytest.mark.parametrize(
+    ("alias", "found"),
+    [
+        ("Mask", ["a.Mask"]),
+        ("Route", ["a.RouteTransformation"]),
+        ("RouteTransformation", ["a.RouteTransformation"]),
+        ("Key", ["a.Cut$Key"]),
+        ("Twice", ["a.Twice", "b.Twice"]),
+        ("Other", ["b.OtherTransformation"]),
+        ("Base", []),
+        ("Torn", []),
+        ("Cut", []),
+        ("mask", []),
+    ],
+)
+def test_what_connect_s_short_name_may_mean(plugins: list[str], alias: str, found: list[str]) -> None:
+    assert plugins_called(plugins, alias, KIND) == found

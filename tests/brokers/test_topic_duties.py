@@ -134,6 +134,7 @@ def test_a_missing_topic_is_made_as_the_source_has_it(flow: Flow, topic: Callabl
     copied = {"retention.ms": "1000", "cleanup.policy": "compact"}
     made = changes(flow.done(CREATION, name, plain, "no-such-topic"))
     assert made == [CreateTopic(f"A.{plain}", 1, -1), CreateTopic(f"A.{name}", 3, -1, copied)]  # plain-, test-
+    assert changes(flow.done(CREATION, name, plain)) == []
     assert list_topics(flow.target.bootstrap)[f"A.{name}"] == 3
     assert overrides(flow.target.bootstrap, f"A.{name}") == copied
     assert overrides(flow.target.bootstrap, f"A.{plain}") == {}

@@ -100,6 +100,31 @@ def test_which_key_reaches_which_client(text: str, consumer: str | None, produce
     assert changed.producer.properties[waited] == (usual.producer.properties[waited] if producer is None else producer)
 
 
+@pytest.mark.parametrize(
+    ("line", "reset"),
+    [("", "earliest"), ("consumer.auto.offset.reset = latest", "latest"),
+     ("source.consumer.auto.offset.reset = latest", "latest")],
+)  # fmt: skip
+def test_the_source_s_consumer_of_apache_s_own_test(line: str, reset: str) -> None:
+    """MirrorConnectorConfigTest:47 and 76."""
+    made = flow(f"A->B.consumer.max.partition.fetch.bytes = 77\nA->B.{line}\n" if line else "")
+    client = made.settings.source
+    assert (client.offset_reset, client.connection.bootstrap_servers) == (reset, ("a:9092",))
+    assert client.client.fetch.partition_bytes == (77 if line else 1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "changed"),
+    [("admin", ["source", "target"]), ("source.admin", ["source"]), ("target.admin", ["target"]), ("producer", [])],
+)
+def test_which_admin_client_a_key_reaches(prefix: str, changed: list[str]) -> None:
+    """MirrorConnectorConfigTest:121, 136, 148 and 163; without a key it is the client that copies."""
+    settings = flow(f"A->B.{prefix}.reconnect.backoff.ms = 777\n").settings
+    sides = {"source": settings.source_admin, "target": settings.target_admin}
+    assert [name for name, side in sides.items() if side is not None] == changed
+    assert {side.connection.reconnect_backoff for side in sides.values() if side is not None} <= {0.777}
+
+
 def test_group_positions_and_intervals_of_the_file() -> None:
     text = (
         "A.consumer.group.id = own\nA.consumer.auto.offset.reset = latest\nB.offset.flush.interval.ms = 2500\n"

@@ -71,6 +71,7 @@ def test_otherwise_they_are_topics_like_any_other(flags: dict[str, str]) -> None
     assert flow.choice().select(TOPICS) == {"orders"}
     assert flow.at_target("heartbeats") == "heartbeats"
     assert not flow.brings_heartbeats("heartbeats")
+    assert names(pattern="orders|heartbeats", **flags).choice().select(TOPICS) == {"orders", "heartbeats"}
 
 
 def test_the_topic_of_heartbeats_is_kept_at_the_target() -> None:

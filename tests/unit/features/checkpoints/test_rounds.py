@@ -228,6 +228,19 @@ def test_groups_at_the_target_follow_and_never_go_back() -> None:
     }
 
 
+def test_a_log_of_checkpoints_that_cannot_be_read_is_told_and_read_again(troubles: Callable[[], list[str]]) -> None:
+    """CheckpointStoreTest:73: until then no checkpoint is written, for an old one may be beyond it."""
+    known = FakeInternalTopic(Checkpoint("g", "west.t", 0, 100, 60, "").encode())
+    known.unreadable = True
+    with Here(FakeGroups(g={ONE: 100}, h={ONE: 100}), None, known, (90, 40)) as here:
+        wait_until(troubles, SECONDS, "the trouble")
+        assert len(here.topic.written) == 1
+        known.unreadable = False
+        wait_until(lambda: len(here.topic.written) == 2, SECONDS, "the other group's")
+    assert troubles() == ["cannot be read"]
+    assert decoded(FakeInternalTopic(here.topic.written[1]), Checkpoint)[0].group == "h"
+
+
 def test_a_target_that_does_not_answer_is_told_once_and_asked_again(troubles: Callable[[], list[str]]) -> None:
     target = FakeGroups()
     failures = iter([HostError("away"), HostError("away")])

@@ -33,6 +33,15 @@ def test_the_last_checkpoint_of_a_group_is_known() -> None:
     assert known.last("other", PLACE) is None
 
 
+def test_the_checkpoints_of_apache_s_own_store() -> None:
+    """CheckpointStoreTest:41: rubbish between them hides none."""
+    written = [Checkpoint(group, "t1", 0, at, at, "m").encode() for group, at in (("g1", 0), ("g2", 0), ("g1", 1))]
+    known = StoredCheckpoints(FakeInternalTopic(written[0], written[1], (b"", b""), (b"rubbish", b"x"), written[2]))
+    known.refresh(SOON)
+    place = TopicPartition("t1", 0)
+    assert (known.last("g1", place), known.last("g2", place)) == (OffsetPair(1, 1), OffsetPair(0, 0))
+
+
 def test_a_mirror_without_checkpoints_knows_none() -> None:
     known = StoredCheckpoints(None)
     known.refresh(SOON)

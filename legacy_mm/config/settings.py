@@ -5,8 +5,9 @@ Nothing below knows a word of the legacy tool. Times are seconds, sizes are byte
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 from typing import Literal, NamedTuple
 
 from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings, ProducerSettings
@@ -209,6 +210,8 @@ class JavaTransforms:
     """The connector's, of its transforms, their predicates and its converters, with the whole names of classes."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Source topic -> the name by which the first one sees it, for the topics of a copy job."""
+    plugins: Sequence[int] = ()
+    """The number of the plug-in, or -1, of each entry of the class path, from the first on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +236,22 @@ class HandlerSettings:
         """Return these transforms in Java for a task with these topics, by their names at the target."""
         assert self.transforms is not None
         return replace(self, transforms=replace(self.transforms, names=dict(names)))
+
+    def shared_path(self) -> list[str]:
+        """Return the class path without the plug-ins that have a class loader of their own."""
+        return [entry for entry, number in self._with_plugins() if number < 0]
+
+    def plugin_paths(self) -> list[list[str]]:
+        """Return the class path of each plug-in."""
+        found: dict[int, list[str]] = {}
+        for entry, number in self._with_plugins():
+            if number >= 0:
+                found.setdefault(number, []).append(entry)
+        return [*found.values()]
+
+    def _with_plugins(self) -> Iterator[tuple[str, int]]:
+        plugins = () if self.transforms is None else self.transforms.plugins
+        return zip(self.class_path, chain(plugins, repeat(-1)), strict=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note
@@ -143,8 +144,10 @@ def _handler(reading: FlowReading, clients: ClientTranslation) -> HandlerSetting
     """Return the transforms as a handler: steps of ours, or all of them in Java."""
     if not reading.transforms:
         return None
-    class_path = (*clients.connect_class_path, *plugin_jars(reading))
-    if (in_java := java_transforms(reading, class_path)) is not None:
+    shared, plugins = clients.connect_class_path, plugin_jars(reading)
+    class_path = (*shared, *chain(*plugins))
+    numbers = [-1] * len(shared) + [number for number, jars in enumerate(plugins) for _ in jars]
+    if (in_java := java_transforms(reading, class_path, numbers)) is not None:
         options = clients.environment.jvm.options
         return HandlerSettings(
             "transforms", class_path=class_path, java_options=options, of_connect=True, transforms=in_java

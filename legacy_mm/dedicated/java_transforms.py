@@ -30,10 +30,12 @@ _ERRORS = (
 )
 
 
-def java_transforms(reading: FlowReading, class_path: Sequence[str]) -> JavaTransforms | None:
+def java_transforms(
+    reading: FlowReading, class_path: Sequence[str], plugins: Sequence[int] = ()
+) -> JavaTransforms | None:
     """Return the transforms of a flow for Java; None if steps can be made of all of them.
 
-    Raise ConfigurationError, by key and class, for a class that no jar has.
+    `plugins` as in the result. Raise ConfigurationError, by key and class, for a class that no jar has.
     """
     if all(is_step(each) for each in reading.transforms):
         return None
@@ -50,17 +52,22 @@ def java_transforms(reading: FlowReading, class_path: Sequence[str]) -> JavaTran
         found[f"{prefix}type"] = _whole(reading, class_path, family, name, kind)
     for key in _CONVERTERS:
         found |= _converter(key, given, reading.worker)
-    return JavaTransforms(found)
+    return JavaTransforms(found, plugins=plugins)
 
 
-def plugin_jars(reading: FlowReading) -> tuple[str, ...]:
-    """Return the jars in the folders of the worker's `plugin.path`, a plug-in's own folders too."""
+def plugin_jars(reading: FlowReading) -> list[list[str]]:
+    """Return the jars of each plug-in of the worker's `plugin.path`: a jar, or a folder with all below it."""
     places = (each.strip() for each in reading.worker.get(_PLUGINS, "").split(","))
-    return tuple(str(jar) for place in places if place for jar in _jars(Path(place).absolute()))
+    found = (_jars(plugin) for place in places if place for plugin in _plugins(Path(place).absolute()))
+    return [jars for jars in found if jars]
 
 
-def _jars(place: Path) -> list[Path]:
-    return [place] if place.is_file() else sorted(place.rglob("*.jar"))
+def _plugins(place: Path) -> list[Path]:
+    return sorted(place.iterdir()) if place.is_dir() else [place]
+
+
+def _jars(plugin: Path) -> list[str]:
+    return [*map(str, sorted(plugin.rglob("*.jar")))] if plugin.is_dir() else [str(plugin)] * (plugin.suffix == ".jar")
 
 
 def _whole(reading: FlowReading, class_path: Sequence[str], family: str, name: str, kind: str) -> str:

@@ -99,9 +99,10 @@ def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerS
 def with_jars(settings: HandlerSettings) -> HandlerSettings:
     """Return the settings of a handler in Java with the jars that its code needs; raises HostError."""
     given = settings.class_path
-    return replace(
-        settings, class_path=with_interface(given, HANDLER) if settings.transforms is None else with_connect(given)
-    )
+    if settings.transforms is None:
+        return replace(settings, class_path=with_interface(given, HANDLER))
+    shared = settings.shared_path()
+    return replace(settings, class_path=(*given, *with_connect(shared)[len(shared) :]))
 
 
 def _check_transforms(transforms: JavaTransforms, classes: JavaClasses) -> None:

@@ -13,9 +13,10 @@ final class TransformChain {
   private final HeaderConverter headers;
   private boolean stopping;
 
-  /** Takes two maps: the properties, and source topic -> its name at the target. */
+  /** Takes the properties, a map of source topics to their names at the target, and the jars of each plug-in. */
   TransformChain(List given, ClassLoader loader) {
     Thread.currentThread().setContextClassLoader(loader);
+    ClassLoader[] plugins = PluginLoader.of((List) given.get(2), loader);
     Map properties = (Map) given.get(0);
     this.names = (Map) given.get(1);
     this.cluster = (String) properties.get("source.cluster.alias");
@@ -28,18 +29,18 @@ final class TransformChain {
     String[] aliases = ((String) properties.get("transforms")).split(",");
     for (int i = 0; i < aliases.length; i++) {
       try {
-        this.stages.add(new Stage(properties, aliases[i], loader));
+        this.stages.add(new Stage(properties, aliases[i], plugins));
       } catch (Throwable error) {
         throw new TransformFailure(called(properties, "transforms." + aliases[i]), error, "");
       }
     }
     this.made = " (what transforms." + aliases[aliases.length - 1] + " made)";
     try {
-      this.keys = (Converter) made(properties, "key.converter", loader);
+      this.keys = (Converter) made(properties, "key.converter", plugins);
       this.keys.configure(behind(properties, "key.converter."), true);
-      this.values = (Converter) made(properties, "value.converter", loader);
+      this.values = (Converter) made(properties, "value.converter", plugins);
       this.values.configure(behind(properties, "value.converter."), false);
-      this.headers = (HeaderConverter) made(properties, "header.converter", loader);
+      this.headers = (HeaderConverter) made(properties, "header.converter", plugins);
       Map settings = behind(properties, "header.converter.");
       settings.put("converter.type", "header");
       this.headers.configure(settings);
@@ -138,8 +139,9 @@ final class TransformChain {
     return (schema == null || schema.type() == Schema.Type.BYTES) && (value == null || value instanceof byte[]);
   }
 
-  private static Object made(Map properties, String key, ClassLoader loader) throws Throwable {
-    Class found = Class.forName((String) properties.get(key), true, loader);
+  private static Object made(Map properties, String key, ClassLoader[] plugins) throws Throwable {
+    String name = (String) properties.get(key);
+    Class found = Class.forName(name, true, PluginLoader.with(name, plugins));
     return found.getConstructor(new Class[0]).newInstance(new Object[0]);
   }
 
@@ -213,11 +215,11 @@ final class TransformChain {
     private final Predicate predicate;
     private final boolean negate;
 
-    Stage(Map properties, String alias, ClassLoader loader) throws Throwable {
+    Stage(Map properties, String alias, ClassLoader[] plugins) throws Throwable {
       String prefix = "transforms." + alias;
       this.alias = alias;
       this.name = called(properties, prefix);
-      this.transformation = (Transformation) made(properties, prefix + ".type", loader);
+      this.transformation = (Transformation) made(properties, prefix + ".type", plugins);
       Map settings = behind(properties, prefix + ".");
       Object asked = settings.remove("predicate"), negate = settings.remove("negate");
       check(this.transformation.config(), settings);
@@ -227,7 +229,7 @@ final class TransformChain {
         this.predicate = null;
       } else {
         Map conditions = behind(properties, "predicates." + asked + ".");
-        this.predicate = (Predicate) made(properties, "predicates." + asked + ".type", loader);
+        this.predicate = (Predicate) made(properties, "predicates." + asked + ".type", plugins);
         check(this.predicate.config(), conditions);
         this.predicate.configure(conditions);
       }
@@ -247,6 +249,78 @@ final class TransformChain {
         }
       }.done(source);
     }
+  }
+}
+
+/** The classes of one plug-in: its own before those that all share, as Connect's PluginClassLoader has them. */
+final class PluginLoader extends java.net.URLClassLoader {
+  private static final java.util.regex.Pattern SHARED = java.util.regex.Pattern.compile(
+      "(?:java|javax|org\\.ietf\\.jgss|org\\.omg|org\\.w3c\\.dom|org\\.xml\\.sax|org\\.apache\\.kafka|org\\.slf4j)\\..*");
+  /** Plug-ins of Kafka itself may be in a plug-in, too. */
+  private static final java.util.regex.Pattern OWN = java.util.regex.Pattern.compile(
+      "org\\.apache\\.kafka\\.(?:connect\\.(?:transforms\\.(?!Transformation|predicates\\.Predicate$).*|json\\..*|file\\..*"
+          + "|mirror\\..*|converters\\..*|storage\\.StringConverter|storage\\.SimpleHeaderConverter)"
+          + "|common\\.config\\.provider\\.(?!ConfigProvider$).*)");
+
+  private PluginLoader(java.net.URL[] jars, ClassLoader parent) {
+    super(jars, parent);
+  }
+
+  /** The loaders of plug-ins, and last the one that they share. */
+  static ClassLoader[] of(List plugins, ClassLoader shared) {
+    ClassLoader[] made = new ClassLoader[plugins.size() + 1];
+    made[plugins.size()] = shared;
+    try {
+      for (int i = 0; i < plugins.size(); i++) {
+        List jars = (List) plugins.get(i);
+        java.net.URL[] urls = new java.net.URL[jars.size()];
+        for (int j = 0; j < urls.length; j++) urls[j] = new java.io.File((String) jars.get(j)).toURI().toURL();
+        made[i] = new PluginLoader(urls, shared);
+      }
+    } catch (java.net.MalformedURLException error) {
+      throw new IllegalStateException(error);
+    }
+    return made;
+  }
+
+  /** The loader of the plug-in that has this class, else the shared one. */
+  static ClassLoader with(String name, ClassLoader[] plugins) {
+    String file = name.replace('.', '/') + ".class";
+    for (int i = 0; i < plugins.length - 1; i++) {
+      if (isOwn(name) && ((PluginLoader) plugins[i]).findResource(file) != null) return plugins[i];
+    }
+    return plugins[plugins.length - 1];
+  }
+
+  static boolean isOwn(String name) {
+    return !SHARED.matcher(name).matches() || OWN.matcher(name).matches();
+  }
+
+  protected Class loadClass(String name, boolean resolve) throws ClassNotFoundException {
+    synchronized (this.getClassLoadingLock(name)) {
+      Class found = this.findLoadedClass(name);
+      if (found == null && isOwn(name)) {
+        try {
+          found = this.findClass(name);
+        } catch (ClassNotFoundException error) {
+          found = null;
+        }
+      }
+      if (found == null) found = super.loadClass(name, false);
+      if (resolve) this.resolveClass(found);
+      return found;
+    }
+  }
+
+  public java.net.URL getResource(String name) {
+    java.net.URL own = this.findResource(name);
+    return own == null ? super.getResource(name) : own;
+  }
+
+  public java.util.Enumeration getResources(String name) throws java.io.IOException {
+    ArrayList found = Collections.list(this.findResources(name));
+    found.addAll(Collections.list(this.getParent().getResources(name)));
+    return Collections.enumeration(found);
   }
 }
 

@@ -52,7 +52,7 @@ def start(settings: HandlerSettings, java: Path, compiler_jars: Sequence[str]) -
                 *_OWN_OPTIONS,
                 *_kept(settings.java_options),
                 jvmpath=str(library),
-                classpath=[*settings.class_path, *compiler_jars],
+                classpath=[*settings.shared_path(), *compiler_jars],
                 convertStrings=False,
                 interrupt=False,
             )
@@ -138,11 +138,13 @@ def _bridge(jpype: Any, settings: HandlerSettings, legal_topics: bool) -> Any:
 
 
 def _argument(jpype: Any, settings: HandlerSettings) -> Any:
-    return settings.argument if settings.transforms is None else _in_java(jpype, settings.transforms)
+    if settings.transforms is None:
+        return settings.argument
+    return _in_java(jpype, settings.transforms, settings.plugin_paths())
 
 
-def _in_java(jpype: Any, transforms: JavaTransforms) -> Any:
-    """Return the two maps that `TransformChain.java` takes."""
+def _in_java(jpype: Any, transforms: JavaTransforms, plugins: Sequence[Sequence[str]]) -> Any:
+    """Return the two maps, and the jars of each plug-in, that `TransformChain.java` takes."""
     java = jpype.JPackage("java").util
     given = java.ArrayList()
     for pairs in (transforms.properties, transforms.names):
@@ -150,6 +152,13 @@ def _in_java(jpype: Any, transforms: JavaTransforms) -> Any:
         for name, text in pairs.items():
             found.put(jpype.JString(name), jpype.JString(text))
         given.add(found)
+    paths = java.ArrayList()
+    for plugin in plugins:
+        jars = java.ArrayList()
+        for jar in plugin:
+            jars.add(jpype.JString(jar))
+        paths.add(jars)
+    given.add(paths)
     return given
 
 

@@ -15,7 +15,7 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topic
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
-from tests.fixtures.transform_jars import transform_jar
+from tests.fixtures.transform_jars import plugin_with_a_library, transform_jar
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark]
 SECONDS = 120.0
@@ -185,6 +185,18 @@ def test_a_stop_ends_the_tries(own_clusters: Callable[..., Cluster], plugins: Pa
         wait_until(lambda: arrived(b, "O.t") == 5, SECONDS, "the rest")
     values = [each[2] for each in copied(b, "O.t")]
     assert {*values} == {b"", b"1000000 times", b"behind", b"fine"}
+
+
+def test_each_plug_in_has_its_own_release_of_a_library(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
+    a, b = own_clusters(), own_clusters()
+    write(a, [b"v"])
+    for name in ("one", "two"):
+        plugin_with_a_library(tmp_path / "plugins", name)
+    stamps = {"transforms": "one, two", "transforms.one.type": "one.Stamp", "transforms.two.type": "two.Stamp"}
+    for alias, driver in DRIVERS.items():
+        with driver(tmp_path / alias, file(alias, a, b, tmp_path / "plugins", **stamps)):
+            wait_until(lambda: arrived(b, f"{alias}.t") == 1, SECONDS, f"t of {alias}")  # noqa: B023
+        assert copied(b, f"{alias}.t")[0][4] == [("one", b"of one"), ("two", b"of two")]
 
 
 def test_a_class_of_a_jar_breaks_no_circle(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:

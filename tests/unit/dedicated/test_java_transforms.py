@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.compat import properties_file
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.java_transforms import java_transforms, plugin_jars
@@ -115,8 +116,17 @@ def test_jars_of_the_plugin_path(jar: Path, tmp_path: Path) -> None:
     inner.write_bytes(b"")
     (inner.parent / "LICENSE").write_bytes(b"")
     given = f"B.plugin.path = {tmp_path}/plugins , {jar},{tmp_path}/none,\n"
-    assert plugin_jars(reading(given)) == (str(inner), str(jar))
-    assert plugin_jars(reading("")) == ()
+    assert plugin_jars(reading(given)) == [[str(inner)], [str(jar)]]
+    assert plugin_jars(reading("")) == []
+
+
+def test_each_plug_in_has_a_class_path_of_its_own(jar: Path) -> None:
+    made = java_transforms(reading(MASK), [str(jar)], [-1, 0, 0, 1])
+    path = ("all.jar", "a.jar", "b.jar", "c.jar", "connect.jar")
+    settings = HandlerSettings("transforms", class_path=path, transforms=made)
+    assert settings.shared_path() == ["all.jar", "connect.jar"]
+    assert settings.plugin_paths() == [["a.jar", "b.jar"], ["c.jar"]]
+    assert HandlerSettings("com.acme.Handler", class_path=path).shared_path() == [*path]
 
 
 SHORT = "A->B.transforms = m\nA->B.transforms.m.type = {}\n"

@@ -8,7 +8,7 @@ from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, Work
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.errors import LegacyMMError
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import Offsets, TopicPartition
 
 
 class FakeFetcher(Fetcher):
@@ -19,6 +19,7 @@ class FakeFetcher(Fetcher):
         self.error: LegacyMMError | None = None
         self.gaps: list[Gap] = []
         self.held: dict[TopicPartition, int] = {}
+        self.woken = 0
 
     @override
     def take(self, timeout: float, work: Work | None = None, admits: Admits | None = None) -> CompletedFetch | None:
@@ -34,7 +35,15 @@ class FakeFetcher(Fetcher):
 
     @override
     def wake(self) -> None:
-        """Nobody waits."""
+        self.woken += 1
+
+    @override
+    def take_started(self) -> None:
+        return None
+
+    @override
+    def resume(self, offsets: Offsets) -> None:
+        """Nothing is read."""
 
     @override
     def take_gaps(self) -> list[Gap]:

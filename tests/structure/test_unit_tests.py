@@ -44,7 +44,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         flow/exactly_once flow/position_changes handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
-        clients/native/fetch_reader dataplane/delivery handlers/bridge_signatures dedicated/connector_properties
+        dataplane/delivery handlers/bridge_signatures dedicated/connector_properties
         flow/mirror logs/log_settings metrics/legacy_mbeans spark/worker_daemon
     """,
 }

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from legacy_mm.clients.native.appender import Acknowledged
 from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
@@ -14,6 +15,7 @@ from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBat
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config import property_names
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Progress, TaskConfig
+from legacy_mm.dataplane import report_times
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.copy_engine import CopyEngine
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
@@ -25,6 +27,7 @@ from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Arrived
 from tests.fakes.appender import FakeAppender
+from tests.fakes.fetcher import FakeFetcher
 from tests.unit.protocol.batches import NOW, Row, build, decode, record_set
 
 HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))
@@ -269,3 +272,31 @@ def test_records_whose_topic_cannot_be_had_end_the_mirror_before_they_count() ->
     with pytest.raises(SendFailure):
         engine._send(HERE, Arrived(batch, Codec.NONE), 0)
     assert engine._safe.safe() == {}
+
+
+class Emptied(FakeAppender):
+    """One that has nothing under way."""
+
+    @override
+    def is_empty(self) -> bool:
+        return True
+
+
+def test_without_work_it_waits_for_its_next_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records bring back the reports of each second, and wake it once a reader has copied them."""
+    engine, frames = make()
+    engine._reports.interval = 1.0
+    engine._fetcher = fetcher = FakeFetcher()
+    engine._appender = FakeAppender()
+    monkeypatch.setattr(report_times, "monotonic", lambda: 100.0)
+    engine._send_progress(blocked=False)
+    assert (engine._reports.pause(), engine._reports.next_at) == (0.1, 101.0)
+    engine._appender = Emptied()
+    engine._send_progress(blocked=False)
+    assert engine._reports.pause() == engine._reports.next_at - 100.0 == 2.5
+    engine._turn([CompletedFetch(HERE, 1, record_set(), (), 0)])
+    assert (fetcher.woken, engine._reports.pause()) == (1, 1.0)
+    engine.stop(1.0)
+    engine.resume({HERE: 1})
+    assert (fetcher.woken, engine._reports.pause()) == (3, 0.1)
+    assert len(frames) == 2

@@ -172,3 +172,16 @@ def test_what_comes_while_work_fails_is_not_handed_over(reader: Reader) -> None:
         assert reader.answered(fetched(A, 0))
     with pytest.raises(CorruptRecords, match="t-0"):
         taker.result()
+
+
+def test_who_waits_is_woken_once() -> None:
+    changed = threading.Condition()
+    arrivals = Watched(changed)
+    taker = Taker(arrivals, print)
+    with changed:
+        arrivals.wake()
+    assert taker.result() is None
+    again = Taker(arrivals, print)  # it waits, although it was woken before
+    with changed:
+        arrivals.add([fetched(A, 1, LARGE)])
+    assert again.result() == fetched(A, 1, LARGE)

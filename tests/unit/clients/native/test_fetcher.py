@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from math import inf
 from types import SimpleNamespace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from kafka.protocol.consumer.fetch import FetchResponse
@@ -41,6 +42,8 @@ from tests.unit.clients.native.one_broker import (
     partitions,
     taken,
 )
+
+SECONDS_OF_A_HANG = 600.0
 
 
 def test_a_partition_is_in_one_request_at_a_time(fetcher: Fetcher) -> None:
@@ -299,3 +302,28 @@ def test_a_reader_rests_as_long_as_its_broker_wants(
 def test_who_is_closed_asks_nobody(fetcher: Fetcher) -> None:
     fetcher.close()
     assert asked(fetcher) == []
+
+
+def test_it_is_settled_while_all_is_asked_for(fetcher: Fetcher) -> None:
+    before = fetcher.is_settled()
+    wanted = asked(fetcher)
+    assert (before, fetcher.is_settled()) == (False, True)
+    fetcher.answered(wanted, [answer(A), answer(B), answer(C)])
+    assert not fetcher.is_settled()
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda fetcher, wanted: fetcher.unanswered(wanted),
+        lambda fetcher, wanted: fetcher.answered(wanted, [answer(A, error=NOT_LEADER)]),
+        lambda fetcher, wanted: fetcher.answered(wanted, [answer(A, replica=OTHER)]),
+        lambda fetcher, wanted: fetcher.answered(wanted, [answer(A, error=OUT_OF_RANGE)]),
+        lambda fetcher, wanted: fetcher.wake(),
+    ],
+    ids=["broken", "no leader", "replica", "gap", "asked to"],
+)
+def test_what_ends_that_wakes_who_waits(fetcher: Fetcher, end: Callable[[Fetcher, Any], None]) -> None:
+    """Else a leader that is another one would be looked for only when the next report is due."""
+    end(fetcher, asked(fetcher))
+    assert fetcher.take(SECONDS_OF_A_HANG) is None

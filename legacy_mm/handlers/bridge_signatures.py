@@ -131,7 +131,7 @@ public interface Converter {{
 """,
     f"""
 {_CONNECT}storage;
-public interface HeaderConverter {{
+public interface HeaderConverter extends java.io.Closeable {{
   {_CONFIGURE}
   byte[] fromConnectHeader(String topic, String name, org.apache.kafka.connect.data.Schema schema, Object value);
 }}
@@ -141,7 +141,7 @@ _RECORD_OF_CONNECT = "org.apache.kafka.connect.connector.ConnectRecord"
 _TRANSFORMS = (
     f"""
 {_CONNECT}transforms;
-public interface Transformation {{
+public interface Transformation extends AutoCloseable {{
   {_CONFIGURE}
   {_CONFIG}
   {_RECORD_OF_CONNECT} apply({_RECORD_OF_CONNECT} record);
@@ -149,15 +149,16 @@ public interface Transformation {{
 """,
     f"""
 {_CONNECT}transforms.predicates;
-public interface Predicate {{
+public interface Predicate extends AutoCloseable {{
   {_CONFIGURE}
   {_CONFIG}
   boolean test({_RECORD_OF_CONNECT} record);
 }}
 """,
 )
+_RETRIABLE = f"{_CONNECT}errors; public class RetriableException extends RuntimeException {{}}"
 CONNECT_SIGNATURES = (
-    *(_HEADER, _HEADERS, _READ_HEADERS, _MADE_TARGET, _CONFIG_DEF),
+    *(_HEADER, _HEADERS, _READ_HEADERS, _MADE_TARGET, _CONFIG_DEF, _RETRIABLE),
     *(_SCHEMA, _HEADER_OF_CONNECT, f"{_CONNECT}header; public interface Headers extends Iterable {{}}"),
     *(_CONNECT_HEADERS, _CONNECT_RECORD, _SOURCE_RECORD),
     *_CONVERTERS,

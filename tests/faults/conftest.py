@@ -18,8 +18,8 @@ from legacy_mm.audit.waiting import wait_until
 from tests.faults import report
 
 PATIENCE = 90.0
-PYTHON, JAR, STEPS = "python", "jar", "steps"
-WITH_HANDLERS = [report.OURS, *(pytest.param(name, marks=pytest.mark.slow) for name in (PYTHON, JAR, STEPS))]
+PYTHON, JAR, STEPS = report.HANDLERS
+WITH_HANDLERS = [report.OURS, *(pytest.param(name, marks=pytest.mark.slow) for name in report.HANDLERS)]
 BY_HANDLER = pytest.mark.parametrize("which", WITH_HANDLERS)
 BY_TOOL = pytest.mark.parametrize("which", [*WITH_HANDLERS, pytest.param("old", marks=pytest.mark.slow)])
 """Ours without a handler, and with one that passes all records on; and the legacy tool."""

@@ -24,6 +24,8 @@ BOUNDS = FOLDER / "bounds.json"
 _ASKED = "LEGACY_MM_RECORD_FAULTS"
 OURS = "ours"
 """The tool of a test that names none."""
+HANDLERS = ("python", "jar", "steps")
+"""Ours with a handler of this kind."""
 _HEAD = """\
 # Fault scenarios
 
@@ -40,7 +42,7 @@ _SUMMARY = (
     "| the legacy tool | ours | ours, a handler | date |"
 )
 _TESTS = "| # | tool | test | result | records | lost | doubled | date |"
-_SUMMED = (("old",), (OURS,), ("python", "jar", "steps"))
+_SUMMED = (("old",), (OURS,), HANDLERS)
 
 Row = dict[str, Any]
 

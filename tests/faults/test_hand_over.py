@@ -10,6 +10,7 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.report import HANDLERS
 from tests.faults.test_recovery import stop, workers
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
@@ -30,7 +31,7 @@ SLOW = dict.fromkeys(("roundrobin", "cooperative-sticky", "consumer protocol"), 
     ("kind", "which"),
     [
         *(pytest.param(kind, "ours", marks=SLOW.get(kind, ())) for kind in GROUPS),
-        pytest.param("range", "old", marks=pytest.mark.slow),
+        *(pytest.param("range", which, marks=pytest.mark.slow) for which in (*HANDLERS, "old")),
     ],
 )
 def test_a_process_joins_and_leaves_under_load(

@@ -13,18 +13,13 @@ from legacy_mm.audit.cluster_access import change_topic, create_topic, end_offse
 from legacy_mm.audit.ledger_check import Verdict
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_HANDLER, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
 FLAG = ("--send.on.error", "quarantine")
 LARGE = {"max.request.size": "5000000", "buffer.memory": "67108864"}
-WAYS = pytest.mark.parametrize(
-    "way",
-    [(), ("--handler.step", "keep.partition")],
-    ids=["no handler", "handler"],
-)
 
 
 class Refusal(NamedTuple):
@@ -84,17 +79,17 @@ def missing(verdict: Verdict) -> set[tuple[int, int]]:
     return {(partition, offset) for partition, found in verdict.offsets["lost"].items() for offset in found}
 
 
-@WAYS
+@BY_HANDLER
 @pytest.mark.parametrize("refusal", REFUSALS)
 def test_refused_records_are_set_aside_and_come_later(
-    source: Any, target: Any, make_scene: Callable[..., Scene], run: Run, way: tuple[str, ...], refusal: Refusal
+    source: Any, target: Any, make_scene: Callable[..., Scene], run: Run, refusal: Refusal
 ) -> None:
     """Nothing else is missing, doubled or out of order, also not after a restart; `redrive` brings them, once."""
     scene = make_scene(source, target, 1_000)
     load_with(scene, refusal)
     create_topic(target.bootstrap, f"{scene.topic}-aside", 2, config={"max.message.bytes": "5000000"})
     for expected in (3_010, 3_510):
-        tool = mirror(scene, *way)
+        tool = mirror(scene)
         scene.wait_committed(expected)
         stop(tool)
         verdict = scene.verdict()
@@ -112,17 +107,17 @@ def test_refused_records_are_set_aside_and_come_later(
     for sent in (10, 0):
         code, told, _ = run("redrive", *line)
         assert (code, f"{sent} records redriven, {sent} sent" in told) == (0, True), told
-    tool = mirror(scene, *way)
+    tool = mirror(scene)
     scene.wait_committed(4_010)
     stop(tool)
     verdict = scene.verdict()
     assert verdict.count("lost") == verdict.count("duplicated") == verdict.count("altered") == 0
 
 
-@WAYS
+@BY_HANDLER
 @pytest.mark.scenario(27)
 def test_what_no_topic_takes_is_in_the_file(
-    source: Any, target: Any, make_scene: Callable[..., Scene], run: Run, tmp_path: Path, way: tuple[str, ...]
+    source: Any, target: Any, make_scene: Callable[..., Scene], run: Run, tmp_path: Path
 ) -> None:
     """Larger than max.request.size: not even the quarantine's topic could be sent such a record."""
     scene = make_scene(source, target, 1_000)
@@ -130,7 +125,7 @@ def test_what_no_topic_takes_is_in_the_file(
     create_topic(target.bootstrap, f"{scene.topic}-aside", 2)
     file = tmp_path / "aside.jsonl"
     where = ("--quarantine.topic", f"{scene.topic}-aside", "--quarantine.file", str(file))
-    tool = scene.mirror(*COMMIT_OFTEN, *FLAG, *where, *way)
+    tool = scene.mirror(*COMMIT_OFTEN, *FLAG, *where)
     scene.wait_committed(1_005)
     stop(tool)
     assert (scene.verdict().count("lost"), set_aside(scene), file.read_text().count("\n")) == (5, 0, 5)
@@ -144,22 +139,20 @@ def test_what_no_topic_takes_is_in_the_file(
     assert verdict.count("lost") == verdict.count("duplicated") == verdict.count("altered") == 0
 
 
-@WAYS
+@BY_HANDLER
 @pytest.mark.scenario(32)
-def test_killed_while_records_are_refused(
-    source: Any, target: Any, make_scene: Callable[..., Scene], way: tuple[str, ...]
-) -> None:
+def test_killed_while_records_are_refused(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """Nothing is committed that is neither at the target nor set aside."""
     scene = make_scene(source, target, 1_000)
     refusal = Refusal({"age_ms": 7_200_000}, {"message.timestamp.before.max.ms": "3600000"}, {})
     for _ in range(5):
         load_with(scene, refusal)
     create_topic(target.bootstrap, f"{scene.topic}-aside", 2)
-    tool = mirror(scene, *way)
+    tool = mirror(scene)
     wait_until(lambda: set_aside(scene) > 0, PATIENCE, "a record set aside")
     tool.signal(signal.SIGKILL)
     tool.wait(20)
-    tool = mirror(scene, *way)
+    tool = mirror(scene)
     scene.wait_committed(11_050)
     stop(tool)
     verdict = scene.verdict()

@@ -19,6 +19,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
 from tests.faults.conftest import BY_TOOL, Scene
+from tests.faults.report import HANDLERS
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 RECORDS, PARTITIONS = 1_000_000, 4
@@ -76,7 +77,7 @@ def scene(
     ("send", "which"),
     [
         *(pytest.param(send, "ours", id=f"{send.__name__}-ours") for send in SENDING),
-        pytest.param(to_main, "old", id="to_main-old", marks=pytest.mark.slow),
+        *(pytest.param(to_main, kind, id=f"to_main-{kind}", marks=pytest.mark.slow) for kind in (*HANDLERS, "old")),
     ],
 )
 def test_a_signal_under_load(scene: Scene, send: Callable[..., None], number: signal.Signals) -> None:

@@ -109,8 +109,8 @@ def handler_options(request: pytest.FixtureRequest, which: str, tmp_path: Path) 
         script.write_text(PASSES_ON)
         return ("--message.handler", str(script))
     if which == JAR:
-        jar = request.getfixturevalue("handler_jars")["DropTombstones"]
-        return ("--message.handler", "handlers.DropTombstones", "--handler.classpath", str(jar))
+        jar = request.getfixturevalue("handler_jars")["PassesOn"]
+        return ("--message.handler", "PassesOn", "--handler.classpath", str(jar))
     if which == STEPS:
         return ("--handler.step", "filter.topic=.*")
     return ()

@@ -15,7 +15,7 @@ from typing import Any
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
-from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, OwnBatch
+from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, OwnBatch, id_refused
 from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
@@ -355,18 +355,25 @@ class CopiedBundle:
             self._count_fenced(reason)
 
     def hold(self, partitions: Collection[TopicPartition], error: int) -> None:
-        """Look for the partitions anew; raise RequestRefused where the right is missing."""
+        """Look for the partitions anew; raise StreamFailure where no later try can succeed.
+
+        A new topic is not known to all brokers at once, so one that is missing is asked for several times.
+        """
         if error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
             topics = ", ".join(sorted({partition.topic for partition in partitions}))
             raise RequestRefused(f"a transaction cannot write to {topics}: {error_text.text(error)}")
+        if self._bundle.positions in partitions and self._fences >= _MOST_FENCES:
+            raise StreamFailure(
+                f"positions topic {self._bundle.positions.topic} is not there any more ({error_text.text(error)}), so "
+                "nobody can say what is copied: bring it back, or stop all mirrors of the group, and legacy-mm "
+                "exactly-once adopt takes the group's offsets as positions"
+            )
         self._all.appender.cluster.stale()
 
     def over(self, error: int) -> None:
         """Raise RequestRefused where no later try can succeed."""
         if error:
-            raise RequestRefused(
-                f"transactional id {self._bundle.transactional_id} cannot be used: {error_text.text(error)}"
-            )
+            raise id_refused(self._bundle, error)
 
     # --- the rest
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
+from legacy_mm.audit.cluster_access import create_topic, delete_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from tests.fixtures.copying import Start
+from tests.fixtures.copying import PATIENCE, Start
 
 pytestmark = pytest.mark.brokers
 GROUP = "g"
@@ -80,3 +82,30 @@ def test_two_owners_at_once(
     assert second.stop() == {}
     written, copied = (read_all(each.bootstrap, name, isolation=COMMITTED) for each in (source, target))
     assert same_records(written, copied) == []
+
+
+def test_a_time_out_that_the_target_does_not_allow(
+    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
+) -> None:
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 1)
+    longer = replace(settings, transaction_timeout=3_600.0)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=longer)
+    wait_until(copying.over, PATIENCE, "its end")
+    assert "lower exactly.once.transaction.timeout.ms to the target's transaction.max.timeout.ms" in str(copying.error)
+
+
+def test_positions_that_are_deleted_end_the_copying(
+    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
+) -> None:
+    """Nothing is copied beyond, also where brokers have made the topic anew: nobody could say what the target has."""
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 1)
+    load(source.bootstrap, name, 1_000, 100)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
+    copying.wait_safe(1_000)
+    delete_topic(target.bootstrap, FlowBundles(settings.group, settings.source, settings.target).positions_topic)
+    load(source.bootstrap, name, 1_000, 100)
+    wait_until(copying.over, PATIENCE, "its end")
+    assert "legacy-mm exactly-once adopt takes the group's offset" in str(copying.error)
+    assert len(read_all(target.bootstrap, name, isolation=COMMITTED)) == 1_000

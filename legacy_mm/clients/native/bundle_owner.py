@@ -54,6 +54,7 @@ from legacy_mm.exactly_once.txn_requests import (
 )
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
 
@@ -103,6 +104,18 @@ class _Records(NamedTuple):
     """All batches of a transaction for a partition."""
 
     transaction: int
+
+
+def id_refused(bundle: Bundle, error: int) -> RequestRefused:
+    """Return why nobody can own a bundle: no later try can succeed."""
+    advice = (
+        ": lower exactly.once.transaction.timeout.ms to the target's transaction.max.timeout.ms at most"
+        if error == ErrorCode.INVALID_TRANSACTION_TIMEOUT
+        else ""
+    )
+    return RequestRefused(
+        f"transactional id {bundle.transactional_id} cannot be used: {error_text.text(error)}{advice}"
+    )
 
 
 class OwnBatch(NamedTuple):

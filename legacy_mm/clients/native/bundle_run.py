@@ -7,7 +7,7 @@ from typing import Protocol
 
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow
+from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, id_refused
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.traffic import Traffic
@@ -121,5 +121,4 @@ class _Run:
     def over(self, error: int) -> None:
         """Raise RequestRefused where no later try can succeed."""
         if error:
-            name = self._bundle.transactional_id
-            raise RequestRefused(f"transactional id {name} cannot be used: {error_text.text(error)}")
+            raise id_refused(self._bundle, error)

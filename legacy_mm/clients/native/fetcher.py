@@ -153,6 +153,7 @@ class Fetcher:
             self._positions |= offsets
             self._logs.forget(offsets)
             self._halted -= offsets.keys()
+            self._attend_at = 0.0  # their brokers may have no reader yet
             self._changed.notify_all()
 
     def take(self, timeout: float, work: Work | None = None, admits: Admits | None = None) -> CompletedFetch | None:

@@ -95,24 +95,13 @@ class ExactlyOnceStart:
         # (1)
         check(self._settings, target.lowest_version(_INIT_PRODUCER_ID, NEWEST, deadline))
         # (2)
-        self._require_topic(target, deadline)
+        require_topic(target, self._flow.positions_topic, deadline)
         # (3)
         self._claim_flow(source.cluster_id(deadline), deadline)
         # (4)
         for risk in risks(target, copies, deadline):
             events.emit(events.POSITIONS_AT_RISK, what=risk)
         events.emit(events.EXACTLY_ONCE, topic=self._flow.positions_topic, seconds=f"{self._asked.interval:g}")
-
-    def _require_topic(self, target: NativeAdmin, deadline: Deadline) -> None:
-        look = look_at_positions(target, self._flow.positions_topic, deadline)
-        missing = [change for change in look.changes if isinstance(change, CreateTopic)]
-        for outcome in target.create_topics(missing, deadline):
-            if outcome.error and not outcome.already:
-                raise HostError(f"positions topic {self._flow.positions_topic} cannot be created: {outcome.error}")
-        if look.troubles:
-            raise ConfigurationError("; ".join(look.troubles))
-        for warning in look.notes:
-            events.emit(events.POSITIONS_AT_RISK, what=warning)
 
     def _claim_flow(self, cluster: str, deadline: Deadline) -> None:
         flow = self._flow
@@ -136,6 +125,27 @@ def look_at_positions(target: NativeAdmin, topic: str, deadline: Deadline) -> Lo
     there = FoundTopic(layout.partitions, layout.replicas, properties)
     verdict = judge_topic(topic, there, BUNDLES, layout.brokers)
     return Look((), verdict.refusals, verdict.warnings)
+
+
+def require_topic(target: NativeAdmin, topic: str, deadline: Deadline) -> None:
+    """Create the positions topic where it is missing, and look at it.
+
+    Raises ConfigurationError for one that cannot keep positions; HostError, to be tried again, also while the broker
+    that is asked does not know yet what was created.
+    """
+    look = look_at_positions(target, topic, deadline)
+    missing = [change for change in look.changes if isinstance(change, CreateTopic)]
+    for outcome in target.create_topics(missing, deadline):
+        if outcome.error:
+            raise HostError(f"positions topic {topic} cannot be created: {outcome.error}")
+    if missing:
+        look = look_at_positions(target, topic, deadline)
+        if look.changes or look.troubles:
+            raise HostError(f"positions topic {topic} is created, but not known to all brokers yet: tried again")
+    if look.troubles:
+        raise ConfigurationError("; ".join(look.troubles))
+    for warning in look.notes:
+        events.emit(events.POSITIONS_AT_RISK, what=warning)
 
 
 class _FlowRecord:

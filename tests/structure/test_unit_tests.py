@@ -41,7 +41,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         clients/native/access_rules clients/native/group_session clients/native/gssapi_login
         clients/native/offset_requests clients/native/transaction_client clients/native/txn_coordinators
         dataplane/batch_source dataplane/transactional_delivery features/cutover/adoption flow/connect_offset_topic
-        flow/exactly_once flow/position_changes handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
+        flow/position_changes handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
         dataplane/delivery handlers/bridge_signatures dedicated/connector_properties

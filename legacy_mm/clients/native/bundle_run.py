@@ -20,6 +20,7 @@ from legacy_mm.exactly_once.bundle_events import Discard, Owned, Timer
 from legacy_mm.exactly_once.position_records import PositionsRecord
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 
 _LOOK_INTERVAL = 0.05
 _QUESTION_TIMEOUT = 4.0
@@ -115,8 +116,10 @@ class _Run:
         """Do nothing: the session claims the bundle again."""
 
     def hold(self, partitions: Collection[TopicPartition], error: int) -> None:
-        """Raise RequestRefused: only the positions topic is part of the transaction."""
-        raise RequestRefused(f"positions cannot be written to {self._bundle.positions}: {error_text.text(error)}")
+        """Raise RequestRefused where the right is missing; a new topic is not known to all brokers at once."""
+        if error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+            raise RequestRefused(f"positions cannot be written to {self._bundle.positions}: {error_text.text(error)}")
+        self._client.appender.cluster.stale()
 
     def over(self, error: int) -> None:
         """Raise RequestRefused where no later try can succeed."""

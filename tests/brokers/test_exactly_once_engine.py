@@ -20,11 +20,26 @@ from tests.fixtures.copying import PATIENCE, Start
 pytestmark = pytest.mark.brokers
 GROUP = "g"
 COMMITTED = "read_committed"
+RECORDS = 100_000
 
 
 @pytest.fixture
 def name(topic: Callable[[], str]) -> str:
     return topic()
+
+
+@pytest.fixture
+def topics(source: Cluster, target: Cluster, name: str) -> None:
+    """The topic at both ends, with records for some transactions."""
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 4)
+    load(source.bootstrap, name, RECORDS, 1_000)
+
+
+def assert_once(source: Cluster, target: Cluster, name: str) -> None:
+    """A committed reader sees what the source has."""
+    written, copied = (read_all(each.bootstrap, name, isolation=COMMITTED) for each in (source, target))
+    assert same_records(written, copied) == []
 
 
 @pytest.fixture
@@ -44,44 +59,37 @@ def test_all_records_once(
     copying = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
     copying.wait_safe(10_000)
     assert copying.stop() == {}
-    written, copied = (read_all(each.bootstrap, name, isolation=COMMITTED) for each in (source, target))
-    assert same_records(written, copied) == []
+    assert_once(source, target, name)
     assert sum(end_offsets(target.bootstrap, name).values()) > 10_000, "no markers, no transactions"
 
 
+@pytest.mark.usefixtures("topics")
 def test_an_owner_that_vanishes(
     source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
 ) -> None:
     """What it had under way is never seen by committed readers, and the next owner begins at the last commit."""
-    for cluster in (source, target):
-        create_topic(cluster.bootstrap, name, 4)
-    load(source.bootstrap, name, 100_000, 1_000)
     first = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
     first.wait_safe(1)
     first.engine.purge()  # as if it were killed: nothing is flushed, nothing is committed
     second = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
-    second.wait_reached(100_000)
+    second.wait_reached(RECORDS)
     assert second.stop() == {}
-    written, copied = (read_all(each.bootstrap, name, isolation=COMMITTED) for each in (source, target))
-    assert same_records(written, copied) == []
-    assert len(read_all(target.bootstrap, name)) > 100_000, "nothing was aborted, so the test shows nothing"
+    assert_once(source, target, name)
+    assert len(read_all(target.bootstrap, name)) > RECORDS, "nothing was aborted, so the test shows nothing"
 
 
+@pytest.mark.usefixtures("topics")
 def test_two_owners_at_once(
     source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
 ) -> None:
     """The one that claims later fences the other; a group lets the first ask again only if it holds the bundle."""
-    for cluster in (source, target):
-        create_topic(cluster.bootstrap, name, 4)
-    load(source.bootstrap, name, 100_000, 1_000)
     first = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
     first.wait_safe(1)
     first.confirms = False
     second = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
-    second.wait_reached(100_000)
+    second.wait_reached(RECORDS)
     assert second.stop() == {}
-    written, copied = (read_all(each.bootstrap, name, isolation=COMMITTED) for each in (source, target))
-    assert same_records(written, copied) == []
+    assert_once(source, target, name)
 
 
 def test_a_time_out_that_the_target_does_not_allow(

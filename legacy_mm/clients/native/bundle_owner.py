@@ -58,7 +58,6 @@ from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
 
-_RETRY_PAUSE = 0.2
 _MARGIN, _MARGIN_SHARE = 15.0, 4
 """A transaction is given up so many seconds before its time-out, at most this part of it."""
 

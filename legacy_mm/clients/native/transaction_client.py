@@ -26,6 +26,17 @@ class _Failed(NamedTuple):
     error: BaseException
 
 
+class _ReadEnded(NamedTuple):
+    """The outcome of a reading, and the epoch of the owner that wanted it.
+
+    A reading that goes on after its owner was fenced has not seen what another one has committed since.
+    """
+
+    transactional_id: str
+    epoch: int
+    outcome: PositionsRead | _Failed
+
+
 class TransactionClient:
     """The things that the owners of a process share. One thread calls `own`, `tend` and the owners."""
 
@@ -41,7 +52,7 @@ class TransactionClient:
         self.transaction_timeout = transaction_timeout
         self._on_trouble = on_trouble
         self.wake = wake
-        self._events: queue.SimpleQueue[tuple[str, BundleEvent] | _Failed] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[tuple[str, BundleEvent] | _Failed | _ReadEnded] = queue.SimpleQueue()
         self._owners: dict[str, BundleOwner] = {}
         self._closed = threading.Event()
         self.coordinators = TxnCoordinators(
@@ -63,6 +74,10 @@ class TransactionClient:
         """Pass events on, and look at the clock. Raise what no later try can mend."""
         while not self._events.empty():
             told = self._events.get()
+            if isinstance(told, _ReadEnded):
+                if self._owners[told.transactional_id].epoch != told.epoch:
+                    continue
+                told = told.outcome if isinstance(told.outcome, _Failed) else (told.transactional_id, told.outcome)
             if isinstance(told, _Failed):
                 raise told.error
             transactional_id, event = told
@@ -80,7 +95,7 @@ class TransactionClient:
 
     def read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
         """Read the bundle's positions until past this offset, and tell the owner; returns at once."""
-        arguments = (bundle, past, work)
+        arguments = (bundle, past, work, self._owners[bundle.transactional_id].epoch)
         threading.Thread(target=self._read, args=arguments, name="positions", daemon=True).start()
 
     def close(self) -> None:
@@ -96,19 +111,19 @@ class TransactionClient:
         self._events.put(_Failed(error))
         self.wake()
 
-    def _read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
-        while not self._closed.is_set():
+    def _read(self, bundle: Bundle, past: int, work: BundleWork, epoch: int) -> None:
+        outcome: PositionsRead | _Failed | None = None
+        while outcome is None and not self._closed.is_set():
             try:
-                positions, adopted = work.weigh(list(self._rows(bundle.positions, past)))
+                outcome = PositionsRead(*work.weigh(list(self._rows(bundle.positions, past))))
             except (ConnectionLost, ClusterUnreachable) as error:
                 self._on_trouble(str(error))
                 self._closed.wait(_RETRY_PAUSE)
             except Exception as error:  # noqa: BLE001 - the engine raises it
-                self._failed(error)
-                return
-            else:
-                self.tell(bundle, PositionsRead(positions, adopted))
-                return
+                outcome = _Failed(error)
+        if outcome is not None:
+            self._events.put(_ReadEnded(bundle.transactional_id, epoch, outcome))
+            self.wake()
 
     def _rows(self, place: TopicPartition, past: int) -> Iterable[LogRow]:
         cluster = self.appender.cluster

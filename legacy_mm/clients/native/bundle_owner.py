@@ -186,11 +186,6 @@ class BundleOwner:
         """Return True while a transaction with records takes no more pieces and is not over."""
         return self._session.commits
 
-    @property
-    def positions(self) -> Positions:
-        """The committed ones, as far as this owner knows."""
-        return self._session.positions
-
     def open_seconds(self, now: float) -> float:
         """Return the age of the open transaction; 0: none is open."""
         return 0.0 if self._session.transaction is None else now - self._began

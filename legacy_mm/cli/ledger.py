@@ -69,7 +69,9 @@ def _produce(options: argparse.Namespace, connection: ConnectionSettings) -> int
         end, code = "then stopped", stopped.exit_code
     finally:
         ledger.close()
-    sys.stdout.write(f"{ledger.acknowledged - before} records acknowledged, {end}; ledger: {options.file}\n")
+    # the file counts: a signal may come while a record is noted
+    acknowledged = Ledger.load(options.file).acknowledged - before
+    sys.stdout.write(f"{acknowledged} records acknowledged, {end}; ledger: {options.file}\n")
     return code
 
 

@@ -100,11 +100,12 @@ class CopyEngine:
         services = StageServices(config, self._router, *counts, self._held, self._fail)
         self._stage: BatchStage = PlainStage(services)
         if config.handler is not None:
+            self._exit = HandlerExit(self._prove_sent, report)
+        self.delivery = self._make_delivery()
+        if self._exit is not None:  # last: while a handler is made, the keep-alive reports progress
             from legacy_mm.dataplane.handler_stage import HandlerStage
 
-            self._exit = HandlerExit(self._prove_sent, report)
             self._stage = HandlerStage(services, beat, self._exit)
-        self.delivery = self._make_delivery()
 
     def _make_delivery(self) -> Delivery:
         config, ends = self._config, (self._appender, self._fetcher)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,10 +16,12 @@ from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config import property_names
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Progress, TaskConfig
-from legacy_mm.dataplane import report_times
+from legacy_mm.dataplane import handler_stage, keep_alive, report_times
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.copy_engine import CopyEngine
+from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.errors import SendFailure
@@ -33,6 +37,7 @@ from tests.unit.protocol.batches import NOW, Row, build, decode, record_set
 HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))
 TIMED_OUT, FORBIDDEN, UNKNOWN_PRODUCER, REFUSES_CODEC, INVALID = 7, 29, 59, 76, 87
 RECORDS = 3
+PATIENCE = 10.0
 
 
 def make(check_crcs: str = "true", **more: Any) -> tuple[CopyEngine, list[Any]]:
@@ -300,3 +305,17 @@ def test_without_work_it_waits_for_its_next_report(monkeypatch: pytest.MonkeyPat
     engine.resume({HERE: 1})
     assert (fetcher.woken, engine._reports.pause()) == (3, 0.1)
     assert len(frames) == 2
+
+
+def test_while_a_handler_is_made_the_driver_hears_that_the_task_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class that takes long to load is no task that hangs."""
+    monkeypatch.setattr(keep_alive, "BEAT_INTERVAL", 0.001)
+    frames: SimpleQueue[object] = SimpleQueue()
+
+    def load(*_: object, **__: object) -> SimpleNamespace:
+        assert isinstance(frames.get(timeout=PATIENCE), Progress)
+        return SimpleNamespace()
+
+    monkeypatch.setattr(handler_stage, "load_handler", load)
+    config = replace(make()[0]._config, handler=HandlerSettings("slow.py"))
+    assert isinstance(CopyEngine(config, frames.put)._stage, HandlerStage)

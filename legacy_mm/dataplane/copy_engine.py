@@ -67,20 +67,19 @@ class CopyEngine:
             transactional=config.exactly_once is not None,
         )
         self._appender = BatchAppender(self._target, options, self._written)
-        limit = options.request_bytes
         self._router = Router(RouteOptions.of(target.produce, measure=config.pairs or config.receipts))
         handled = config.handler is not None
         self._batches = BatchSource(source, self._router.decompress, keeps_append_time=handled, joins_all=handled)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
-        self._join_limits = JoinLimits(min(limit, options.batch_bytes), spread=handled)
+        self._join_limits = JoinLimits(min(options.request_bytes, options.batch_bytes))
         self._safe = SafeOffsets()
         self._measures = CopyMeasures(config, self._router)
         self._pieces = Pieces(self._safe, self._measures.tally)
-        self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
-        self._without_topic, self._halving = "", False
+        refusing = (aside, self._router, self._pieces, options.request_bytes)
+        self._refused = RefusedBatches(*refusing) if aside.refused else None
+        self._without_topic, self._halving, self._appending = "", False, False
         names = {} if handled else config.names  # its records have the names of the target
         self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
-        self._appending = False
         self._reports = ReportTimes(min(BEAT_INTERVAL, config.report_interval), _POLL_TIMEOUT, self._is_idle)
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps: list[Gap] = []

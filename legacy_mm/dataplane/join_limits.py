@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-_MOST, _MOST_SPREAD = 256 << 10, 1 << 20
+_MOST = 960 << 10
+"""Less than brokers before 2.5 allow by default, 1,000,012 bytes."""
 
 
 class JoinLimits:
     """Remembers what each topic found too large. For one thread."""
 
-    def __init__(self, limit: int, *, spread: bool = False) -> None:
-        """Create the limits; `limit` holds for every topic, if it is less than the default.
-
-        `spread`: a handler's records go to all partitions, so what it is given may be four times as large.
-        """
-        self._most = min(limit, _MOST_SPREAD if spread else _MOST)
+    def __init__(self, limit: int) -> None:
+        """Create the limits; `limit` holds for every topic, if it is less than the default."""
+        self._most = min(limit, _MOST)
         self._limits: dict[str, int] = {}
 
     def most_bytes(self, topic: str) -> int:

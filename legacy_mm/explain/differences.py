@@ -105,7 +105,7 @@ DIFFERENCES = (
         "batches-of-the-source",
         "makes batches of its own, by batch.size and linger.ms",
         "keeps the batches of the source where all their records go to one partition, and does not wait to fill one; "
-        "small ones that were read together become one of at most 256 KB, of batch.size with --producer.tuning literal",
+        "small ones that were read together become one of at most 960 KB, of batch.size with --producer.tuning literal",
         "the target log holds the same records in the same order",
         _ROUTES + "test_a_batch_whose_keys_belong_where_it_goes_is_not_touched",
     ),
@@ -200,10 +200,10 @@ DIFFERENCES = (
     KnownDifference(
         "batch-size-by-meaning",
         "batch.size is the upper bound of a batch, 16384 by default",
-        "at least 262144 is used; --producer.tuning literal takes the number",
+        "at least 983040 is used; --producer.tuning literal takes the number",
         "larger batches cost both clusters less",
         _PRODUCER + "test_batch_size_is_a_lower_bound",
-        by_meaning("batch.size", default=16_384, below=262_144),
+        by_meaning("batch.size", default=16_384, below=983_040),
     ),
     KnownDifference(
         "linger-default",

@@ -1,6 +1,6 @@
 """Message sets of format 0 and 1, as brokers before 0.11 have them, into record batches and out of them.
 
-    for batch, codec in MessageSets(check_crcs=True).batches(data, most_bytes=256 << 10): ...
+    for batch, codec in MessageSets(check_crcs=True).batches(data, most_bytes=960 << 10): ...
     data = message_set(batch, decompress, magic=1)
 
 Topics of later brokers may hold such messages, too (`message.format.version`). A message has a checksum of its own,

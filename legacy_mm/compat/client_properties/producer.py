@@ -37,7 +37,7 @@ from legacy_mm.config.property_names import MOST_PROPAGATION_MS
 _IN_FLIGHT = "max.in.flight.requests.per.connection"
 _ORDERED_IN_FLIGHT = 5
 """The most requests in flight among which a broker keeps the order of an idempotent producer."""
-_LEAST_BATCH = 262_144
+_LEAST_BATCH = 983_040
 _MIB = 1 << 20
 _BUFFER_MEMORY = 32 * _MIB
 _MAX_REQUEST_SIZE = 1_048_576

@@ -151,7 +151,7 @@ def test_properties_have_line_and_meaning(run: Explain) -> None:
     assert said["consumer", 6] == ("group.id", "understood as it stands")
     assert said["consumer", 7] == ("fetch.max.wait.ms", "decides fetch.wait.max.ms")
     assert said["producer", 2][1].startswith("read by the mirror itself: with sync")
-    assert said["producer", 3] == ("batch.size", "taken as 262144")
+    assert said["producer", 3] == ("batch.size", "taken as 983040")
 
 
 def test_settings_have_their_origin(run: Explain) -> None:

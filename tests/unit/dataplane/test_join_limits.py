@@ -7,12 +7,12 @@ from legacy_mm.dataplane.join_limits import JoinLimits
 
 def test_a_topic_that_refused_one_gets_half_of_it() -> None:
     limits = JoinLimits(1 << 20)
-    assert limits.most_bytes("t") == 256 << 10
+    assert limits.most_bytes("t") == 960 << 10
     limits.refused("t", 4_000)
     assert limits.most_bytes("t") == 2_000
     limits.refused("t", 2_000)
     limits.refused("t", 3_000)
-    assert (limits.most_bytes("t"), limits.most_bytes("other")) == (1_000, 256 << 10)
+    assert (limits.most_bytes("t"), limits.most_bytes("other")) == (1_000, 960 << 10)
 
 
 def test_the_producers_own_limit_is_obeyed() -> None:

@@ -14,7 +14,7 @@ from legacy_mm.options.option_catalogue import ALL_OPTIONS
 QUIET = {
     "linger.ms": "0",
     "max.block.ms": "9223372036854775807",
-    "batch.size": "262144",
+    "batch.size": "983040",
     "max.in.flight.requests.per.connection": "5",
     "compression.type": "none",
 }

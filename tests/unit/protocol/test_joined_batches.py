@@ -18,7 +18,7 @@ from legacy_mm.protocol.record_set import Arrived, CommittedOnly, DataBatches
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, record_set, rows
 
 LOG_APPEND, TRANSACTIONAL, DELETE_HORIZON = 0x08, 0x10, 0x40
-MORE_THAN_A_LITTLE = 70_000
+MORE_THAN_A_LITTLE = 500_000
 MANY = 1 << 20
 pytestmark = pytest.mark.skipif(bool(WHY_UNCOMPILED), reason="uncompiled kernels join nothing")
 CRC_AT = 17

@@ -296,7 +296,7 @@ def test_little_batches_come_as_one_however_many_they_are() -> None:
         (changed(build(ROWS, base_offset=13), max_timestamp=-1), False, 3),
         (build(ROWS, base_offset=12), False, 2),
         (build(ROWS, base_offset=5), False, 2),
-        (build([Row(0, NOW, None, bytes(70_000))], base_offset=13), False, 3),
+        (build([Row(0, NOW, None, bytes(500_000))], base_offset=13), False, 3),
         (in_transaction(2, 13), False, 1),
         (in_transaction(2, 13), True, 3),
         (changed(build(ROWS, base_offset=13), producer_id=2), True, 1),

@@ -17,8 +17,8 @@ def test_a_synchronous_producer_has_one_request_under_way() -> None:
     ("batch_size", "literal", "most"),
     [
         (None, False, 1_000_000),
-        ("16384", False, 262_144),
-        ("500000", False, 500_000),
+        ("16384", False, 983_040),
+        ("2000000", False, 2_000_000),
         ("16384", True, 16_384),
         ("0", True, 0),
     ],

@@ -229,8 +229,8 @@ def test_in_flight_is_read_by_meaning() -> None:
 def test_batch_size_is_a_lower_bound() -> None:
     """Difference batch-size-by-meaning."""
     assert "batch.size" not in producer().properties
-    assert producer(batch_size="16384").properties["batch.size"] == "262144"
-    assert producer(batch_size="500000").properties["batch.size"] == "500000"
+    assert producer(batch_size="16384").properties["batch.size"] == "983040"
+    assert producer(batch_size="2000000").properties["batch.size"] == "2000000"
     assert producer(literal=True, batch_size="16384").properties["batch.size"] == "16384"
     assert producer(literal=True, batch_size="0").properties["batch.num.messages"] == "1"
 

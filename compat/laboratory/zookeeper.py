@@ -1,4 +1,5 @@
-"""Brokers of the releases that need a ZooKeeper, on loopback: one of each. Rule: it leaves nothing behind.
+"""Brokers of the releases that need a ZooKeeper, on loopback: one or three, and one ZooKeeper. Rule: it leaves nothing
+behind.
 
 They were made for Java 8; on a newer one they run with the jars that `releases.py` adds.
 """
@@ -13,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from compat.laboratory.broker import METADATA_VERSION_0_9, METADATA_VERSION_0_10, Broker
-from compat.laboratory.cluster import DEFAULTS, MAIN
+from compat.laboratory.cluster import DEFAULTS, MAIN, PROXIED, Advertise
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.ports import LOOPBACK, Ports
 from compat.laboratory.releases import HANDLERS_0_9, OLDEST, find_release
@@ -27,49 +28,72 @@ _NO_LOG_BEANS = "-Dzookeeper.jmx.log4j.disable=true"  # reload4j has none
 
 
 class ZooKeeperCluster:
-    """One broker of an old release and its ZooKeeper; `properties` overrides server properties."""
+    """Brokers of an old release and their ZooKeeper; `properties` overrides server properties.
+
+    `advertise` is that of `Cluster`.
+    """
 
     def __init__(
-        self, folder: Path, *, release: str, properties: Mapping[str, str] = {}, java: Path | None = None
+        self,
+        folder: Path,
+        *,
+        release: str,
+        brokers: int = 1,
+        properties: Mapping[str, str] = {},
+        advertise: Advertise | None = None,
+        java: Path | None = None,
     ) -> None:
         self.folder = folder.resolve()
         self.release = find_release(release)
+        self.brokers: list[Broker] = []
+        self._count = brokers
         self._properties = dict(properties)
+        self._advertise = advertise
+        self._advertised: list[str] = []
         self._java = str(java or find_java())
         self._ports = Ports()
         self._keeper: subprocess.Popen[bytes] | None = None
-        self._broker: Broker | None = None
 
     @property
     def bootstrap(self) -> str:
-        """Address of its broker."""
-        return self.broker.address
+        """Addresses of its brokers."""
+        return ",".join(broker.address for broker in self.brokers)
+
+    def bootstrap_of(self, listener: str) -> str:
+        """Return the addresses that a listener advertises, for instance of PROXIED."""
+        return ",".join(self._advertised) if listener == PROXIED else self.bootstrap
 
     @property
     def broker(self) -> Broker:
-        """The broker; it can be killed and started again."""
-        assert self._broker is not None, "start the cluster first"
-        return self._broker
+        """The first broker; it can be killed and started again."""
+        return self.brokers[0]
 
     def start(self) -> Self:
-        """Start ZooKeeper, then the broker; HostError if that dies."""
+        """Start ZooKeeper, then the brokers; HostError if one dies."""
         try:
             keeper = self._start_keeper()
-            self._broker = self._make_broker(keeper)
-            self._broker.start()
+            self.brokers = [self._make_broker(node, keeper) for node in range(1, self._count + 1)]
+            for broker in self.brokers:
+                broker.start()
             if self.release.version == OLDEST:  # without a topic it calls no broker alive
-                wait_until(lambda: _is_open(self._broker), START_TIMEOUT, f"the broker ({self.folder})")
+                wait_until(lambda: _is_open(self.broker), START_TIMEOUT, f"the broker ({self.folder})")
             else:
-                self._broker.wait_ready()
+                self.wait_ready()
         except BaseException:
             self.stop()
             raise
         return self
 
+    def wait_ready(self) -> None:
+        """Wait until every broker lists every other."""
+        nodes = frozenset(broker.node for broker in self.brokers)
+        for broker in self.brokers:
+            broker.wait_ready(nodes=nodes)
+
     def stop(self) -> None:
-        """End both hard. Logs stay in the folder."""
-        if self._broker is not None:
-            self._broker.kill()
+        """End all hard. Logs stay in the folder."""
+        for broker in self.brokers:
+            broker.kill()
         if self._keeper is not None:
             self._keeper.kill()
             self._keeper.wait()
@@ -91,6 +115,7 @@ class ZooKeeperCluster:
             "clientPort": str(port),
             "clientPortAddress": LOOPBACK,
             "admin.enableServer": "false",  # since 3.5: HTTP on port 8080
+            "tickTime": "500",  # a session takes two at least
         }
         file = write_properties(folder / "zookeeper.properties", settings)
         command = self._command(folder, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", file)
@@ -98,17 +123,20 @@ class ZooKeeperCluster:
         wait_until(lambda: _answers(port), START_TIMEOUT, f"ZooKeeper ({folder})")
         return port
 
-    def _make_broker(self, keeper: int) -> Broker:
-        folder, port = self.folder / "broker-1", self._ports.reserve()
+    def _make_broker(self, node: int, keeper: int) -> Broker:
+        folder, port = self.folder / f"broker-{node}", self._ports.reserve()
         folder.mkdir(parents=True, exist_ok=True)
+        copies, in_sync = ("3", "2") if self._count >= 3 else ("1", "1")
         settings = {
-            "broker.id": "1",
+            "broker.id": str(node),
             "zookeeper.connect": f"{LOOPBACK}:{keeper}",
             "listeners": f"{MAIN}://{LOOPBACK}:{port}",
             "log.dirs": str(folder / "logs"),
-            "offsets.topic.replication.factor": "1",
-            "transaction.state.log.replication.factor": "1",
-            "transaction.state.log.min.isr": "1",
+            "min.insync.replicas": in_sync,
+            "offsets.topic.replication.factor": copies,
+            "transaction.state.log.replication.factor": copies,
+            "transaction.state.log.min.isr": in_sync,
+            **self._proxied_settings(port),
             **DEFAULTS,
             **self._properties,
         }
@@ -117,7 +145,21 @@ class ZooKeeperCluster:
         file = write_properties(folder / "server.properties", settings)
         command = self._command(folder, "512m", "kafka.Kafka", file)
         asked = METADATA_VERSION_0_9 if self.release.version == HANDLERS_0_9 else METADATA_VERSION_0_10
-        return Broker(1, folder=folder, ports={MAIN: port}, command=command, metadata_version=asked)
+        return Broker(node, folder=folder, ports={MAIN: port}, command=command, metadata_version=asked)
+
+    def _proxied_settings(self, port: int) -> dict[str, str]:
+        if self._advertise is None:
+            return {}
+        own_port = self._ports.reserve()
+        host, far_port = self._advertise(own_port)
+        self._advertised.append(f"{host}:{far_port}")
+        return {
+            "listeners": f"{MAIN}://{LOOPBACK}:{port},{PROXIED}://{LOOPBACK}:{own_port}",
+            "advertised.listeners": f"{MAIN}://{LOOPBACK}:{port},{PROXIED}://{host}:{far_port}",
+            "listener.security.protocol.map": f"{MAIN}:PLAINTEXT,{PROXIED}:PLAINTEXT",
+            "inter.broker.listener.name": MAIN,
+            "zookeeper.session.timeout.ms": "2500",  # until then a killed broker cannot come back
+        }
 
     def _command(self, folder: Path, heap: str, program: str, file: Path) -> list[str]:
         level, log = "INFO", folder / "server.log"
@@ -127,8 +169,7 @@ class ZooKeeperCluster:
         return [self._java, *flags, "-cp", jars, program, str(file)]
 
 
-def _is_open(broker: Broker | None) -> bool:
-    assert broker is not None
+def _is_open(broker: Broker) -> bool:
     with socket.create_connection((LOOPBACK, broker.port), timeout=2.0):
         return broker.running
 

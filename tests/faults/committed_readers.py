@@ -20,6 +20,7 @@ from kafka.admin import KafkaAdminClient
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import TOOLS
+from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import list_topics, messages
 from legacy_mm.audit.ledger import checksum
 from legacy_mm.audit.spawn import QUICK_JVM
@@ -141,7 +142,7 @@ def by_java(bootstrap: str, topic: str) -> Seen:
     return dict(found)
 
 
-def hanging(cluster: Cluster, *, since_3_0: bool) -> list[str]:
+def hanging(cluster: Cluster | ZooKeeperCluster, *, since_3_0: bool) -> list[str]:
     """Return what is open in a log of the cluster, or hangs by the word of kafka-transactions.sh."""
     topics = list_topics(cluster.bootstrap)
     places = [Place(topic, number) for topic, count in topics.items() for number in range(count)]

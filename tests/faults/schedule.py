@@ -11,6 +11,7 @@ from collections.abc import Callable
 from compat.laboratory.broker import Broker
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.holding_proxy import Api, HoldingProxy
+from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import leader, list_topics
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
@@ -34,7 +35,7 @@ TRANSACTION_STATE = "__transaction_state"
 class Schedule:
     """Two mirrors, three brokers at the target, and what happens to them."""
 
-    def __init__(self, seed: int, mirrors: Mirrors, target: Cluster, proxy: HoldingProxy) -> None:
+    def __init__(self, seed: int, mirrors: Mirrors, target: Cluster | ZooKeeperCluster, proxy: HoldingProxy) -> None:
         """Start the mirrors."""
         self.done = Counter[str]()
         """Faults, by their kind."""

@@ -19,10 +19,14 @@ import pytest
 
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import HoldingProxy
+from compat.laboratory.ports import LOOPBACK
 from compat.laboratory.releases import CURRENT
+from compat.laboratory.tools import mirror_maker_2
+from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.ledger_produce import Workload
+from legacy_mm.audit.tool_process import ToolProcess
 from tests.faults.committed_readers import disagreements, hanging, reading
-from tests.faults.mirrors import Mirrors
+from tests.faults.mirrors import SHORT_MS, JavaMirrors, Mirrors
 from tests.faults.schedule import Schedule
 from tests.fixtures.exactly_once import CopiedOnce
 
@@ -42,6 +46,15 @@ COMPACTED = {
     "delete.retention.ms": "1000",
 }
 STREAMS = ("--num.streams", "2")
+INTERNAL_TOPICS = (
+    "replication.factor",
+    "offset-syncs.topic.replication.factor",
+    "offset.storage.replication.factor",
+    "status.storage.replication.factor",
+    "config.storage.replication.factor",
+)
+"""Properties of MirrorMaker 2 that say how many replicas its topics have."""
+Target = Cluster | ZooKeeperCluster
 
 
 @pytest.fixture
@@ -51,14 +64,18 @@ def proxy() -> Iterator[HoldingProxy]:
 
 
 @pytest.fixture
-def cluster(own_clusters: Callable[..., Cluster], proxy: HoldingProxy) -> Cluster:
+def cluster(own_clusters: Callable[..., Cluster], proxy: HoldingProxy, tmp_path: Path) -> Iterator[Target]:
     """The target: three brokers, each behind the proxy."""
+    if RELEASE == BEFORE_3_0:  # its KRaft has no transactions
+        with ZooKeeperCluster(tmp_path / "old", release=RELEASE, brokers=3, advertise=proxy.before) as old:
+            yield old
+        return
     feature = ("--feature", f"transaction.version={TRANSACTION_VERSION}") if TRANSACTION_VERSION else ()
-    return own_clusters(release=RELEASE, brokers=3, advertise=proxy.before, format_options=feature)
+    yield own_clusters(release=RELEASE, brokers=3, advertise=proxy.before, format_options=feature)
 
 
 @pytest.fixture
-def copies(source: Any, cluster: Cluster, topic: Callable[..., str]) -> list[CopiedOnce]:
+def copies(source: Any, cluster: Target, topic: Callable[..., str]) -> list[CopiedOnce]:
     """One topic with another number of partitions at the target, one compacted, one of transactions."""
     group = topic("schedule")
 
@@ -126,7 +143,7 @@ def note(mirrors: Mirrors, schedule: Schedule, seed: int, found: list[str]) -> N
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_random_schedule(
     source: Any,
-    cluster: Cluster,
+    cluster: Target,
     proxy: HoldingProxy,
     copies: list[CopiedOnce],
     our_tool: Callable[..., Any],
@@ -140,7 +157,7 @@ def test_a_random_schedule(
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_same_at_least_once(
     source: Any,
-    cluster: Cluster,
+    cluster: Target,
     proxy: HoldingProxy,
     copies: list[CopiedOnce],
     our_tool: Callable[..., Any],
@@ -151,3 +168,43 @@ def test_the_same_at_least_once(
     mirrors = Mirrors(copies[0], our_tool, *ends, once=False, beside=copies[1:], options=STREAMS)
     play(mirrors, Schedule(seed, mirrors, cluster, proxy), seed)
     assert sum(copy.duplicates() for copy in copies) > 0
+
+
+@pytest.fixture
+def java_mirror(tmp_path: Path, new_port: Callable[[], int]) -> Iterator[Callable[..., ToolProcess]]:
+    """Start MirrorMaker 2 from one cluster to another, as its manual says for exactly once, with short time-outs."""
+    started: list[ToolProcess] = []
+
+    def start(source: str, target: str, topics: str) -> ToolProcess:
+        properties = {
+            "dst.exactly.once.source.support": "enabled",
+            "dedicated.mode.enable.internal.rest": "true",
+            "listeners": f"http://{LOOPBACK}:{new_port()}",
+            "src.consumer.isolation.level": "read_committed",
+            "dst.producer.transaction.timeout.ms": SHORT_MS,
+            "dst.session.timeout.ms": SHORT_MS,
+            "dst.scheduled.rebalance.max.delay.ms": SHORT_MS,
+            **dict.fromkeys(INTERNAL_TOPICS, "3"),
+        }
+        folder = tmp_path / f"java-{len(started)}"
+        started.append(mirror_maker_2(folder, source, target, topics, tasks=4, heap="512M", properties=properties))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill_tree()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_mirror_maker_2_shows(
+    source: Any,
+    cluster: Target,
+    proxy: HoldingProxy,
+    copies: list[CopiedOnce],
+    java_mirror: Callable[..., ToolProcess],
+    seed: int,
+) -> None:
+    """It is recorded, and not judged."""
+    mirrors = JavaMirrors(copies, java_mirror, source.bootstrap, cluster.bootstrap_of(PROXIED))
+    play(mirrors, Schedule(seed, mirrors, cluster, proxy), seed)
+    assert all(copy.verdict().arrived for copy in copies)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from legacy_mm.audit.cluster_access import committed
@@ -43,6 +43,13 @@ class Mirrors:
 
     def start(self) -> ToolProcess:
         """Start one."""
+        return self._start_with({})
+
+    def start_static(self, instance: str) -> ToolProcess:
+        """Start one with this `group.instance.id`."""
+        return self._start_with({"group.instance.id": instance})
+
+    def _start_with(self, consumer: Mapping[str, str]) -> ToolProcess:
         read = {
             "bootstrap.servers": self._source.bootstrap,
             "group.id": self.copy.flow.group,
@@ -50,6 +57,7 @@ class Mirrors:
             "session.timeout.ms": SHORT_MS,
             "heartbeat.interval.ms": "1000",
             "isolation.level": COMMITTED,
+            **consumer,
         }
         topics = "|".join(each.topic for each in self.copies)
         words = ["--whitelist", topics, "--offset.commit.interval.ms", "3000", *self._options]

@@ -74,6 +74,20 @@ def test_one_of_two_is_killed(mirrors: Mirrors) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("once", [ONCE])
+def test_two_with_the_same_instance_id(mirrors: Mirrors) -> None:
+    """The group lets the second in and the first out, which ends as the legacy tool does."""
+    first = mirrors.start_static("one")
+    with mirrors.copy.writing():
+        mirrors.wait_busy()
+        second = mirrors.start_static("one")
+        assert first.wait(PATIENCE) == 255
+    mirrors.wait_copied()
+    stop(second)
+    mirrors.judge()
+
+
+@pytest.mark.slow
 @BY_FLAG
 def test_frozen_while_another_goes_on(mirrors: Mirrors) -> None:
     """It wakes when its bundles have long been somebody else's, and its transactions were given up."""

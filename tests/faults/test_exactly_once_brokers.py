@@ -1,0 +1,151 @@
+"""Brokers of the target that fail while engines copy exactly once: contract 10.2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.holding_proxy import Api, HoldingProxy
+from legacy_mm.audit.cluster_access import delete_topic, end_offsets, leader
+from legacy_mm.audit.ledger_check import check
+from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.copying import Copying, Start
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines
+
+pytestmark = pytest.mark.faults
+RECORDS, PARTITIONS = 2_000, 4
+TIME_OUT = 10.0
+
+
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[HoldingProxy]:
+    with HoldingProxy() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def brokers(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
+    """Three, whose coordinators look for transactions that are overdue each second, not each ten."""
+    looks = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}
+    return module_clusters(brokers=3, properties=looks, advertise=proxy.before)
+
+
+@pytest.fixture
+def make_engines(
+    source: Any, brokers: Cluster, proxy: HoldingProxy, topic: Callable[..., str], start_copying: Start
+) -> Iterator[Callable[..., Engines]]:
+    """Make the topics, and write some records: `make_engines(replication=3, config={}, transaction_timeout=10.0)`."""
+
+    def make(*, replication: int = 3, config: dict[str, str] | None = None, **settings: Any) -> Engines:
+        copy = CopiedOnce(source, brokers, topic("once"), PARTITIONS, replication, config=config)
+        copy.replication = 3  # of the positions
+        copy.load(RECORDS)
+        settings = {"transaction_timeout": TIME_OUT, **settings}
+        return Engines(copy, start_copying, brokers.bootstrap_of(PROXIED), interval=0.2, **settings)
+
+    yield make
+    proxy.disarm()
+    for broker in brokers.brokers:
+        broker.start()
+    brokers.wait_ready()
+
+
+def given_up(copying: Copying) -> int:
+    """Number of its transactions that were thrown away."""
+    totals = copying.engine.delivery.transactions()
+    assert totals is not None
+    return totals.given_up
+
+
+def end(engines: Engines, copying: Copying) -> None:
+    """Copy some more, and stop; a committed reader has seen all of it once."""
+    engines.copy.load(RECORDS)
+    copying.wait_reached(engines.copy.total)
+    assert copying.stop() == {}, copying.error
+    assert engines.copy.differences() == []
+
+
+def test_too_few_replicas_in_sync(brokers: Cluster, make_engines: Callable[..., Engines]) -> None:
+    engines = make_engines(config={"min.insync.replicas": "3"})
+    copying = engines.start("first")
+    copying.wait_reached(RECORDS)
+    with engines.copy.writing():
+        brokers.brokers[0].kill()
+        wait_until(lambda: given_up(copying) > 0, PATIENCE, "a transaction that was given up")
+        brokers.brokers[0].restart()
+        brokers.wait_ready()
+    end(engines, copying)
+
+
+@pytest.mark.parametrize("time_out", [TIME_OUT, pytest.param(60.0, marks=pytest.mark.slow)])
+def test_all_brokers_are_away_longer_than_a_transaction_lasts(
+    brokers: Cluster, make_engines: Callable[..., Engines], time_out: float
+) -> None:
+    engines = make_engines(transaction_timeout=time_out)
+    copying = engines.start("first")
+    copying.wait_reached(RECORDS)
+    with engines.copy.writing():
+        for broker in brokers.brokers:
+            broker.kill()
+        wait_until(lambda: given_up(copying) > 0, PATIENCE, "a transaction that was given up")
+        for broker in brokers.brokers:
+            broker.start()
+        brokers.wait_ready()
+    end(engines, copying)
+
+
+def test_a_partition_without_a_leader_holds_up_only_its_bundle(
+    brokers: Cluster, make_engines: Callable[..., Engines]
+) -> None:
+    engines = make_engines(replication=1)
+    copy = engines.copy
+    copying = engines.start("first")
+    copying.wait_reached(RECORDS)
+    stuck = leader(brokers.bootstrap, copy.topic, 0)
+    others = [number for number in range(PARTITIONS) if leader(brokers.bootstrap, copy.topic, number) != stuck]
+    assert others, "one broker leads all partitions"
+    brokers.brokers[stuck - 1].kill()
+    copy.load(RECORDS)
+    ends = end_offsets(copy.source.bootstrap, copy.topic)
+
+    def reached() -> bool:
+        return all(copying.safe[place] == ends[place.partition] for place in copying.safe if place.partition in others)
+
+    wait_until(reached, PATIENCE, "the other partitions to be committed")
+    brokers.brokers[stuck - 1].restart()
+    brokers.wait_ready()
+    end(engines, copying)
+
+
+def test_a_topic_that_is_deleted_while_transactions_write_to_it(
+    brokers: Cluster, make_engines: Callable[..., Engines]
+) -> None:
+    """What was in it is gone, as by any deletion; nothing that comes into the new one comes twice."""
+    engines = make_engines()
+    copy = engines.copy
+    copying = engines.start("first")
+    copying.wait_reached(RECORDS)
+    with copy.writing():
+        delete_topic(brokers.bootstrap, copy.topic)  # the mirror's questions make it anew
+        wait_until(lambda: copy.written() > RECORDS, PATIENCE, "records in the new topic")
+    copying.wait_reached(copy.total)
+    assert copying.stop() == {}, copying.error
+    verdict = check(copy.ledger, {"bootstrap.servers": brokers.bootstrap})
+    assert (verdict.count("duplicated"), verdict.count("reordered"), verdict.count("unexpected")) == (0, 0, 0)
+    assert copy.open() == []
+
+
+def test_a_transaction_that_the_coordinator_ends(proxy: HoldingProxy, make_engines: Callable[..., Engines]) -> None:
+    """Its time is over while records are on their way, which arrive when a new owner has long begun."""
+    engines = make_engines(transaction_timeout=1.0)
+    copying = engines.start("first", **{"request.timeout.ms": "2000"})
+    copying.wait_reached(RECORDS)
+    late = proxy.hold(Api.PRODUCE, client="^first$", cut=False)
+    engines.copy.load(RECORDS)
+    wait_until(lambda: given_up(copying) > 0, PATIENCE, "a transaction that was given up")
+    copying.wait_reached(2 * RECORDS)
+    late.deliver()
+    end(engines, copying)

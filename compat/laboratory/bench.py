@@ -54,6 +54,7 @@ from compat.laboratory.bench_report import (
     medians,
     table,
 )
+from compat.laboratory.bench_take_over import SESSION_SECONDS, TAKE_OVER_TOOLS, measure_take_over
 from compat.laboratory.cgroup import small_cgroup
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.handlers import SOURCES, compiled
@@ -101,6 +102,8 @@ def _chosen(options: argparse.Namespace) -> tuple[Sequence[Profile], Sequence[st
     elif options.handler:
         options.streams, options.latency_seconds = "1", 0
         profiles, tools = choose_profiles(options.profiles or HANDLER_PROFILES), list(HANDLER_TOOLS)
+    elif options.take_over:
+        profiles, tools = choose_profiles("100B"), choose_tools(options.tools, TAKE_OVER_TOOLS)
     elif options.exactly_once:
         options.streams = "1"
         profiles = choose_profiles(options.profiles or EXACTLY_ONCE_PROFILES)
@@ -138,6 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--folder", type=Path, help="put the brokers' data below this folder")
     parser.add_argument("--handler", action="store_true", help="a handler that renames: a jar on both, Python, a step")
     parser.add_argument("--exactly-once", action="store_true", help="ours with it and without, MirrorMaker 2 with it")
+    parser.add_argument("--take-over", action="store_true", help="only the seconds after one of two mirrors is killed")
     parser.add_argument("--start-up", action="store_true", help="only the seconds to the first record")
     parser.add_argument("--growth", action="store_true", help="1 to 5,000 partitions, records of 10 B to 1 MB")
     parser.add_argument("--reports", type=Path, default=REPORTS, help="where --growth writes its report")
@@ -164,6 +168,8 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
         site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, jar, options.ours)
         if options.memory_limit:
             return _endurance(site, options) if options.minutes else _memory_limit(site, options)
+        if options.take_over:
+            return _take_over(site, options.repetitions, tools)
         if options.processes:
             return _processes(site, options, profiles, tools)
         return _cases(site, options, profiles, tools)
@@ -260,6 +266,14 @@ def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools:
         middle = medians(runs)
         lines.append([delay, *(f"{middle[tool]:.2f}" for tool in chosen)])
     print(table(lines))
+    return 0
+
+
+def _take_over(site: Site, repetitions: int, tools: Sequence[str]) -> int:
+    """Print the seconds from the kill of one of two mirrors until every partition has moved again."""
+    runs: list[Metrics] = [{tool: measure_take_over(site, tool) for tool in tools} for _ in range(repetitions)]
+    middle = medians(runs)
+    print(table([[f"session of {SESSION_SECONDS:g} s", "s"], *([tool, f"{middle[tool]:.1f}"] for tool in tools)]))
     return 0
 
 

@@ -1,0 +1,103 @@
+"""`bin/bench --take-over`: two mirrors share a topic, one is killed, and its partitions move again some time later.
+
+Rule: a committed reader decides, by records that were written after the kill. So the time holds the end of the dead
+member's session, the rebalance, and with exactly once the claim of its bundles.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from compat.laboratory.bench_measure import FIRST_RECORD_TIMEOUT, STAMP, Site
+from compat.laboratory.bench_profiles import LEGACY, OURS, OURS_ONCE, Profile
+from compat.laboratory.tools import legacy_mirror_maker, our_mirror_maker
+from legacy_mm.audit.cluster_access import create_topic, members
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
+
+TAKE_OVER_TOOLS = (LEGACY, OURS, OURS_ONCE)
+SESSION_SECONDS = 10.0
+_PARTITIONS = 24
+_ROUND_SECONDS = 0.1
+_LONGEST = 180.0
+
+
+def measure_take_over(site: Site, tool: str) -> float:
+    """Return the seconds from SIGKILL for one of two mirrors until every partition has moved again."""
+    topic = f"take-over-{uuid.uuid4().hex[:8]}"
+    profile = Profile(topic, 0, 100, partitions=_PARTITIONS)
+    for cluster in (site.source, site.target):
+        create_topic(cluster.bootstrap, topic, _PARTITIONS)
+    with ExitStack() as stack:
+        _, dies = [stack.enter_context(_mirror(site, tool, profile, number)) for number in range(2)]
+        wait_until(lambda: members(site.source.bootstrap, topic) == 2, FIRST_RECORD_TIMEOUT, "two members")
+        stack.enter_context(_writing(site.source.bootstrap, topic))
+        with closing(_reader(site.target.bootstrap, topic)) as reader:
+            _await_all(reader, 0.0)
+            killed = time.time()
+            dies.kill_tree()
+            return _await_all(reader, killed) - killed
+
+
+def _mirror(site: Site, tool: str, profile: Profile, number: int) -> ToolProcess:
+    order = site.order(tool, profile, 1, profile.topic)
+    consumer = {
+        "bootstrap.servers": order.source,
+        "group.id": profile.name,
+        "auto.offset.reset": "earliest",
+        "session.timeout.ms": f"{SESSION_SECONDS * 1000:.0f}",
+    }
+    producer, words = {"bootstrap.servers": order.target}, ("--whitelist", profile.topic)
+    if tool == LEGACY:
+        return legacy_mirror_maker(order.folder / str(number), consumer, producer, *words)
+    once = ("--exactly.once", "true") if tool == OURS_ONCE else ()
+    return our_mirror_maker(order.folder / str(number), consumer, producer, *words, *once, *order.ours)
+
+
+def _await_all(reader: Consumer, since: float) -> float:
+    """Wait until each partition has a record that was written after this moment; return the time of the last one."""
+    moved, end = set[int](), time.monotonic() + _LONGEST
+    while len(moved) < _PARTITIONS:
+        if time.monotonic() > end:
+            raise TimeoutError(f"{_PARTITIONS - len(moved)} partitions do not move within {_LONGEST:g} s")
+        message = reader.poll(0.2)
+        if message is not None and not message.error():
+            value = message.value()
+            assert isinstance(value, bytes)
+            if STAMP.unpack_from(value)[1] > since:
+                moved.add(message.partition() or 0)
+    return time.time()
+
+
+def _reader(bootstrap: str, topic: str) -> Consumer:
+    reader = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench-never-joined", "log_level": 0})
+    reader.assign([TopicPartition(topic, number, 0) for number in range(_PARTITIONS)])
+    return reader
+
+
+@contextmanager
+def _writing(bootstrap: str, topic: str) -> Iterator[None]:
+    """Write a stamped record to each partition ten times a second, until the end of the block."""
+    enough = threading.Event()
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0, "log_level": 0})
+
+    def write() -> None:
+        while not enough.wait(_ROUND_SECONDS):
+            for number in range(_PARTITIONS):
+                producer.produce(topic, STAMP.pack(0, time.time()), partition=number)
+            producer.poll(0)
+
+    writer = threading.Thread(target=write, name="writing")
+    writer.start()
+    try:
+        yield
+    finally:
+        enough.set()
+        writer.join()
+        producer.flush()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.control_channel.frames import Frame, OwnershipAsked, Started, TaskConfig, TransactionTotals
 from legacy_mm.dataplane.acks import Piece, Pieces
+from legacy_mm.dataplane.claim_look import ClaimLooks
 from legacy_mm.dataplane.delivery import DeliveryServices
 from legacy_mm.errors import StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
@@ -86,6 +87,7 @@ class ExactlyOnce:
         self.engine = engine
         self.report = report
         self.pieces = pieces
+        self.looks = ClaimLooks(fetcher.cluster, appender.cluster, self.flow.positions_topic)
         self.client = TransactionClient(appender, settings.transaction_timeout, appender.traffic.on_trouble, self._wake)
         self._bundles: dict[TopicPartition, CopiedBundle] = {}
         self._numbers: dict[int, CopiedBundle] = {}
@@ -221,7 +223,8 @@ class CopiedBundle:
         self._group = {partition: known[partition] for partition in partitions if partition in known}
         self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
         self._lows: dict[TopicPartition, int] = {}
-        self._cluster, self._ids = "", dict[str, str]()
+        self._cluster = ""
+        self._ids: Mapping[str, str] = {}
         self.committed_count = self.claims = 0
         self.claim_seconds = 0.0
         self._ask_at: float | None = None
@@ -303,12 +306,12 @@ class CopiedBundle:
     def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return the begin of each partition: its position at the target, or what becomes it now."""
         found = read_bundle(self._bundle.positions, BUNDLES, rows).positions
-        source = self._all.fetcher.cluster
-        source.refresh()
-        self._cluster = source.cluster_id()
-        self._ids = {topic: str(topic_id) for topic, topic_id in source.topic_ids().items()}
-        side = SourceSide(self._cluster, self._ids, self._group)
+        look = self._all.looks.since(self._asked_at)
+        self._cluster, self._ids = look.cluster, look.topic_ids
+        side = SourceSide(look.cluster, look.topic_ids, self._group)
         evidence = weigh(self._partitions, found, side, self._all.flow.positions_topic)
+        if look.refusal:  # after the evidence: that positions are lost already says more
+            raise Undecided(f"exactly once cannot go on: {look.refusal}")
         adopted = evidence.adopted | self._first_offsets(evidence.unset)
         return tuple(sorted(evidence.positions.items())), tuple(sorted(adopted.items()))
 

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from legacy_mm.policies.changes import CreateTopic
 
 _REPLICAS, _IN_SYNC = 3, 2
-_POLICY, _LEAST, _UNCLEAN = "cleanup.policy", "min.insync.replicas", "unclean.leader.election.enable"
+POLICY = "cleanup.policy"
+_LEAST, _UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 _PROPERTIES: Mapping[str, str] = {
-    _POLICY: "compact",
+    POLICY: "compact",
     _UNCLEAN: "false",
     # So a partition stays small, and a claim reads it in no time.
     "segment.bytes": str(1 << 20),
@@ -56,22 +57,36 @@ def judge_topic(topic: str, found: FoundTopic, bundles: int, brokers: int) -> To
     )
 
 
+def judge_policy(topic: str, properties: Mapping[str, str]) -> str:
+    """Return why a topic with these properties keeps no positions; empty: it keeps them.
+
+    Each claim asks it: the policy may have been changed since the start.
+    """
+    why = _policy_refusal(topic, properties)
+    return f"positions topic {topic} {why}" if why else ""
+
+
+def _policy_refusal(topic: str, properties: Mapping[str, str]) -> str:
+    policy = properties.get(POLICY)
+    if policy == "compact":
+        return ""
+    if policy is None:
+        return f"does not show its {POLICY}: give the mirror the right DescribeConfigs for this topic"
+    fault = "deletes positions after a time" if "delete" in policy else "is never compacted"
+    return (
+        f"has {POLICY}={policy}, so it {fault}: kafka-configs.sh --alter --entity-type topics "
+        f"--entity-name {topic} --add-config {POLICY}=compact"
+    )
+
+
 def _refusals(topic: str, found: FoundTopic, bundles: int) -> Iterator[str]:
     if found.partitions < bundles:
         yield (
             f"has {found.partitions} partitions, and each of {bundles} bundles needs its own: "
             f"kafka-topics.sh --alter --topic {topic} --partitions {bundles}"
         )
-    if _POLICY not in found.properties:
-        yield f"does not show its {_POLICY}: give the mirror the right DescribeConfigs for this topic"
-        return
-    policy = found.properties[_POLICY]
-    if policy != "compact":
-        fault = "deletes positions after a time" if "delete" in policy else "is never compacted"
-        yield (
-            f"has {_POLICY}={policy}, so it {fault}: kafka-configs.sh --alter --entity-type topics "
-            f"--entity-name {topic} --add-config {_POLICY}=compact"
-        )
+    if why := _policy_refusal(topic, found.properties):
+        yield why
     least = _least_in_sync(found)
     if least > found.replicas:
         yield (

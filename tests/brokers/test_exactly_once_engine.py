@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.cluster_access import create_topic, delete_topic, end_offsets, read_all
+from legacy_mm.audit.cluster_access import change_topic, create_topic, delete_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
@@ -101,6 +101,21 @@ def test_a_time_out_that_the_target_does_not_allow(
     copying = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=longer)
     wait_until(copying.over, PATIENCE, "its end")
     assert "lower exactly.once.transaction.timeout.ms to the target's transaction.max.timeout.ms" in str(copying.error)
+
+
+def test_a_policy_that_deletes_by_now_ends_the_next_claim(
+    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
+) -> None:
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 1)
+    load(source.bootstrap, name, 1_000, 100)
+    first = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
+    first.wait_safe(1_000)
+    positions_topic = FlowBundles(settings.group, settings.source, settings.target).positions_topic
+    change_topic(target.bootstrap, positions_topic, {"cleanup.policy": "delete"})
+    second = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
+    wait_until(second.over, PATIENCE, "its end")
+    assert f"--entity-name {positions_topic} --add-config cleanup.policy=compact" in str(second.error)
 
 
 def test_positions_that_are_deleted_end_the_copying(

@@ -30,6 +30,7 @@ from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.inspector import asking, every_topic, partition_counts
+from legacy_mm.clients.native.topic_properties import described
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
@@ -118,12 +119,10 @@ class NativeAdmin:
         """
         found: dict[str, list[TopicProperty]] = {}
         untold: dict[str, str] = {}
-        resource = DescribeConfigsRequest.DescribeConfigsResource
         for some in chunks(sorted(topics)):
-            wanted = [resource(resource_type=_TOPIC, resource_name=name, configuration_keys=None) for name in some]
             with self._asking("describing topics", deadline) as cluster:
-                answer = cluster.call_any(DescribeConfigsRequest(resources=wanted, min_version=1))
-            for row in answer.results:
+                rows = described(cluster, some)
+            for row in rows:
                 if row.error_code:
                     why = row.error_message or error_text.text(row.error_code)
                     untold[row.resource_name] = f"the {self.name} does not tell its properties: {why}"

@@ -147,12 +147,14 @@ class Stream(threading.Thread):
         """End the stream after a failure: by a clean stop, or wait for the killed task and commit nothing."""
         self._stop_deadline = Deadline.after(self._revoke_seconds if commit else _KILL_TIMEOUT)
         self._commit_at_stop = commit
-        if commit:
-            self._shut_down(self._stop_deadline)
-        elif self._job is not None:
-            self._job.wait_over(self._stop_deadline)
-        if self._member is not None:
-            self._member.close()
+        try:
+            if commit:
+                self._shut_down(self._stop_deadline)
+            elif self._job is not None:
+                self._job.wait_over(self._stop_deadline)
+        finally:
+            if self._member is not None:
+                self._member.close()
 
     def _shut_down(self, deadline: Deadline) -> None:
         """Shut down in four steps.

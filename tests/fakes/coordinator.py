@@ -13,6 +13,8 @@ from kafka.protocol.consumer import (
     HeartbeatResponse,
     JoinGroupRequest,
     JoinGroupResponse,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetFetchRequest,
@@ -50,6 +52,7 @@ class FakeCoordinator(GroupCluster):
             JoinGroupRequest: self._join,
             SyncGroupRequest: lambda request: SyncGroupResponse(assignment=request.assignments[0].assignment),
             HeartbeatRequest: self._heartbeat,
+            LeaveGroupRequest: lambda request: LeaveGroupResponse(),
             OffsetCommitRequest: self._commit,
             OffsetFetchRequest: self._fetch,
         }

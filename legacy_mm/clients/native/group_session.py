@@ -10,6 +10,7 @@ import queue
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
@@ -182,6 +183,9 @@ class GroupSession:
                 self._report()
         except BaseException as error:  # noqa: BLE001 - the member raises it out of poll()
             self._tell(MemberRefused(error))
+            self._closing.wait()  # until then the stream may still copy: nobody else shall get its partitions
+            with suppress(LegacyMMError):
+                self._leave()
         finally:
             self._coordinator.forget()
 

@@ -197,6 +197,19 @@ def test_what_was_copied_is_committed_where_others_can_be_read_on(bench: Bench, 
     assert bench.commits == ([{P: 8}] if error is CorruptRecords else [])
 
 
+def test_it_leaves_the_group_also_when_its_stop_fails(bench: Bench) -> None:
+    def refuse() -> None:
+        raise StreamFailure("the group refuses this member")
+
+    bench.run(
+        lambda: bench.job.safe.update({P: 8}),
+        lambda: setattr(bench.job, "failed", CopyTrouble("torn", fatal=True, kind=FailureKind.CORRUPT_RECORDS)),
+        lambda: setattr(bench.job, "wait_over", lambda deadline: False),
+        refuse,
+    )
+    assert (len(bench.failures), bench.left) == (1, True)
+
+
 def test_a_gap_that_needs_a_person_ends_it_with_what_was_copied_committed(bench: Bench) -> None:
     """Else each restart by a supervisor would copy that once more."""
     bench.stream._guard = GapGuard("earliest", lambda _: None, bench.gaps.append, fail=True, group="mirror")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from kafka.protocol.admin import DescribeGroupsRequest, DescribeGroupsResponse
-from kafka.protocol.consumer import HeartbeatRequest, JoinGroupRequest
+from kafka.protocol.consumer import HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
 from legacy_mm.audit.waiting import wait_until
@@ -23,10 +23,10 @@ from legacy_mm.exactly_once.bundle_assignor import PROTOCOL
 from legacy_mm.exactly_once.evidence import GroupOffset
 from legacy_mm.exactly_once.member_data import subscription_data
 from legacy_mm.model import Offsets, TopicPartition
-from tests.fakes.coordinator import PARTITIONS, TOPIC, FakeCoordinator
+from tests.fakes.coordinator import MEMBER, PARTITIONS, TOPIC, FakeCoordinator
 
 SECONDS = 20.0
-INCONSISTENT, REBALANCE_IN_PROGRESS, COORDINATOR_LOADS = 23, 27, 14
+INCONSISTENT, REBALANCE_IN_PROGRESS, COORDINATOR_LOADS, FORBIDDEN = 23, 27, 14, 30
 ALL = {TopicPartition(TOPIC, number) for number in range(PARTITIONS)}
 PROPERTIES = {"group.id": "g", "heartbeat.interval.ms": "1000000", "session.timeout.ms": "2000000"}
 """So no heartbeat is sent that is not asked for."""
@@ -76,9 +76,9 @@ def trouble() -> list[str]:
 @pytest.fixture
 def make(coordinator: FakeCoordinator, listener: Listener, trouble: list[str]) -> Iterator[Make]:
     """Makes a member that wants the topic; it has joined, unless `joins` is false."""
-    settings = property_names.read_consumer(PROPERTIES)
 
-    def made(*, joins: bool = True, **more: Any) -> NativeMember:
+    def made(*, joins: bool = True, properties: Mapping[str, str] = PROPERTIES, **more: Any) -> NativeMember:
+        settings = property_names.read_consumer(dict(properties))
         member = NativeMember(settings, "mm", listener, lambda _: None, trouble.append, SECONDS, **more)
         stack.callback(member.close)
         member.subscribe({TOPIC})
@@ -250,3 +250,42 @@ def test_a_member_that_shares_by_assignors_does_not_look(make: Make, coordinator
     coordinator.join_errors += [INCONSISTENT]
     assert refusal(make(joins=False)).startswith("the group refuses this member: INCONSISTENT_GROUP_PROTOCOL")
     assert coordinator.asked_for(DescribeGroupsRequest) == []
+
+
+def left(coordinator: FakeCoordinator) -> list[str]:
+    return [request.member_id for request in coordinator.asked_for(LeaveGroupRequest)]
+
+
+def refuse(member: NativeMember, coordinator: FakeCoordinator) -> None:
+    """Let the coordinator refuse a member that has joined."""
+    coordinator.heartbeat_errors += [FORBIDDEN]
+    member.ask_heartbeat()
+    wait_until(lambda: bool(heartbeats(coordinator)), SECONDS, "a heartbeat")
+    assert "GROUP_AUTHORIZATION_FAILED" in refusal(member)
+
+
+def test_a_member_that_is_refused_leaves_when_its_stream_is_over(
+    make: Make, coordinator: FakeCoordinator, listener: Listener
+) -> None:
+    """Others need not wait until its session is over; before, it may still copy."""
+    member = make(sharing=bundles())
+    refuse(member, coordinator)
+    assert left(coordinator) == []
+    member.close()
+    assert (left(coordinator), listener.heard) == ([MEMBER], ["assigned", "revoked"])
+
+
+def test_a_static_member_that_is_refused_does_not_leave(make: Make, coordinator: FakeCoordinator) -> None:
+    """As in Java: it may come back before its session is over."""
+    member = make(properties=PROPERTIES | {"group.instance.id": "one"})
+    refuse(member, coordinator)
+    member.close()
+    assert left(coordinator) == []
+
+
+def test_a_member_that_never_joined_has_nothing_to_leave(make: Make, coordinator: FakeCoordinator) -> None:
+    coordinator.described += [THEIRS]
+    member = make(joins=False, sharing=bundles())
+    assert "legacy on 10.0.0.1" in refusal(member)
+    member.close()
+    assert left(coordinator) == []

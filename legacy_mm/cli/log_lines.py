@@ -68,7 +68,8 @@ LOG_LINES = (
         "s (CONCURRENT_TRANSACTIONS): look at it with",
         "Exactly once: the coordinator cannot end a transaction, often because a partition that took part in it has no "
         "leader. Its bundle waits, others go on.",
-        "Look for partitions without a leader; kafka-transactions.sh describe shows the transaction.",
+        "Look at the partitions at the end of the line: they have no marker yet. Brokers before 3.0 do not tell them; "
+        "there, look for partitions without a leader.",
     ),
     LogLine(
         "lost {partitions}; not committed",

@@ -280,7 +280,7 @@ TRANSACTION_HANGS = Event(
     "Exactly once: the transaction of {transactional_id} has not ended for {seconds} s (CONCURRENT_TRANSACTIONS): look "
     "at it with kafka-transactions.sh describe --transactional-id, at its coordinator, broker {broker}, and at "
     "partition {partition} of __transaction_state; a partition without a leader that took part in it holds it up; "
-    "other bundles go on",
+    "other bundles go on; its state: {state}",
 )
 TRANSACTION_GIVEN_UP = Event(
     "transaction-given-up",

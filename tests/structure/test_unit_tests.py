@@ -39,7 +39,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         clients/native/bundle_owner clients/native/bundle_run clients/native/internal_topic
         clients/native/partition_log clients/native/single_producer clients/native/topic_reader
         clients/native/access_rules clients/native/group_session clients/native/gssapi_login
-        clients/native/offset_requests clients/native/txn_coordinators
+        clients/native/offset_requests
         dataplane/batch_source features/cutover/adoption flow/connect_offset_topic
         flow/position_changes handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
     """,

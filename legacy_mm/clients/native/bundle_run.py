@@ -73,8 +73,9 @@ class BundleRuns:
             if work.is_done and not owner.is_over:
                 owner.handle(Timer.STOP)
             elif deadline.expired():
-                why = f": {self._last_trouble}" if self._last_trouble else ""
-                raise HostError(f"transactional id {bundle.transactional_id} could not be claimed in time{why}")
+                raise HostError(
+                    f"transactional id {bundle.transactional_id} could not be claimed in time{self._why(bundle)}"
+                )
 
     def _turn(self, owner: BundleOwner) -> None:
         self._appender.wait_for_news(_LOOK_INTERVAL)
@@ -84,6 +85,15 @@ class BundleRuns:
         for refused in self._appender.take_refused():
             owner.refused(refused)
         self._client.tend()
+
+    def _why(self, bundle: Bundle) -> str:
+        name = bundle.transactional_id
+        if self._client.coordinators.hangs(name):
+            return (
+                ": an earlier transaction of it does not end (CONCURRENT_TRANSACTIONS); kafka-transactions.sh describe "
+                f"--transactional-id {name} shows what it waits for, often a partition without a leader"
+            )
+        return f": {self._last_trouble}" if self._last_trouble else ""
 
     def _note(self, text: str) -> None:
         """Keep the last thing that was met on the way."""

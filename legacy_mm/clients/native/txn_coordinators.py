@@ -19,21 +19,26 @@ from typing import NamedTuple
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.native.connection_errors import (
+    ClusterUnreachable,
+    ConnectionLost,
+    RequestRefused,
+    UnsupportedVersion,
+)
 from legacy_mm.clients.native.coordinator import TRANSACTION, coordinators
-from legacy_mm.clients.native.txn_protocol import CoordinatorRequest, answered, message
+from legacy_mm.clients.native.txn_protocol import CoordinatorRequest, answered, describe, described, message
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.exactly_once.bundle import state_partition
 from legacy_mm.exactly_once.bundle_events import Answered, First, Unanswered
 from legacy_mm.logs import events
 from legacy_mm.protocol import error_codes
-from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
 _FIND_PAUSE = 0.1
 _SLOW_TIMEOUT = 60.0
-"""Seconds after which a request that is answered with CONCURRENT_TRANSACTIONS is told of."""
+"""Seconds after which an id whose requests are all answered with CONCURRENT_TRANSACTIONS is told of."""
 _IDLE_TIMEOUT = 10.0
 """Seconds without work after which a coordinator's thread ends; the next request starts another."""
 
@@ -53,8 +58,14 @@ class _Patience:
     """The tries of the same request of a transactional id."""
 
     request: CoordinatorRequest
-    since: float = field(default_factory=monotonic)
     tries: int = 0
+
+
+@dataclass(slots=True)
+class _Hanging:
+    """A transactional id whose transaction does not end, whichever request meets it."""
+
+    since: float = field(default_factory=monotonic)
     told: bool = False
 
 
@@ -83,6 +94,7 @@ class TxnCoordinators:
         self._numbers = count()
         self._nodes: dict[str, int] = {}
         self._patience: dict[str, _Patience] = {}
+        self._hanging: dict[str, _Hanging] = {}
         self._conversations: dict[int, _Conversation] = {}
         self._closed = False
         self._runs = False
@@ -92,6 +104,11 @@ class TxnCoordinators:
         with self._changed:
             pause = self._pause(request, first)
             self._put(_Order(monotonic() + pause, next(self._numbers), request, first is First.FIND_COORDINATOR))
+
+    def hangs(self, transactional_id: str) -> bool:
+        """Return True while a transaction of the id, perhaps an earlier one, does not end."""
+        with self._changed:
+            return transactional_id in self._hanging
 
     def close(self) -> None:
         """Ask nothing more, and wake all threads."""
@@ -106,9 +123,18 @@ class TxnCoordinators:
 
     def came_back(self, request: CoordinatorRequest, outcome: Answered | Unanswered) -> None:
         """Tell the session what became of a request that was sent."""
-        if isinstance(outcome, Answered) and outcome.error == ErrorCode.CONCURRENT_TRANSACTIONS:
-            self._tell_when_slow(request)
+        if isinstance(outcome, Answered) and outcome.error not in COORDINATOR_MOVED:
+            self._note_hanging(request.transactional_id, outcome.error)
         self._tell(outcome)
+
+    def hangs_untold(self, transactional_id: str) -> bool:
+        """Return True, once, if a transaction has not ended for so long that it must be told."""
+        with self._changed:
+            found = self._hanging.get(transactional_id)
+            if found is None or found.told or monotonic() - found.since < _SLOW_TIMEOUT:
+                return False
+            found.told = True
+            return True
 
     def not_sent(self, request: CoordinatorRequest, error: LegacyMMError) -> None:
         """Find the coordinator, and try again: its broker is not reached."""
@@ -199,16 +225,12 @@ class TxnCoordinators:
             return _FIND_PAUSE
         return min(_FIRST_PAUSE * 2.0 ** min(known.tries - 2, 10), _LONGEST_PAUSE)
 
-    def _tell_when_slow(self, request: CoordinatorRequest) -> None:
+    def _note_hanging(self, transactional_id: str, error: int) -> None:
         with self._changed:
-            known = self._patience.get(request.transactional_id)
-            if known is None or known.told or monotonic() - known.since < _SLOW_TIMEOUT:
-                return
-            known.told = True
-            node = self._nodes.get(request.transactional_id)
-        name = request.transactional_id
-        place, seconds = state_partition(name), f"{_SLOW_TIMEOUT:g}"
-        events.emit(events.TRANSACTION_HANGS, transactional_id=name, seconds=seconds, broker=node, partition=place)
+            if error != ErrorCode.CONCURRENT_TRANSACTIONS:
+                self._hanging.pop(transactional_id, None)
+            elif transactional_id not in self._hanging:
+                self._hanging[transactional_id] = _Hanging()
 
 
 class _Conversation:
@@ -265,7 +287,24 @@ class _Conversation:
             self._owner.came_back(request, Unanswered(request))
             return True
         self._owner.came_back(request, answered(request, answer))
+        if self._owner.hangs_untold(request.transactional_id):
+            self._tell_of(request.transactional_id, connection)
         return True
+
+    def _tell_of(self, transactional_id: str, connection: Connection) -> None:
+        """Say that a transaction does not end, and what its coordinator knows of it."""
+        try:
+            state = described(connection.call(describe(transactional_id)))
+        except (ConnectionLost, UnsupportedVersion):  # brokers tell it since 3.0
+            state = "not told"
+        events.emit(
+            events.TRANSACTION_HANGS,
+            transactional_id=transactional_id,
+            seconds=f"{_SLOW_TIMEOUT:g}",
+            broker=self.node,
+            partition=state_partition(transactional_id),
+            state=state,
+        )
 
     def _usable(self) -> Connection:
         connection = self._connection

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka.protocol.admin import DescribeTransactionsRequest
 from kafka.protocol.producer.transaction import AddPartitionsToTxnRequest, EndTxnRequest, InitProducerIdRequest
 
+from legacy_mm.clients.native import error_text
 from legacy_mm.exactly_once.bundle_events import Answered
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
@@ -23,6 +25,7 @@ not the cluster has it.
 """
 _EXPECTED_SINCE = 3
 """InitProducerId without its expected epoch would fence whoever is the owner."""
+_SHOWN = 5
 
 
 def message(request: CoordinatorRequest, timeout_ms: int) -> Any:
@@ -83,3 +86,20 @@ def _added(request: AddPartitionsToTxn, answer: Any) -> Answered:
     }
     blamed = {each: code for each, code in errors.items() if code != ErrorCode.OPERATION_NOT_ATTEMPTED} or errors
     return Answered(request, next(iter(blamed.values()), 0), refused=frozenset(blamed))
+
+
+def describe(transactional_id: str) -> Any:
+    """Return the question for the state of a transaction. Its coordinator answers, since 3.0."""
+    return DescribeTransactionsRequest(transactional_ids=[transactional_id])
+
+
+def described(answer: Any) -> str:
+    """Return the state that a coordinator tells, and its partitions: of one that is to end, those without a marker."""
+    (row,) = answer.transaction_states
+    if row.error_code:
+        return error_text.text(row.error_code)
+    partitions = [f"{topic.topic}-{number}" for topic in row.topics for number in topic.partitions]
+    if not partitions:
+        return str(row.transaction_state)
+    more = f" and {len(partitions) - _SHOWN} more" if len(partitions) > _SHOWN else ""
+    return f"{row.transaction_state}, with {', '.join(partitions[:_SHOWN])}{more}"

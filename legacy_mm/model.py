@@ -28,11 +28,16 @@ class OffsetPair(NamedTuple):
 
 
 class OffsetRun(NamedTuple):
-    """Records at consecutive source offsets that were written at consecutive target offsets."""
+    """Records at consecutive source offsets that were written at consecutive target offsets.
+
+    Several of them may be joined into one. Its source offsets may have holes, and its target offsets are too small, but
+    never by more than `slack`.
+    """
 
     upstream: int
     downstream: int
     length: int
+    slack: int = 0
 
     @property
     def end(self) -> OffsetPair:
@@ -50,6 +55,19 @@ class OffsetMapChunk(NamedTuple):
     """The last run of the chunk before; None: nothing before counts any more."""
     runs: tuple[OffsetRun, ...]
     """A run of length 0 marks a stretch until the next run that was copied to unknown offsets."""
+
+
+class JoinedChunk(NamedTuple):
+    """A part of what has left the chunks of an offset map, in runs that are joined where that costs little."""
+
+    number: int
+    until: int
+    """The last chunk that has left."""
+    until_run: OffsetRun
+    """The last run of that chunk, as the next one says in `follows`."""
+    follows: OffsetRun | None
+    """The last run of the joined chunk before; None: nothing before counts any more."""
+    runs: tuple[OffsetRun, ...]
 
 
 Outgoing = tuple[str, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...], int | None, int | None]

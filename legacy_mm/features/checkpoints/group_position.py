@@ -19,7 +19,8 @@ class How(StrEnum):
     EXACT = "exact"
     """Nothing is missed and nothing is read again."""
     NEAREST_PAIR = "nearest-pair"
-    """The exact map ends before the offset, or has a hole there: some records may be read again."""
+    """The exact map ends before the offset, has a hole there, or is less exact so far back: some records may be read
+    again."""
     OFFSET_SYNC = "offset-sync"
     """By MirrorMaker 2's rule: some records may be read again."""
     NOTHING_TO_READ = "nothing-to-read"
@@ -80,8 +81,8 @@ def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> GroupPos
     A sync is used only where it knows more than the map. A sync of records from before the map whose target offset is
     after the map's beginning is void: the target's topic was recreated since.
     """
-    pair, first = nearest
-    if pair is not None and pair.upstream == offset:
+    pair, first, slack = nearest
+    if pair is not None and pair.upstream == offset and not slack:
         return GroupPosition(How.EXACT, pair.downstream)
     sync = sync_for(offset, syncs)
     if pair is None and sync is not None and first is not None and sync.downstream >= first.downstream:

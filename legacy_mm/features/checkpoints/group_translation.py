@@ -12,7 +12,14 @@ from legacy_mm.clients.native.topic_reader import has_records
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
-from legacy_mm.features.checkpoints.group_position import GroupPosition, How, answer, by_checkpoint, copied_until
+from legacy_mm.features.checkpoints.group_position import (
+    GroupPosition,
+    How,
+    answer,
+    best,
+    by_checkpoint,
+    copied_until,
+)
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
@@ -208,9 +215,9 @@ class GroupTranslation:
             return GroupPosition(How.NOTHING_TO_READ, next_offset)
         # compaction, or an aborted transaction, may have left nothing before the first record
         if found.how is How.TOO_OLD and pairs.runs and low <= offset:
-            first_run = pairs.runs[0]
-            if not self._has_records(place, offset, first_run.upstream):
-                return GroupPosition(How.EXACT, first_run.downstream)
+            begin = pairs.runs[0].upstream
+            if not self._has_records(place, offset, begin):
+                return best(begin, pairs.nearest(begin), ())
         return found
 
     def _map(self, place: TopicPartition) -> OffsetMap:

@@ -17,7 +17,7 @@ from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.errors import HostError
 from legacy_mm.features.offset_syncs.offset_map import Nearest, OffsetMap
 from legacy_mm.logs import events
-from legacy_mm.model import OffsetMapChunk, OffsetRun, Offsets, TopicPartition
+from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun, Offsets, TopicPartition
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
 
 _READ_TIMEOUT = 10.0
@@ -29,7 +29,7 @@ class StoredMaps:
 
     def __init__(self, log: InternalLog) -> None:
         self._log = log
-        self._chunks: defaultdict[TopicPartition, dict[int, OffsetMapChunk]] = defaultdict(dict)
+        self._chunks: defaultdict[TopicPartition, dict[int, OffsetMapChunk | JoinedChunk]] = defaultdict(dict)
 
     def refresh(self, deadline: Deadline) -> None:
         """Read new chunks; raises HostError. A record that is no chunk of a map is ignored."""

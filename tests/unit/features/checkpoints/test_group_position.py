@@ -130,3 +130,15 @@ def test_nothing_is_known() -> None:
 )
 def test_the_reason_is_told(found: GroupPosition, text: str) -> None:
     assert found.text == text
+
+
+def test_what_is_joined_is_not_called_exact() -> None:
+    """It is not too great, but may be too small."""
+    found = OffsetMap(chunks=2, runs_per_chunk=1)
+    for number in range(10):
+        found.add(OffsetRun(10 * number, 11 * number, 10))
+    at = answer(75, found, (), records_until(100))  # type: ignore[arg-type]
+    assert at == GroupPosition(How.NEAREST_PAIR, 75, OffsetPair(75, 75))
+    assert answer(85, found, (), records_until(100)) == GroupPosition(How.EXACT, 93)  # type: ignore[arg-type]
+    better = OffsetPair(75, 82)
+    assert answer(75, found, (better,), records_until(100)) == GroupPosition(How.OFFSET_SYNC, 82, better)  # type: ignore[arg-type]

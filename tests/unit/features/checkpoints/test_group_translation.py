@@ -13,7 +13,7 @@ from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Position, Source
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
-from legacy_mm.model import OffsetMapChunk, OffsetRun, TopicPartition
+from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
 from tests.fakes.groups import FakeGroups
@@ -82,6 +82,15 @@ def test_a_group_before_the_first_record_that_was_copied(
     run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
     found = answered(Cluster((begin, 60), committed=20), Cluster((0, 70)), maps=FakeInternalTopic(run))
     assert (found.how, found.offset) == expected
+
+
+def test_a_map_that_begins_with_a_joined_run_is_not_exact_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_translation, "has_records", lambda *_, **__: False)
+    joined = JoinedChunk(0, 3, OffsetRun(70, 90, 5), None, (OffsetRun(50, 60, 20, 8),))
+    newer = OffsetMapChunk(4, 0, joined.until_run, (OffsetRun(80, 100, 5),))
+    records = [OffsetMapRecord(*HERE, place, chunk).encode() for place, chunk in ((32, joined), (4, newer))]
+    found = answered(Cluster((0, 85), committed=20), Cluster((0, 105)), maps=FakeInternalTopic(*records))
+    assert (found.how, found.offset) == (How.NEAREST_PAIR, 60)
 
 
 @pytest.mark.parametrize(

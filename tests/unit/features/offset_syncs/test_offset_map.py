@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from legacy_mm.features.offset_syncs.offset_map import OffsetMap
-from legacy_mm.model import OffsetMapChunk, OffsetRun
+from legacy_mm.features.offset_syncs.offset_map import CHUNKS, RUNS_PER_CHUNK, OffsetMap
+from legacy_mm.features.offset_syncs.old_runs import MOST_SLACK
+from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun
 
 
 def map_of(*runs: tuple[int, int, int], start: int = 0) -> OffsetMap:
@@ -87,11 +88,14 @@ def test_a_copier_that_went_back_and_then_left_records_out_makes_the_map_void() 
     assert answers(offsets, 4, 7, 9, 11) == [None, None, None, 13]
 
 
-def test_the_oldest_chunk_is_dropped() -> None:
-    offsets = OffsetMap(chunks=2, runs_per_chunk=3)
+def test_the_oldest_chunk_goes_to_the_joined_ones_and_their_oldest_is_dropped() -> None:
+    offsets = OffsetMap(chunks=2, runs_per_chunk=3, joined_chunks=1, most_slack=0)
     for number in range(9):
         offsets.add(OffsetRun(10 * number, number, 1))
-    assert [run.upstream for run in offsets.runs] == [30, 40, 50, 60, 70, 80]
+    assert [run.upstream for run in offsets.runs] == [*range(0, 90, 10)]
+    for number in range(9, 12):
+        offsets.add(OffsetRun(10 * number, number, 1))
+    assert [run.upstream for run in offsets.runs] == [*range(30, 120, 10)]
     assert answers(offsets, 29, 30) == [None, 3]
 
 
@@ -110,7 +114,9 @@ def test_only_what_changed_is_written_and_the_last_run_grows_in_its_place() -> N
     ]
     for number in range(4, 40):
         offsets.add(OffsetRun(10 * number, 8 + number, 1))
-    assert [chunk.number for _, chunk in offsets.changed()] == [17, 18, 19]
+    *_, third, second, newest = offsets.changed()
+    assert [chunk.number for _, chunk in (third, second, newest)] == [17, 18, 19]
+    assert [place for place, _ in (third, second, newest)] == [2, 0, 1]
 
 
 def test_a_chunk_s_older_version_and_a_missing_chunk_break_the_chain() -> None:
@@ -135,3 +141,58 @@ def test_after_a_truncation_no_older_chunk_counts() -> None:
     ((place, chunk),) = offsets.changed()
     assert (place, chunk.follows) == (1, None)
     assert OffsetMap([chunk, *old], chunks=4).runs == offsets.runs
+
+
+def test_a_map_of_transactions_reaches_back_much_further_and_is_exact_where_it_is_new() -> None:
+    """Each marker takes an offset of the target, so each transaction begins a run."""
+    sizes = [1 + number % 7 for number in range(40_000)]
+    offsets, copies, upstream = OffsetMap(), list[tuple[int, int]](), 0
+    for number, size in enumerate(sizes):
+        offsets.add(OffsetRun(upstream, upstream + number, size))
+        copies += [(upstream + at, upstream + at + number) for at in range(size)]
+        upstream += size
+    exact = sum(sizes[-CHUNKS * RUNS_PER_CHUNK + RUNS_PER_CHUNK :])
+    for asked, copy in copies[-exact:]:
+        assert offsets.nearest(asked)[::2] == ((asked, copy), 0)
+    for asked, copy in copies:
+        (pair, _, slack) = offsets.nearest(asked)
+        assert pair is not None and pair.upstream == asked
+        assert copy - slack <= pair.downstream <= copy
+        assert slack <= MOST_SLACK
+    written = [chunk for _, chunk in offsets.changed()]
+    assert OffsetMap(written).runs == offsets.runs
+    assert len(offsets.runs) < 1_500
+
+
+def test_joined_chunks_that_do_not_fit_are_left_out() -> None:
+    offsets = OffsetMap(chunks=2, runs_per_chunk=2)
+    seen: list[dict[int, OffsetMapChunk | JoinedChunk]] = [{}]
+    for number in range(20):
+        offsets.add(OffsetRun(10 * number, 11 * number, 10))
+        seen.append({**seen[-1], **dict(offsets.changed())})
+    newest, joined = seen[-1], seen[-1][2]
+    assert isinstance(joined, JoinedChunk)
+    assert OffsetMap(newest.values(), chunks=2).runs == offsets.runs
+    own = tuple(run for run in offsets.runs if run.upstream > joined.until_run.upstream)
+    for other in (seen[-5][2], joined._replace(until_run=OffsetRun(0, 0, 1))):
+        assert OffsetMap({**newest, 2: other}.values(), chunks=2).runs == own
+    older = {**seen[-2], 2: joined}
+    assert OffsetMap(older.values(), chunks=2).runs[:1] == offsets.runs[:1]
+
+
+def test_a_truncation_makes_the_joined_ones_void() -> None:
+    offsets = OffsetMap(chunks=2, runs_per_chunk=2)
+    written: dict[int, OffsetMapChunk | JoinedChunk] = {}
+    for number in range(20):
+        offsets.add(OffsetRun(10 * number, 11 * number, 10))
+        written |= dict(offsets.changed())
+    offsets.add(OffsetRun(200, 0, 10))
+    written |= dict(offsets.changed())
+    assert offsets.runs == OffsetMap(written.values(), chunks=2).runs == (OffsetRun(200, 0, 10),)
+    restored = OffsetMap(written.values(), chunks=2, runs_per_chunk=2)
+    restored.start(210)
+    for number in range(21, 40):
+        restored.add(OffsetRun(10 * number, 11 * number, 10))
+        written |= dict(restored.changed())
+    assert restored.runs[0].upstream == 200
+    assert OffsetMap(written.values(), chunks=2).runs == restored.runs

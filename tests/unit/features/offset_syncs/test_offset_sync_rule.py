@@ -87,7 +87,7 @@ def test_the_recorded_sequences(vector: dict[str, Any]) -> None:
         single.acknowledged(upstream, downstream, 1)
         assert single.take_pending() == ([OffsetPair(upstream, downstream)] if due else [])
     for run in runs_of((upstream, downstream) for upstream, downstream, _ in vector["updates"]):
-        in_runs.acknowledged(*run)
+        in_runs.acknowledged(run.upstream, run.downstream, run.length)
     check(in_runs.take_pending(), reference.take())
 
 

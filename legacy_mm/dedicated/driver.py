@@ -21,7 +21,7 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.naming.policy_names import DEFAULT
 
 _RELEASE = "mm2.compatibility"
-_EXACTLY_ONCE = "exactly.once.source.support"
+_EXACTLY_ONCE, _OURS = "exactly.once.source.support", "exactly.once"
 _NUMBERS = {
     "offset.storage.replication.factor": "SHORT",
     "config.storage.replication.factor": "SHORT",
@@ -76,7 +76,8 @@ def readings(file: DriverFile) -> list[FlowReading]:
 
 def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
     """Return what this node runs; raises ConfigurationError."""
-    return translate_flows(readings(file), clients, remarks(file))
+    found = readings(file)
+    return translate_flows(found, clients, (*remarks(file), *exactly_once_remarks(found)))
 
 
 def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, said: Iterable[str] = ()) -> DriverRun:
@@ -99,14 +100,29 @@ def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, sa
 def remarks(file: DriverFile) -> Iterator[str]:
     """Yield what a user should know about the file at the start, a line each."""
     yield from unused_keys.remarks(file)
-    exact = [key for key, text in file.properties.items() if key.endswith(_EXACTLY_ONCE) and text.strip() == "enabled"]
-    if exact:
-        yield f"{', '.join(exact)}: records are copied at least once here; exactly.once=true copies exactly once"
     old = [key for key in file.properties if key.rpartition("->")[2].partition(".")[2] in RENAMED or key in RENAMED]
     if old and release_of(file) == "4":
         yield f"{', '.join(old)}: MirrorMaker 2 of 4.0 and later ignores these names, and so does {_RELEASE}=4"
     elif old:
         yield f"{', '.join(old)}: these names are read, as up to 3.9; MirrorMaker 2 of 4.0 and later ignores them"
+
+
+def exactly_once_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+    """Yield what to write for the flows that MirrorMaker 2 would copy exactly once, a line for each target.
+
+    Its word alone does not turn it on: ours needs other rights, and does not start where MirrorMaker 2 has copied in
+    between, so a file that runs could fail.
+    """
+    wanted: dict[str, list[str]] = {}
+    for each in found:
+        asked = each.worker.get(_EXACTLY_ONCE, "").strip().lower() == "enabled"
+        if asked and each.copies and each.own_flags.get(_OURS, "").strip().lower() != "true":
+            wanted.setdefault(each.pair.target, []).append(f"{each.pair.prefix}{_OURS}=true")
+    for target, lines in wanted.items():
+        yield (
+            f"{target}.{_EXACTLY_ONCE}: records are copied at least once here; to copy exactly once write "
+            f"{' and '.join(lines)}, which needs other rights at {target}"
+        )
 
 
 def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:

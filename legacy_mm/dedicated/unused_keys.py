@@ -143,7 +143,9 @@ def _probably_meant(key: str, file: DriverFile, pairs: set[Pair], known: set[Pai
     if kind in CLIENT_FAMILIES and rest and copying:
         alias = copying[0].source if kind == "consumer" else copying[0].target
         return f"{alias}.{key.replace('.override.', '.')}"
-    if key in ("exactly.once.source.support", "group.id", "plugin.path", *_OF_WORKERS) and copying:
+    if key == "exactly.once.source.support":
+        return "exactly.once"  # at its target it turns nothing on here
+    if key in _OF_WORKERS and copying:
         return f"{copying[0].target}.{key}"
     near = meant(key, BY_NAME)
     return RENAMED.get(near, near)

@@ -102,7 +102,12 @@ def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplan
         0,
         RUNS if here else "MirrorMaker 2 would run it; legacy_mm would end with 2: see what is refused",
         flows,
-        remarks=(*driver.remarks(file), *driver.naming_remarks(readings), *driver.transform_remarks(readings)),
+        remarks=(
+            *driver.remarks(file),
+            *driver.exactly_once_remarks(readings),
+            *driver.naming_remarks(readings),
+            *driver.transform_remarks(readings),
+        ),
         runs_here=here,
         **common,
     )

@@ -15,9 +15,11 @@ from legacy_mm.dedicated import driver
 from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.options.option_catalogue import OwnOptions
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
+ABC = f"{AB.replace('A, B', 'A, B, C')}C.bootstrap.servers = c:9092\n"
 
 
 def run(folder: Path, text: str, *clusters: str) -> DriverRun:
@@ -84,9 +86,39 @@ def test_every_value_that_is_looked_up_or_secret_is_hidden_before_anything_is_sa
     assert "k3y-word" not in repr(file)
 
 
-def test_exactly_once_is_not_promised(tmp_path: Path) -> None:
-    texts = [note.text for note in run(tmp_path, f"{AB}B.exactly.once.source.support = enabled\n").notes]
-    assert [text for text in texts if "B.exactly.once.source.support: records are copied at least once" in text]
+EXACT = "B.exactly.once.source.support = enabled\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param(EXACT, ["A->B.exactly.once=true"], id="a flow"),
+        pytest.param(EXACT.replace("enabled", "ENABLED "), ["A->B.exactly.once=true"], id="as Java reads it"),
+        pytest.param(
+            f"{EXACT}C->B.enabled = true\nB->A.enabled = true\n",
+            ["A->B.exactly.once=true and C->B.exactly.once=true"],
+            id="all flows into the cluster",
+        ),
+        pytest.param(f"{EXACT}exactly.once = true\n", [], id="it is on for all"),
+        pytest.param(
+            f"{EXACT}C->B.enabled = true\nA->B.exactly.once = true\n", ["C->B.exactly.once=true"], id="for one"
+        ),
+        pytest.param(EXACT.replace("enabled", "preparing"), [], id="preparing is no wish"),
+        pytest.param(EXACT.replace("B.", "A."), [], id="nothing is copied there"),
+    ],
+)
+def test_mirror_maker_2_s_exactly_once_turns_nothing_on_and_what_does_is_said(
+    text: str, lines: list[str], tmp_path: Path
+) -> None:
+    made = run(tmp_path, f"{ABC}{text}")
+    found = [note.text for note in made.notes if "records are copied at least once" in note.text]
+    assert found == [
+        "B.exactly.once.source.support: records are copied at least once here; to copy exactly once write "
+        f"{line}, which needs other rights at B."
+        for line in lines
+    ]
+    is_on = {str(each.pair) for each in made.flows if each.settings.features[EXACTLY_ONCE] is not None}
+    assert is_on == ({"A->B"} if "\nexactly.once" in text or "A->B.exactly.once" in text else set())
 
 
 def test_what_is_said_at_the_start(tmp_path: Path) -> None:
@@ -108,7 +140,6 @@ def test_the_release_of_the_file(tmp_path: Path) -> None:
 
 
 IDENTITY = "replication.policy.class = IdentityReplicationPolicy\n"
-ABC = f"{AB.replace('A, B', 'A, B, C')}C.bootstrap.servers = c:9092\n"
 
 
 @pytest.mark.parametrize(

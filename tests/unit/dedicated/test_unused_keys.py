@@ -37,7 +37,7 @@ def test_a_real_file(row: dict[str, Any]) -> None:
         ("producer.batch.size", "B.producer.batch.size"),
         ("consumer.max.poll.records", "A.consumer.max.poll.records"),
         ("group.id", "B.group.id"),
-        ("exactly.once.source.support", "B.exactly.once.source.support"),
+        ("exactly.once.source.support", "exactly.once"),
         ("sync.topics.configs.enabled", "sync.topic.configs.enabled"),
         ("topic.blacklist", "topics.exclude"),
         ("max.tasks", "tasks.max"),

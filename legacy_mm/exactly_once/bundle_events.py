@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.exactly_once.txn_requests import Positions, ProducerIdAndEpoch, TxnRequest
 from legacy_mm.model import TopicPartition
@@ -23,11 +24,13 @@ class Answered:
     request: TxnRequest
     error: int = 0
     producer: ProducerIdAndEpoch | None = None
-    """InitProducerId's."""
+    """InitProducerId's, and the one after an EndTxn that begins a new epoch."""
+    version: TransactionVersion = TransactionVersion.ONE
+    """InitProducerId's: what the target speaks now."""
     offset: int = -1
     """Append's: where the batch begins in the log; -1 is unknown."""
     refused: frozenset[TopicPartition] = frozenset()
-    """AddPartitionsToTxn's: what the error is about."""
+    """What an error about target partitions is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class Discard:
 
 @dataclass(frozen=True, slots=True)
 class HoldPartitions:
-    """The coordinator refuses these target partitions."""
+    """The target refuses to add these partitions to a transaction."""
 
     partitions: frozenset[TopicPartition]
     error: int

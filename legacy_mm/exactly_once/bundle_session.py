@@ -8,11 +8,12 @@ the claim record. (5) Where a source partition has no position, commit the adopt
 **Transaction.** (1) The first piece opens it. (2) AddPartitionsToTxn for the positions partition and those that have
 data. (3) Append, only to partitions whose addition was answered. (4) When the interval is over, take no more pieces;
 (5) append the positions. (6) Wait until every batch is acknowledged. (7) EndTxn, until it is answered. (8) Only now
-report.
+report. In transaction version 2 there is no (2), because Append adds its partition, and (7) is answered with the epoch,
+perhaps also the producer id, of the next transaction. A claim decides about the version.
 
 **Doubt.** A request without an answer may still be on its way. (1) Send it again, in the same transaction: a batch has
 a sequence number, the rest are sets and states. (2) After the commit get a new epoch, by InitProducerId with the
-expected one, before anything else. (3) If it does not settle in time: Fence.
+expected one, before anything else; in version 2 the commit has brought it. (3) If it does not settle in time: Fence.
 
 **Fence.** (1) Send nothing more. (2) Throw away all that was read. (3) Claim, which aborts. An owner that was fenced
 does the same. Nothing else ever aborts.
@@ -49,6 +50,7 @@ from legacy_mm.exactly_once.bundle_events import (
     Timer,
     Unanswered,
 )
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_errors import Reaction, reaction_to
 from legacy_mm.exactly_once.txn_requests import (
     AddPartitionsToTxn,
@@ -101,6 +103,8 @@ class Transaction:
     """They wait until their partitions are added."""
     unanswered: tuple[Append, ...] = ()
     claim_offset: int = -1
+    new_id: ProducerIdAndEpoch | None = None
+    """The commit's answer, if it has another producer id."""
     doubtful: bool = False
 
     @property
@@ -119,6 +123,8 @@ class BundleSession:
     bundle: Bundle
     state: BundleState = BundleState.IDLE
     producer: ProducerIdAndEpoch | None = None
+    version: TransactionVersion = TransactionVersion.ONE
+    """What the target spoke at the last claim."""
     positions: Positions = ()
     """The committed ones, as far as this owner knows."""
     transaction: Transaction | None = None
@@ -190,7 +196,7 @@ class BundleSession:
         """Use a new epoch. A renewal that gives another producer id is worth nothing: the coordinator forgets an
         id that is idle for a week, and with it a later owner.
         """
-        if self.producer and producer and self.producer.producer_id != producer.producer_id:
+        if self._is_new(producer):
             return self._fence(Discard(Reaction.FENCED))
         owner = replace(self, producer=producer, renewal=None)
         if self.state is BundleState.CLAIMING:
@@ -230,16 +236,16 @@ class BundleSession:
     def _append_all(self, batches: tuple[tuple[TopicPartition, object], ...]) -> Next:
         assert self.producer is not None, "no batch before InitProducerId"
         name, producer = self.bundle.transactional_id, self.producer
-        appends = tuple(Append(name, producer, partition, batch) for partition, batch in batches)
+        appends = tuple(Append(name, producer, partition, batch, self.version) for partition, batch in batches)
         transaction = self._open()
         return self._with(replace(transaction, unsent=transaction.unsent + appends))._move()
 
     def _move(self) -> Next:
         """Send what may be sent: batches for added partitions, the addition of others, the end."""
         transaction = self._open()
-        ready = tuple(each for each in transaction.unsent if each.partition in transaction.added)
+        ready = tuple(filter(self._may_be_sent, transaction.unsent))
         actions: tuple[BundleAction, ...] = tuple(map(Send, ready))
-        left = tuple(each for each in transaction.unsent if each.partition not in transaction.added)
+        left = tuple(each for each in transaction.unsent if not self._may_be_sent(each))
         adding = transaction.adding
         if left and not adding:
             assert self.producer is not None
@@ -251,12 +257,21 @@ class BundleSession:
             return replace(self._with(transaction), state=BundleState.ENDING), (*actions, Send(self._end_txn()))
         return self._with(transaction), actions
 
-    def _on_commit(self) -> Next:
-        """Report, and renew the epoch if a copy of a request may still come and this owner goes on."""
+    def _may_be_sent(self, request: Append) -> bool:
+        return self.version.adds_partitions or request.partition in self._open().added
+
+    def _on_commit(self, producer: ProducerIdAndEpoch | None) -> Next:
+        """Report, and go on with the epoch that the commit brought.
+
+        Where it brought none, renew it if a copy of a request may still come and this owner goes on. A new producer id
+        counts when all markers are written, and only then the same question has the same answer.
+        """
         transaction = self._open()
-        session = replace(self, positions=transaction.next)
+        if self._is_new(producer) and producer != transaction.new_id:
+            return self._with(replace(transaction, new_id=producer)), (Send(self._end_txn(), First.PAUSE),)
+        session = replace(self, positions=transaction.next, producer=producer or self.producer)
         report: tuple[BundleAction, ...] = (Report(transaction.next),) if transaction.purpose is Purpose.COPY else ()
-        renews = transaction.doubtful and not self.stopping
+        renews = transaction.doubtful and producer is None and not self.stopping
         session, actions = session._renew() if renews else session._after_commit()
         return session, (*report, *actions)
 
@@ -297,10 +312,11 @@ class BundleSession:
 
     def _on_done(self, answer: Answered) -> Next:
         match answer.request:
-            case InitProducerId():
-                return self._on_producer(answer.producer)
+            case InitProducerId(_, expected):
+                speaks = self.version if expected else answer.version
+                return replace(self, version=speaks)._on_producer(answer.producer)
             case EndTxn():
-                return self._on_commit()
+                return self._on_commit(answer.producer)
             case AddPartitionsToTxn() as request:
                 transaction = self._open()
                 added = transaction.added | request.partitions
@@ -343,6 +359,10 @@ class BundleSession:
         session = replace(self, stopping=True)
         return session._close() if self.state is BundleState.OPEN else (session, ())
 
+    def _is_new(self, producer: ProducerIdAndEpoch | None) -> bool:
+        """Return True for another producer id than this owner has."""
+        return bool(self.producer and producer and self.producer.producer_id != producer.producer_id)
+
     def _open(self) -> Transaction:
         assert self.transaction is not None, "no transaction is open"
         return self.transaction
@@ -352,4 +372,4 @@ class BundleSession:
 
     def _end_txn(self) -> EndTxn:
         assert self.producer is not None
-        return EndTxn(self.bundle.transactional_id, self.producer)
+        return EndTxn(self.bundle.transactional_id, self.producer, self.version)

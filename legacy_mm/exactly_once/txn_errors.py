@@ -17,7 +17,7 @@ class Reaction(Enum):
     AGAIN = "send the same request again, after a pause"
     FIND_COORDINATOR = "find the coordinator, then send the same request again"
     REFUSED = "the records are not appended: their lane decides, within the transaction"
-    UNWRITABLE = "nothing was added to the transaction: hold the partitions, and fence"
+    UNWRITABLE = "partitions cannot be added to a transaction: hold them, and fence"
     FENCE = "give the transaction up: throw away what was read, and claim again"
     FENCED = "somebody else is the owner, or the coordinator gave the transaction up: as FENCE"
     END = "no later try can succeed"
@@ -31,18 +31,21 @@ _ALWAYS: Mapping[int, Reaction] = {
     E.PRODUCER_FENCED: Reaction.FENCED,
     E.INVALID_PRODUCER_ID_MAPPING: Reaction.FENCED,
     E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: Reaction.END,
-    E.UNSUPPORTED_VERSION: Reaction.END,
     E.UNSUPPORTED_FOR_MESSAGE_FORMAT: Reaction.END,
 }
+_NOT_ADDED = (E.UNKNOWN_TOPIC_OR_PARTITION, E.TOPIC_AUTHORIZATION_FAILED)
 _OF: Mapping[type[TxnRequest], Mapping[int, Reaction]] = {
-    InitProducerId: {E.INVALID_TRANSACTION_TIMEOUT: Reaction.END},
-    AddPartitionsToTxn: dict.fromkeys(
-        (E.OPERATION_NOT_ATTEMPTED, E.UNKNOWN_TOPIC_OR_PARTITION, E.TOPIC_AUTHORIZATION_FAILED), Reaction.UNWRITABLE
-    ),
+    # Of Append and EndTxn UNSUPPORTED_VERSION means that an older broker has come: the next claim finds what it speaks.
+    InitProducerId: dict.fromkeys((E.INVALID_TRANSACTION_TIMEOUT, E.UNSUPPORTED_VERSION), Reaction.END),
+    AddPartitionsToTxn: {
+        **dict.fromkeys((E.OPERATION_NOT_ATTEMPTED, *_NOT_ADDED), Reaction.UNWRITABLE),
+        E.UNSUPPORTED_VERSION: Reaction.END,
+    },
     # The outcome of a batch may stay open after such an error. Sent again it has the same sequence number.
     Append: {
         **dict.fromkeys(RETRIABLE, Reaction.AGAIN),
         **dict.fromkeys(OF_THE_RECORD, Reaction.REFUSED),
+        **dict.fromkeys(_NOT_ADDED, Reaction.UNWRITABLE),
         E.DUPLICATE_SEQUENCE_NUMBER: Reaction.GO_ON,
     },
 }

@@ -1,7 +1,7 @@
 """The requests of a transaction as values, with the names of Kafka's protocol.
 
-There is no request to abort. An abort with EndTxn keeps the epoch before KIP-890, and a late batch would then become
-part of the next transaction. A new owner's InitProducerId aborts, with a new epoch.
+There is no request to abort. An abort with EndTxn keeps the epoch in transaction version 1, and a late batch would then
+become part of the next transaction. A new owner's InitProducerId aborts, with a new epoch.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.model import TopicPartition
 
 
 class ProducerIdAndEpoch(NamedTuple):
-    """The identity that InitProducerId gives. A later epoch of the same transactional id fences the earlier ones."""
+    """The identity that InitProducerId gives, and EndTxn of transaction version 2. A later epoch of the same
+    transactional id fences the earlier ones.
+    """
 
     producer_id: int
     epoch: int
@@ -31,7 +34,7 @@ class InitProducerId:
 
 @dataclass(frozen=True, slots=True)
 class AddPartitionsToTxn:
-    """Tell the coordinator which partitions get a marker at the end of the transaction."""
+    """Tell the coordinator which partitions get a marker at the end of the transaction. Version 1 alone has it."""
 
     transactional_id: str
     producer: ProducerIdAndEpoch
@@ -47,6 +50,7 @@ class Append:
     partition: TopicPartition
     batch: Hashable
     """Opaque here, unless it is one of the two below. It is unlike all others of the same producer and partition."""
+    version: TransactionVersion = TransactionVersion.ONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class EndTxn:
 
     transactional_id: str
     producer: ProducerIdAndEpoch
+    version: TransactionVersion = TransactionVersion.ONE
 
 
 TxnRequest = InitProducerId | AddPartitionsToTxn | Append | EndTxn

@@ -29,6 +29,7 @@ from legacy_mm.exactly_once.bundle_events import (
     Unanswered,
 )
 from legacy_mm.exactly_once.bundle_session import BundleSession, BundleState
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.exactly_once.txn_requests import (
     AddPartitionsToTxn,
@@ -278,3 +279,58 @@ def test_a_stop_that_is_fenced_ends_too() -> None:
     session, actions = then([*ENDING, Timer.STOP], Answered(COMMIT, E.PRODUCER_FENCED))
     assert actions == (Discard(Reaction.FENCED, E.PRODUCER_FENCED), End(E.PRODUCER_FENCED))
     assert session.state is BundleState.OVER
+
+
+# Transaction version 2
+
+TWO = TransactionVersion.TWO
+P2, OTHER_ID = ProducerIdAndEpoch(40, 2), ProducerIdAndEpoch(41, 0)
+CLAIM_2 = Append(ID, P0, PLACE, ClaimBatch(), TWO)
+COMMIT_2, NEXT_COMMIT_2 = EndTxn(ID, P0, TWO), EndTxn(ID, P1, TWO)
+BATCH_2 = Append(ID, P1, TARGET, "a", TWO)
+MOVE_2 = Append(ID, P1, PLACE, PositionsBatch(((SOURCE, 8),)), TWO)
+READY_2: list[BundleEvent] = [
+    Owned(),
+    Answered(INIT, producer=P0, version=TWO),
+    Answered(CLAIM_2, offset=12),
+    Answered(COMMIT_2, producer=P1),
+    PositionsRead(START, ()),
+]
+ENDING_2: list[BundleEvent] = [*READY_2, PIECE, Timer.INTERVAL_OVER, Answered(BATCH_2), Answered(MOVE_2)]
+
+
+def test_version_2_adds_no_partitions_and_takes_the_epoch_of_the_commit() -> None:
+    session, done = after(ENDING_2)
+    sent = [action.request for action in done if isinstance(action, Send)]
+    assert sent == [INIT, CLAIM_2, COMMIT_2, BATCH_2, MOVE_2, NEXT_COMMIT_2]
+    session, actions = session.handle(Answered(NEXT_COMMIT_2, producer=P2))
+    assert (session.state, session.producer, actions) == (BundleState.READY, P2, (Report(DONE),))
+
+
+def test_version_2_renews_nothing_after_a_doubt() -> None:
+    session, _ = after([*ENDING_2, Unanswered(NEXT_COMMIT_2), Answered(NEXT_COMMIT_2, producer=P2)])
+    assert (session.state, session.producer) == (BundleState.READY, P2)
+
+
+def test_a_new_producer_id_counts_when_the_same_commit_has_the_same_answer() -> None:
+    session, _ = after(ENDING_2)
+    session, actions = session.handle(Answered(NEXT_COMMIT_2, producer=OTHER_ID))
+    assert (session.state, actions) == (BundleState.ENDING, (Send(NEXT_COMMIT_2, First.PAUSE),))
+    session, actions = session.handle(Answered(NEXT_COMMIT_2, E.CONCURRENT_TRANSACTIONS))
+    assert actions == (Send(NEXT_COMMIT_2, First.PAUSE),)
+    session, actions = session.handle(Answered(NEXT_COMMIT_2, producer=OTHER_ID))
+    assert (session.state, session.producer, actions) == (BundleState.READY, OTHER_ID, (Report(DONE),))
+
+
+def test_a_commit_that_meets_a_time_out_is_no_commit() -> None:
+    session, _ = after(ENDING_2)
+    session, actions = session.handle(Answered(NEXT_COMMIT_2, E.INVALID_TXN_STATE))
+    assert (session.state, actions) == (
+        BundleState.IDLE,
+        (Discard(Reaction.FENCE, E.INVALID_TXN_STATE), AskOwnership()),
+    )
+
+
+def test_the_next_claim_decides_about_the_version_again() -> None:
+    session, _ = after([*ENDING_2, Answered(NEXT_COMMIT_2, E.PRODUCER_FENCED), Owned(), Answered(INIT, producer=P2)])
+    assert session.version is TransactionVersion.ONE

@@ -1,5 +1,5 @@
 """What brokers know of transactions, as values: coordinator and logs, after TransactionCoordinator, TransactionMetadata
-and ProducerAppendInfo of Kafka 3.9, for clients of transaction version 1.
+and ProducerAppendInfo: of Kafka 3.9 for clients of transaction version 1, of the trunk of 2025 for those of version 2.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
 
 ProducerEpoch = tuple[int, int]
 NOTHING: frozenset[TopicPartition] = frozenset()
+ONE, TWO = TransactionVersion
 LAST_EPOCH = 32_767
 
 
@@ -42,6 +44,8 @@ class TxnMetadata(NamedTuple):
     status: Status = Status.EMPTY
     partitions: frozenset[TopicPartition] = NOTHING
     """Prepared: those whose marker is not written."""
+    next_id: int = -1
+    """Prepared, and the epochs are used up: the producer id from then on."""
 
     @property
     def producer(self) -> ProducerEpoch:
@@ -55,11 +59,21 @@ class TxnMetadata(NamedTuple):
     def marked(self, partition: TopicPartition) -> TxnMetadata:
         """A marker is in the log of this partition."""
         left = self.partitions - {partition}
-        return self._replace(partitions=left, status=self.status if left else PREPARED[self.status])
+        if left:
+            return self._replace(partitions=left)
+        ended = self._replace(partitions=left, status=PREPARED[self.status])
+        if self.next_id < 0:
+            return ended
+        return ended._replace(producer_id=self.next_id, epoch=0, last_producer_id=self.producer_id, next_id=-1)
+
+    @property
+    def following(self) -> ProducerEpoch:
+        """Who may go on after a transaction of version 2."""
+        return self.producer if self.next_id < 0 else (self.next_id, 0)
 
 
 def init_producer_id(
-    metadata: TxnMetadata | None, expected: ProducerEpoch | None, new_id: int
+    metadata: TxnMetadata | None, expected: ProducerEpoch | None, new_id: int, last_epoch: int = LAST_EPOCH
 ) -> tuple[TxnMetadata, E, ProducerEpoch | None]:
     """Answer InitProducerId. `new_id` is taken for a new entry, and where the epochs are used up."""
     kept = metadata or TxnMetadata(new_id)
@@ -70,7 +84,7 @@ def init_producer_id(
         return kept, E.CONCURRENT_TRANSACTIONS, None
     if kept.status is Status.ONGOING:
         return kept.fenced(), E.CONCURRENT_TRANSACTIONS, None
-    if kept.epoch >= LAST_EPOCH - 1 and (expected is None or expected[1] == kept.epoch):
+    if kept.epoch >= last_epoch - 1 and (expected is None or expected[1] == kept.epoch):
         made = TxnMetadata(new_id, 0, *((kept.epoch, kept.producer_id) if expected else ()))
     elif expected is None:
         made = TxnMetadata(kept.producer_id, kept.epoch + 1)
@@ -113,6 +127,35 @@ def end_txn(metadata: TxnMetadata | None, producer: ProducerEpoch, committed: bo
     if metadata.status not in wanted:
         return metadata, E.INVALID_TXN_STATE
     return metadata, E.CONCURRENT_TRANSACTIONS if metadata.status in PREPARED else E.NONE
+
+
+def commit_2(
+    metadata: TxnMetadata | None, producer: ProducerEpoch, new_id: int, last_epoch: int
+) -> tuple[TxnMetadata | None, E, ProducerEpoch | None]:
+    """Answer EndTxn(commit) of transaction version 2, with who goes on after it.
+
+    Its epoch tells a request that is repeated from the end of the next transaction.
+    """
+    used_up = metadata is not None and metadata.epoch == 0 and producer == (metadata.last_producer_id, last_epoch - 1)
+    if metadata is None or not (metadata.producer_id == producer[0] or used_up):
+        return metadata, E.INVALID_PRODUCER_ID_MAPPING, None
+    is_current, is_repeated = metadata.epoch == producer[1], used_up or metadata.epoch == producer[1] + 1
+    if metadata.status in PREPARED:
+        is_valid = is_repeated
+    else:
+        is_valid = is_current or (is_repeated and metadata.status in PREPARED.values())
+    if not is_valid:
+        return metadata, E.PRODUCER_FENCED, None
+    if metadata.status is Status.ONGOING:
+        next_id = new_id if metadata.epoch >= last_epoch - 1 else -1
+        ended = TxnMetadata(*producer, -1, -1, Status.PREPARE_COMMIT, metadata.partitions, next_id)
+        ended = ended._replace(epoch=metadata.epoch + 1, last_epoch=metadata.epoch)
+        return ended, E.NONE, ended.following
+    if metadata.status is Status.PREPARE_COMMIT:
+        return metadata, E.CONCURRENT_TRANSACTIONS, None
+    if metadata.status is Status.COMPLETE_COMMIT and is_repeated:
+        return metadata, E.NONE, metadata.producer
+    return metadata, E.INVALID_TXN_STATE, None
 
 
 class Entry(NamedTuple):
@@ -215,6 +258,9 @@ class Brokers(NamedTuple):
     """`transaction.partition.verification.enable`; brokers before 3.6 do not have it."""
     missing: frozenset[TopicPartition] = NOTHING
     """Partitions that are asked for, but are not there."""
+    level: TransactionVersion = ONE
+    """The finalized `transaction.version`."""
+    last_epoch: int = LAST_EPOCH
 
     def entry(self, transactional_id: str) -> TxnMetadata | None:
         return dict(self.entries).get(transactional_id)
@@ -225,7 +271,9 @@ class Brokers(NamedTuple):
     def with_entry(self, transactional_id: str, entry: TxnMetadata | None) -> Brokers:
         """The cluster with another entry; None: it is forgotten."""
         entries = {**dict(self.entries), transactional_id: entry}
-        return self._replace(entries=tuple(sorted((key, each) for key, each in entries.items() if each)))
+        used = max(entry.producer_id, entry.next_id) if entry else -1
+        kept = tuple(sorted((key, each) for key, each in entries.items() if each))
+        return self._replace(entries=kept, new_id=max(self.new_id, used + 1))
 
     def with_log(self, partition: TopicPartition, log: Log) -> Brokers:
         return self._replace(logs=tuple(sorted({**dict(self.logs), partition: log}.items(), key=_partition)))
@@ -233,9 +281,9 @@ class Brokers(NamedTuple):
     def init_producer_id(
         self, transactional_id: str, expected: ProducerEpoch | None
     ) -> tuple[Brokers, E, ProducerEpoch | None]:
-        entry, error, producer = init_producer_id(self.entry(transactional_id), expected, self.new_id)
-        new_id = max(self.new_id, entry.producer_id + 1)
-        return self.with_entry(transactional_id, entry)._replace(new_id=new_id), error, producer
+        before = self.entry(transactional_id)
+        entry, error, producer = init_producer_id(before, expected, self.new_id, self.last_epoch)
+        return self.with_entry(transactional_id, entry), error, producer
 
     def add_partitions(
         self, transactional_id: str, producer: ProducerEpoch, partitions: Iterable[TopicPartition]
@@ -247,11 +295,35 @@ class Brokers(NamedTuple):
         entry, error = end_txn(self.entry(transactional_id), producer, committed)
         return self.with_entry(transactional_id, entry), error
 
+    def commit_2(self, transactional_id: str, producer: ProducerEpoch) -> tuple[Brokers, E, ProducerEpoch | None]:
+        entry, error, following = commit_2(self.entry(transactional_id), producer, self.new_id, self.last_epoch)
+        return self.with_entry(transactional_id, entry), error, following
+
     def append(
         self, partition: TopicPartition, producer: ProducerEpoch, sequence: int, batch: Hashable
     ) -> tuple[Brokers, E, int]:
         ongoing = (each for _, each in self.entries if each.status is Status.ONGOING and partition in each.partitions)
         known = not self.verify or any(each.producer == producer for each in ongoing)
+        return self._append(partition, producer, sequence, batch, known)
+
+    def append_2(
+        self, transactional_id: str, partition: TopicPartition, producer: ProducerEpoch, sequence: int, batch: Hashable
+    ) -> tuple[Brokers, E, int]:
+        """Append a batch in transaction version 2."""
+        brokers, error = self.admit(transactional_id, partition, producer)
+        return (brokers, error, -1) if error else brokers._append(partition, producer, sequence, batch, True)
+
+    def admit(self, transactional_id: str, partition: TopicPartition, producer: ProducerEpoch) -> tuple[Brokers, E]:
+        """Let the leader add its partition to the transaction, unless it knows that this is done."""
+        state = producer_state(self.log(partition), producer[0])
+        if state.is_open and state.epoch == producer[1]:
+            return self, E.NONE
+        brokers, error = self.add_partitions(transactional_id, producer, {partition})
+        return brokers, E.INVALID_PRODUCER_EPOCH if error is E.PRODUCER_FENCED else error
+
+    def _append(
+        self, partition: TopicPartition, producer: ProducerEpoch, sequence: int, batch: Hashable, known: bool
+    ) -> tuple[Brokers, E, int]:
         log, error, offset = append(self.log(partition), producer, sequence, batch, known)
         return self.with_log(partition, log), error, offset
 

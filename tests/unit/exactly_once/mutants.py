@@ -14,8 +14,9 @@ from legacy_mm.exactly_once.bundle_events import (
     Timer,
 )
 from legacy_mm.exactly_once.bundle_session import BundleSession, BundleState, Next, Purpose, Transaction
-from legacy_mm.exactly_once.txn_requests import Append, EndTxn, InitProducerId
-from tests.unit.exactly_once.world import COMMITS, Faults, Setting
+from legacy_mm.exactly_once.txn_requests import Append, EndTxn, InitProducerId, ProducerIdAndEpoch
+from legacy_mm.protocol.error_codes import ErrorCode as E
+from tests.unit.exactly_once.world import COMMITS, TWO, Faults, Setting
 
 
 class ReadsBeforeInit(BundleSession):
@@ -141,6 +142,36 @@ class TakesAnotherId(BundleSession):
         return super(TakesAnotherId, replace(self, producer=producer))._on_producer(producer)
 
 
+class KeepsEpoch(BundleSession):
+    """The epoch of before EndTxn."""
+
+    def _on_commit(self, producer) -> Next:
+        return super()._on_commit(None)
+
+
+class KeepsId(BundleSession):
+    """The producer id of before EndTxn, with the epoch of the new one."""
+
+    def _on_commit(self, producer) -> Next:
+        return super()._on_commit(ProducerIdAndEpoch(self.producer.producer_id, producer.epoch))
+
+
+class UsesNewIdAtOnce(BundleSession):
+    """A new producer id before the markers of the old one are written."""
+
+    def _is_new(self, producer) -> bool:
+        return self.state is not BundleState.ENDING and super()._is_new(producer)
+
+
+class TakesStateForCommit(BundleSession):
+    """INVALID_TXN_STATE as the answer of a commit that is done."""
+
+    def _on_answer(self, answer) -> Next:
+        if isinstance(answer.request, EndTxn) and answer.error == E.INVALID_TXN_STATE:
+            return self._on_commit(None)
+        return super()._on_answer(answer)
+
+
 MUTANTS = {
     "position read before InitProducerId": Setting(Faults(claims=1), (1,), session=ReadsBeforeInit),
     "no reading after a new epoch": Setting(Faults(doubts=1, overdue=1), (1,), session=ReadsOnce),
@@ -156,4 +187,20 @@ MUTANTS = {
     "RENEWING goes on with another producer id": Setting(
         Faults(claims=1, doubts=1, expiries=1), (1,), session=TakesAnotherId
     ),
+}
+
+IN_BOTH = (
+    "position read before InitProducerId",
+    "no reading after a new epoch",
+    "commit with an unknown batch",
+    "two values of B",
+    "expected epoch on an open transaction",
+    "report before EndTxn is answered",
+)
+"""The others break a rule that transaction version 2 does not need: its brokers keep it."""
+MUTANTS_2 = {name: replace(MUTANTS[name], level=TWO) for name in IN_BOTH} | {
+    "the epoch of before EndTxn": Setting(Faults(), (1,), session=KeepsEpoch, level=TWO),
+    "the producer id of before EndTxn": Setting(Faults(), (2,), session=KeepsId, level=TWO, last_epoch=3),
+    "a new producer id at once": Setting(Faults(), (2,), session=UsesNewIdAtOnce, level=TWO, last_epoch=3, whole=False),
+    "INVALID_TXN_STATE taken for a commit": Setting(Faults(time_outs=1), (1,), session=TakesStateForCommit, level=TWO),
 }

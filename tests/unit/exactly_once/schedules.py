@@ -29,7 +29,7 @@ RESPONSES: dict[type, Any] = {
     EndTxn: EndTxnResponse,
 }
 MANY = Faults(claims=3, doubts=10, crashes=2, overdue=2, time_outs=2, expiries=1, moves=6)
-FAULTS = {"late", "unanswered", "crash", "overdue", "time-out", "expired"}
+FAULTS = {"late", "unanswered", "crash", "overdue", "time-out", "expired", "level"}
 MOST_STEPS = 3_000
 
 
@@ -115,4 +115,4 @@ def _choose(dice: random.Random, found: list[Step], rate: float) -> Step:
 
 
 def _is_fault(label: Label) -> bool:
-    return label[0] in FAULTS or label[-1] in ("done", "not done")
+    return label[0] in FAULTS or label[-1] in ("done", "not done", "added")

@@ -25,7 +25,9 @@ from legacy_mm.exactly_once.txn_errors import Reaction, reaction_to
 from legacy_mm.exactly_once.txn_requests import (
     AddPartitionsToTxn,
     Append,
+    EndTxn,
     InitProducerId,
+    ProducerIdAndEpoch,
 )
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
@@ -34,8 +36,10 @@ from tests.unit.exactly_once.world import (
     FLOW,
     FLOW_BUNDLE,
     NOBODY,
+    ONE,
     SOURCE,
     TARGET,
+    TWO,
     Lane,
     Message,
     Owner,
@@ -68,6 +72,9 @@ def steps(setting: Setting, world: World) -> Iterator[Step]:
         yield from _owner_steps(setting, world, number, owner)
     for transactional_id, entry in world.brokers.entries:
         yield from _broker_steps(world, transactional_id, entry)
+    if world.faults.levels:
+        other = TWO if world.brokers.level is ONE else ONE
+        yield ("level", other), world.minus("levels")._replace(brokers=world.brokers._replace(level=other))
 
 
 def _message_steps(setting: Setting, world: World, message: Message) -> Iterator[Step]:
@@ -90,6 +97,17 @@ def _message_steps(setting: Setting, world: World, message: Message) -> Iterator
                 ("answered", message, error, "done" if done else "not done"),
                 answered(setting, (after if done else world).minus("moves"), message, said),
             )
+        if added := _only_added(world, message):
+            said = Answered(message.request, E.NOT_ENOUGH_REPLICAS)
+            yield ("answered", message, said.error, "added"), answered(setting, added.minus("moves"), message, said)
+
+
+def _only_added(world: World, message: Message) -> World | None:
+    """The state after a leader has added its partition, but could not append."""
+    match message.request:
+        case Append(name, producer, partition, _, version) if version is TWO:
+            return world._replace(brokers=world.brokers.admit(name, partition, producer)[0])
+    return None
 
 
 def _owner_steps(setting: Setting, world: World, number: int, owner: Owner) -> Iterator[Step]:
@@ -273,6 +291,8 @@ def work(setting: Setting, world: World, message: Message) -> tuple[World, Answe
     elif isinstance(request, AddPartitionsToTxn) and message.owner == NOBODY and not answer.error:
         # It may have opened a transaction that its owner knows nothing of.
         world = world._replace(ended_by=changed(world.ended_by, request.transactional_id, NOBODY))
+    elif isinstance(request, EndTxn) and request.version is TWO and brokers != world.brokers:
+        world = world._replace(ended_by=changed(world.ended_by, request.transactional_id, message.owner))
     return world._replace(brokers=brokers), answer
 
 
@@ -317,14 +337,18 @@ def _is_dead(world: World, message: Message) -> bool:
     match message.request:
         case InitProducerId():
             return False
-        case Append(_, producer, partition):
+        case Append(name, producer, partition, _, version):
             state = producer_state(world.brokers.log(partition), producer.producer_id)
-            return (producer.epoch, message.sequence) <= (state.epoch, state.last_sequence) or (
-                producer.epoch < state.epoch
-            )
+            if (producer.epoch, message.sequence) <= (state.epoch, state.last_sequence) or producer.epoch < state.epoch:
+                return True
+            is_open = state.is_open and producer.epoch == state.epoch
+            return version is TWO and not is_open and not _is_of(producer, world.brokers.entry(name))
         case request:
-            entry = world.brokers.entry(request.transactional_id)
-            return entry is None or entry.producer != request.producer
+            return not _is_of(request.producer, world.brokers.entry(request.transactional_id))
+
+
+def _is_of(producer: ProducerIdAndEpoch, entry: TxnMetadata | None) -> bool:
+    return entry is not None and entry.producer == producer
 
 
 def views(world: World, partition: TopicPartition) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -37,6 +37,8 @@ def line(what: str, *details) -> str:
             return f"the marker of {transactional_id} ({status}) is in {partition}"
         case (("time-out" | "expired"), transactional_id):
             return f"the coordinator: {what} of {transactional_id}"
+        case "level", level:
+            return f"the cluster: transaction.version is {level:d} from now on"
         case _, number:
             return f"owner {number}: {what}"
     raise AssertionError(what)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from legacy_mm.exactly_once.bundle import Bundle, bundle_of
 from legacy_mm.exactly_once.bundle_events import Answered
 from legacy_mm.exactly_once.bundle_session import BundleSession, BundleState
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import (
     AddPartitionsToTxn,
     Append,
@@ -24,8 +25,9 @@ from legacy_mm.exactly_once.txn_requests import (
     TxnRequest,
 )
 from legacy_mm.model import TopicPartition
-from tests.fakes.transactions import Brokers
+from tests.fakes.transactions import LAST_EPOCH, Brokers
 
+ONE, TWO = TransactionVersion
 NOBODY = -1
 TARGET = TopicPartition("t", 0)
 SOURCE = TopicPartition("s", 0)
@@ -53,6 +55,8 @@ class Faults(NamedTuple):
     """Owners that are told to stop; another takes the place."""
     copies: int = 0
     """Requests that the network delivers twice although they were answered. TCP does not."""
+    levels: int = 0
+    """Changes of the cluster's `transaction.version`, up or down."""
 
 
 class Message(NamedTuple):
@@ -75,16 +79,28 @@ def ask(brokers: Brokers, message: Message) -> tuple[Brokers, Answered]:
     match message.request:
         case InitProducerId(transactional_id, expected) as request:
             brokers, error, producer = brokers.init_producer_id(transactional_id, expected)
-            return brokers, Answered(request, error, ProducerIdAndEpoch(*producer) if producer else None)
+            return brokers, Answered(request, error, known(producer), version=brokers.level)
         case AddPartitionsToTxn(transactional_id, producer, partitions) as request:
             brokers, error = brokers.add_partitions(transactional_id, producer, partitions)
             return brokers, Answered(request, error)
+        case EndTxn(transactional_id, producer, version) as request if version is TWO:
+            assert COMMITS[type(request)]
+            brokers, error, following = brokers.commit_2(transactional_id, producer)
+            return brokers, Answered(request, error, known(following))
         case EndTxn(transactional_id, producer) as request:
             brokers, error = brokers.end_txn(transactional_id, producer, COMMITS[type(request)])
             return brokers, Answered(request, error)
+        case Append(transactional_id, producer, partition, batch, version) as request if version is TWO:
+            brokers, error, offset = brokers.append_2(transactional_id, partition, producer, message.sequence, batch)
+            return brokers, Answered(request, error, offset=offset)
         case Append(_, producer, partition, batch) as request:
             brokers, error, offset = brokers.append(partition, producer, message.sequence, batch)
             return brokers, Answered(request, error, offset=offset)
+
+
+def known(producer: tuple[int, int] | None) -> ProducerIdAndEpoch | None:
+    """The same, as the product has it."""
+    return ProducerIdAndEpoch(*producer) if producer else None
 
 
 COMMITS = {EndTxn: True}
@@ -108,6 +124,9 @@ class Setting:
     ask: Ask = ask
     verify: bool = False
     """`transaction.partition.verification.enable`; brokers before 3.6 do not have it."""
+    level: TransactionVersion = ONE
+    """The cluster's `transaction.version` at first."""
+    last_epoch: int = LAST_EPOCH
 
     def sources(self, bundle: Bundle, bundles: int) -> list[TopicPartition]:
         """The source partitions of a bundle."""
@@ -193,7 +212,11 @@ def changed(pairs, key, value):
 def begin(setting: Setting) -> World:
     """The first state: nothing is written, and all owners ask for the bundle."""
     owners = tuple(new_owner(setting, bundles) for bundles in setting.owners)
-    return World(owners, setting.faults, brokers=Brokers(verify=setting.verify))
+    return World(
+        owners,
+        setting.faults,
+        brokers=Brokers(verify=setting.verify, level=setting.level, last_epoch=setting.last_epoch),
+    )
 
 
 def new_owner(setting: Setting, bundles: int) -> Owner:

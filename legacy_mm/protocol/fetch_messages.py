@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.model import TopicPartition
-from legacy_mm.protocol.message_reader import MessageReader, string
+from legacy_mm.protocol.message_reader import MessageReader
+from legacy_mm.protocol.message_writer import OLDER
 
 API_KEY = 1
 LOWEST, HIGHEST = 0, 11
@@ -105,7 +106,7 @@ def encode(version: int, options: FetchOptions, session: Session) -> bytes:
         topics.setdefault(want.partition.topic, []).append(want)
     out += _INT.pack(len(topics))
     for topic, wants in topics.items():
-        out += string(topic) + _INT.pack(len(wants))
+        out += OLDER.string(topic) + _INT.pack(len(wants))
         for want in wants:
             out += _INT.pack(want.partition.partition)
             if version >= _EPOCH_SINCE:
@@ -117,7 +118,7 @@ def encode(version: int, options: FetchOptions, session: Session) -> bytes:
     if version >= _SESSION_SINCE:
         out += _forgotten(session.forgotten)
     if version >= _RACK_SINCE:
-        out += string(options.rack)
+        out += OLDER.string(options.rack)
     return bytes(out)
 
 
@@ -125,7 +126,7 @@ def _forgotten(partitions: Iterable[TopicPartition]) -> bytes:
     topics: dict[str, list[bytes]] = {}
     for topic, number in partitions:
         topics.setdefault(topic, []).append(_INT.pack(number))
-    told = (string(topic) + _INT.pack(len(numbers)) + b"".join(numbers) for topic, numbers in topics.items())
+    told = (OLDER.string(topic) + _INT.pack(len(numbers)) + b"".join(numbers) for topic, numbers in topics.items())
     return _INT.pack(len(topics)) + b"".join(told)
 
 

@@ -1,4 +1,4 @@
-"""Reading Kafka's messages in their older encoding (fixed integers, 16-bit string lengths); nothing reads outside."""
+"""Reading Kafka's messages; nothing reads outside."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from legacy_mm.errors import CorruptRecords
 _INT16, _INT32, _INT64 = struct.Struct(">h"), struct.Struct(">i"), struct.Struct(">q")
 
 
+_MOST_VARINT = 5
+"""Bytes of the longest number of 32 bits."""
+
+
 class MessageReader:
-    """A position in the bytes of one message. Every method raises CorruptRecords where they do not suffice."""
+    """A position in the bytes of one message, in the older encoding: fixed integers, 16-bit string lengths.
+
+    Every method raises CorruptRecords where the bytes do not suffice.
+    """
 
     def __init__(self, body: memoryview) -> None:
         self._body = body
@@ -35,7 +42,7 @@ class MessageReader:
 
     def count(self) -> int:
         """Read the number of entries of an array; a null one has none."""
-        count = self.int32()
+        count = self._count()
         if count > len(self._body) - self._at:
             raise CorruptRecords(f"a message with {count} entries where {len(self._body) - self._at} bytes are left")
         return max(count, 0)
@@ -46,12 +53,21 @@ class MessageReader:
             yield self.text() or ""
 
     def text(self) -> str | None:
-        size = self.int16()
+        size = self._text_size()
         return None if size < 0 else bytes(self._take(size)).decode(errors="replace")
 
     def data(self) -> memoryview:
-        """Read bytes with a 32-bit length; null is empty."""
-        return self._take(max(self.int32(), 0))
+        """Read bytes; null is empty."""
+        return self._take(max(self._count(), 0))
+
+    def end_structure(self) -> None:
+        """Skip what may follow the fields that we know; nothing does in this encoding."""
+
+    def _count(self) -> int:
+        return self.int32()
+
+    def _text_size(self) -> int:
+        return self.int16()
 
     def _take(self, size: int) -> memoryview:
         begin, self._at = self._at, self._at + size
@@ -63,9 +79,29 @@ class MessageReader:
             raise CorruptRecords(f"a message of {len(self._body)} bytes that should have {self._at}")
 
 
-def string(text: str | None) -> bytes:
-    """Encode a string as messages hold it; None is null."""
-    if text is None:
-        return _INT16.pack(-1)
-    data = text.encode()
-    return _INT16.pack(len(data)) + data
+class FlexibleReader(MessageReader):
+    """The same in the encoding of flexible versions: each length is a varint, one more than it says, 0 is null.
+
+    Tagged fields end each structure.
+    """
+
+    def end_structure(self) -> None:
+        """Skip tagged fields."""
+        for _ in range(self._varint()):
+            self._varint()
+            self._take(self._varint())
+
+    def _count(self) -> int:
+        return self._varint() - 1
+
+    def _text_size(self) -> int:
+        return self._varint() - 1
+
+    def _varint(self) -> int:
+        number = 0
+        for place in range(_MOST_VARINT):
+            byte = self._take(1)[0]
+            number |= (byte & 0x7F) << 7 * place
+            if byte < 0x80:
+                return number
+        raise CorruptRecords(f"a number of more than {_MOST_VARINT} bytes in a message")

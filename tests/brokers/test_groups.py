@@ -36,8 +36,11 @@ def admin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, sourc
     if request.param != "as it is":
         asked = login.ask_versions
 
-        def versions(call: Any) -> dict[int, tuple[int, int]]:
-            return {api: (low, min(high, OLD.get(api, high))) for api, (low, high) in asked(call).items()}
+        def versions(call: Any) -> login.BrokerVersions:
+            known = asked(call).apis
+            return login.BrokerVersions(
+                {api: (low, min(high, OLD.get(api, high))) for api, (low, high) in known.items()}
+            )
 
         monkeypatch.setattr(login, "ask_versions", versions)
     return GroupAdmin("source", property_names.read_connection({"bootstrap.servers": source.bootstrap}))

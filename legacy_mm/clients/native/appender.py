@@ -273,7 +273,7 @@ class BatchAppender:
         if entry.damaged >= self.options.damaged:
             error = ErrorCode.INVALID_RECORD
         only_follows = entry.queue.recovering and error_codes.is_out_of_order(error)
-        final = error and not error_codes.is_retriable(error)
+        final = error and (not error_codes.is_retriable(error) or error in entry.queue.not_retried)
         if not only_follows and final and error_codes.needs_new_producer(error) and entry.queue.disputes(entry):
             entry.queue.hindered(error_codes.name(error), monotonic())
         elif not only_follows and (final or entry.attempts >= self.options.retries):
@@ -374,6 +374,11 @@ class BatchAppender:
             return None
         leader = self.cluster.leader(queue.partition)
         if leader is None:
+            if queue.not_retried and not queue.under_way:
+                problem = self.cluster.problem(queue.partition.topic)
+                if problem in queue.not_retried:
+                    self._refuse_next(queue, problem)
+                    return None
             queue.hindered("it has no leader", monotonic())
             self.cluster.stale()
             self.pause(queue)
@@ -396,10 +401,13 @@ class BatchAppender:
             return
         for queue in self._every_queue():
             if queue.pending and queue.pending[0].deadline <= now and not queue.under_way and queue.held is None:
-                queue.held = queue.pending.popleft()
-                queue.held.refusal = ErrorCode.REQUEST_TIMED_OUT
-                self._refused.append(queue.held)
-                self._settled.notify_all()
+                self._refuse_next(queue, ErrorCode.REQUEST_TIMED_OUT)
+
+    def _refuse_next(self, queue: PartitionQueue, code: int) -> None:
+        queue.held = queue.pending.popleft()
+        queue.held.refusal = code
+        self._refused.append(queue.held)
+        self._settled.notify_all()
 
 
 def _is_stuck(queue: PartitionQueue, now: float) -> bool:

@@ -206,7 +206,11 @@ class BrokerSender:
     def _send(self, entries: list[ProducerBatch]) -> None:
         options = self._owner.options
         link = self._usable_link() or self._connect()
-        version = link.connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
+        adding = entries[0].queue.adds_partitions
+        if adding and not link.connection.has(messages.API_KEY, messages.ADDING):
+            self._refuse(entries, ErrorCode.UNSUPPORTED_VERSION)
+            return
+        version = link.connection.version(messages.API_KEY, *messages.versions(adding=adding))
         if version < messages.ZSTD_SINCE:
             self._refuse_zstd(entries)
             if not entries:
@@ -224,7 +228,7 @@ class BrokerSender:
             link.under_way.append(request)
             self._receive_from(link)
         try:
-            link.connection.send(messages.API_KEY, version, segments)
+            link.connection.send(messages.API_KEY, version, segments, flexible=messages.is_flexible(version))
         except ConnectionLost as error:
             self._lost(error, self._take_back(link))
 
@@ -246,9 +250,12 @@ class BrokerSender:
         """Refuse what is compressed with zstd, in the place of a broker that does not know it, and take it out."""
         refused = [entry for entry in entries if entry.batch.header.codec is Codec.ZSTD]
         entries[:] = [entry for entry in entries if entry not in refused]
+        self._refuse(refused, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+    def _refuse(self, entries: Iterable[ProducerBatch], code: int) -> None:
+        """Refuse batches in the place of a broker that would not understand them."""
         with self._owner.lock:
-            for entry in refused:
-                code = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+            for entry in entries:
                 self._owner.failed(entry, messages.Appended(entry.queue.partition, code, -1, "", {}))
 
     def _encoded(self, entry: ProducerBatch, version: int) -> Bytes:

@@ -42,6 +42,7 @@ from legacy_mm.exactly_once.bundle_events import (
 )
 from legacy_mm.exactly_once.bundle_session import BundleSession, BundleState
 from legacy_mm.exactly_once.position_records import PositionsRecord
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_errors import Reaction, reaction_to
 from legacy_mm.exactly_once.txn_requests import (
     AddPartitionsToTxn,
@@ -172,6 +173,11 @@ class BundleOwner:
         return self._session.state
 
     @property
+    def version(self) -> TransactionVersion:
+        """The version of transactions since its last claim."""
+        return self._session.version
+
+    @property
     def is_over(self) -> bool:
         """Return True if it does nothing more."""
         return self._session.state is BundleState.OVER
@@ -292,7 +298,7 @@ class BundleOwner:
         if reaction in (Reaction.AGAIN, Reaction.FIND_COORDINATOR):
             self._client.appender.replace(refused, [(refused.batch, refused.opaque)])
         else:
-            self.handle(Answered(request, code))
+            self.handle(Answered(request, code, refused=frozenset({refused.queue.partition})))
         return True
 
     def _answered(self, request: Append, queue_: TransactionalQueue, offset: int = -1) -> None:
@@ -309,7 +315,8 @@ class BundleOwner:
             for each in self._queues.values():
                 each.on_settled = self._client.wake
         if before.state is BundleState.ENDING and session.state is not BundleState.ENDING:
-            self.doubtful += session.state is BundleState.RENEWING
+            if before.transaction is not None and session.state not in (BundleState.IDLE, BundleState.OVER):
+                self.doubtful += before.transaction.doubtful
             self._transaction_over()
         if before.producer and session.producer and session.producer != before.producer:
             for each in self._queues.values():
@@ -372,9 +379,10 @@ class BundleOwner:
     def _queue(self, partition: TopicPartition) -> TransactionalQueue:
         found = self._queues.get(partition)
         if found is None:
-            assert self._session.producer is not None, "no batch before InitProducerId"
+            producer, version = self._session.producer, self._session.version
+            assert producer is not None, "no batch before InitProducerId"
             in_flight = self._client.appender.options.in_flight
-            found = TransactionalQueue(partition, self.bundle.transactional_id, self._session.producer, in_flight)
+            found = TransactionalQueue(partition, self.bundle.transactional_id, producer, in_flight, version)
             if self.state is BundleState.CLOSING:
                 found.on_settled = self._client.wake
             self._queues[partition] = found

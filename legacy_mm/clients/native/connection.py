@@ -30,6 +30,7 @@ from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Bytes
+from legacy_mm.protocol.message_writer import FLEXIBLE
 
 _REQUEST_HEAD = struct.Struct(">ihhi")  # size, API, version, correlation id
 _RESPONSE_HEAD = struct.Struct(">ii")  # size, correlation id
@@ -93,8 +94,8 @@ def _connect(
     return connection
 
 
-def _versions(connection: Connection, silent: set[tuple[str, int]]) -> Mapping[int, tuple[int, int]]:
-    """Return the broker's API versions; those of 0.9 if it answers the next question instead.
+def _versions(connection: Connection, silent: set[tuple[str, int]]) -> login.BrokerVersions:
+    """Return what the broker speaks; as one of 0.9 if it answers the next question instead.
 
     A later broker may be slow, and asked as an old one it would leave out headers. But it answers in order.
     """
@@ -140,6 +141,7 @@ class Connection:
         self._excused = float("-inf")
         self._may_skip = False
         self._broker = BrokerVersionData(api_versions={})
+        self._features: Mapping[str, int] = {}
         self._users, self._closed, self._lock = 0, False, Lock()
 
     def __repr__(self) -> str:
@@ -164,9 +166,23 @@ class Connection:
         """Return True if the broker may end this login any moment."""
         return self.renew_before is not None and monotonic() >= self.renew_before
 
-    def knows(self, versions: Mapping[int, tuple[int, int]]) -> None:
-        """Set the broker's API versions: API -> lowest and highest version."""
-        self._broker = BrokerVersionData(api_versions=dict(versions))
+    def knows(self, versions: login.BrokerVersions) -> None:
+        """Set what the broker speaks."""
+        self._broker = BrokerVersionData(api_versions=dict(versions.apis))
+        self._features = versions.features
+
+    def level_now(self, feature: str) -> int:
+        """Ask for the finalized level of a feature of the cluster, and return it; 0: it has none.
+
+        Brokers tell what they speak at any time. Nothing else is on its way.
+        """
+        self.knows(login.ask_versions(self.call))
+        return self._features.get(feature, 0)
+
+    def has(self, api_key: int, version: int) -> bool:
+        """Return True if the broker knows this version of an API."""
+        lowest, highest = self._broker.api_versions.get(api_key, (0, -1))
+        return bool(lowest <= version <= highest)
 
     def version(self, api_key: int, lowest: int, highest: int) -> int:
         """Return the highest version within the range that the broker supports; raise UnsupportedVersion."""
@@ -175,14 +191,18 @@ class Connection:
             raise self._unsupported(api_key, f"{lowest} to {highest}")
         return int(min(highest, known[1]))
 
-    def send(self, api_key: int, version: int, segments: Sequence[Bytes], *, answered: bool = True) -> None:
-        """Write one request of a version without tagged fields, header first, without joining the segments.
+    def send(
+        self, api_key: int, version: int, segments: Sequence[Bytes], *, answered: bool = True, flexible: bool = False
+    ) -> None:
+        """Write one request, header first, without joining the segments.
 
-        `answered`: False where the broker sends no response. ConnectionLost: the request may or may not have arrived.
+        `answered`: False where the broker sends no response. `flexible`: the header has tagged fields, none here.
+        ConnectionLost: the request may or may not have arrived.
         """
         correlation_id = next(self._ids) % _IDS
-        size = _REQUEST_HEAD.size - _SIZE.size + len(self._client) + sum(map(len, segments))
-        head = _REQUEST_HEAD.pack(size, api_key, version, correlation_id) + self._client
+        client = self._client + FLEXIBLE.end if flexible else self._client
+        size = _REQUEST_HEAD.size - _SIZE.size + len(client) + sum(map(len, segments))
+        head = _REQUEST_HEAD.pack(size, api_key, version, correlation_id) + client
         self._send([head, *segments], _Asked(correlation_id, api_key, monotonic()) if answered else None)
 
     def receive(self) -> memoryview:

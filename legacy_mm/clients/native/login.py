@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka.errors import NoError, UnsupportedVersionError, for_code
 from kafka.protocol.admin import ListGroupsRequest
@@ -16,36 +16,49 @@ from legacy_mm.clients.native.connection_security import Mechanism
 from legacy_mm.errors import LegacyMMError
 
 Call = Callable[[Any], Any]
+
+
+class BrokerVersions(NamedTuple):
+    """The things that a broker tells about what it speaks."""
+
+    apis: Mapping[int, tuple[int, int]]
+    """API -> lowest and highest version."""
+    features: Mapping[str, int] = {}
+    """Finalized features of its cluster -> level; brokers before 2.7 tell none."""
+
+
 _NEWEST = 4
-OF_0_9: Mapping[int, tuple[int, int]] = {
-    0: (0, 1),  # Produce
-    1: (0, 1),  # Fetch
-    2: (0, 0),  # ListOffsets
-    3: (0, 0),  # Metadata
-    8: (0, 2),  # OffsetCommit
-    9: (0, 1),  # OffsetFetch
-    10: (0, 0),  # FindCoordinator
-    11: (0, 0),  # JoinGroup
-    12: (0, 0),  # Heartbeat
-    13: (0, 0),  # LeaveGroup
-    14: (0, 0),  # SyncGroup
-    15: (0, 0),  # DescribeGroups
-    16: (0, 0),  # ListGroups
-}
+OF_0_9 = BrokerVersions(
+    {
+        0: (0, 1),  # Produce
+        1: (0, 1),  # Fetch
+        2: (0, 0),  # ListOffsets
+        3: (0, 0),  # Metadata
+        8: (0, 2),  # OffsetCommit
+        9: (0, 1),  # OffsetFetch
+        10: (0, 0),  # FindCoordinator
+        11: (0, 0),  # JoinGroup
+        12: (0, 0),  # Heartbeat
+        13: (0, 0),  # LeaveGroup
+        14: (0, 0),  # SyncGroup
+        15: (0, 0),  # DescribeGroups
+        16: (0, 0),  # ListGroups
+    }
+)
 """The versions that brokers of 0.9 know, and do not tell: they do not answer when they are asked."""
 _MOST_ROUNDS = 20
 """The limit of questions and answers in one login; Kerberos needs the most, about four."""
 
 
-def ask_versions(call: Call) -> dict[int, tuple[int, int]]:
-    """Return API -> lowest and highest version that the broker knows."""
+def ask_versions(call: Call) -> BrokerVersions:
+    """Return what the broker speaks."""
     version = _NEWEST
     while True:
         answer = call(_about_us(version))
         known = {row.api_key: (int(row.min_version), int(row.max_version)) for row in answer.api_keys}
         error = for_code(answer.error_code)
         if error is NoError:
-            return known
+            return BrokerVersions(known, {row.name: row.max_version_level for row in answer.finalized_features or ()})
         highest = known.get(answer.API_KEY, (0, 0))[1]
         if error is not UnsupportedVersionError or highest >= version:
             raise ConnectionLost(f"the broker does not tell its API versions: {error.__name__}")

@@ -115,6 +115,10 @@ class PartitionQueue:
 
     transactional_id: str | None = None
     """The id of the transactions that its batches belong to; a Produce request names one at most."""
+    adds_partitions = False
+    """A Produce request adds the partition to the transaction; all queues of a transactional id do the same."""
+    not_retried: frozenset[int] = frozenset()
+    """Errors that are handed to the caller although a later try may succeed."""
     abandoned = False
     """True once nobody waits for its answers any more."""
 

@@ -1,6 +1,6 @@
 """The batches of a transaction's owner for one target partition. No socket, no thread, as its base.
 
-They are sent only while the coordinator knows that the partition is part of the transaction. What the log holds is
+They are sent only while the session says that the partition is part of the transaction. What the log holds is
 never asked: brokers remember an owner while its transaction is open, and afterwards from the marker on.
 """
 
@@ -9,19 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
+
+_NOT_ADDED = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
+"""AddPartitionsToTxn tells it, too, so the owner hears of it in either version."""
 
 
 class TransactionalQueue(PartitionQueue):
     """The way of one owner to one target partition."""
 
     def __init__(
-        self, partition: TopicPartition, transactional_id: str, producer: ProducerIdAndEpoch, in_flight: int
+        self,
+        partition: TopicPartition,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        in_flight: int,
+        version: TransactionVersion = TransactionVersion.ONE,
     ) -> None:
         """Create a queue; `in_flight` limits the batches in flight."""
         super().__init__(partition, producer, in_flight)
         self.transactional_id = transactional_id
+        self.adds_partitions = version.adds_partitions
+        if version.adds_partitions:
+            self.not_retried = _NOT_ADDED
         self.added = False
         """True while the partition is part of the open transaction."""
         self.doubtful = False

@@ -26,11 +26,20 @@ from legacy_mm.clients.native.connection_errors import (
     UnsupportedVersion,
 )
 from legacy_mm.clients.native.coordinator import TRANSACTION, coordinators
-from legacy_mm.clients.native.txn_protocol import CoordinatorRequest, answered, describe, described, message
+from legacy_mm.clients.native.txn_protocol import (
+    CoordinatorRequest,
+    answered,
+    describe,
+    described,
+    message,
+    version_at,
+)
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.exactly_once.bundle import state_partition
 from legacy_mm.exactly_once.bundle_events import Answered, First, Unanswered
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
+from legacy_mm.exactly_once.txn_requests import EndTxn, InitProducerId
 from legacy_mm.logs import events
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
@@ -273,20 +282,27 @@ class _Conversation:
             return not self._owner.is_idle(self)
         if request is None:
             return False
+        is_claim = isinstance(request, InitProducerId) and request.expected is None
         try:
             connection = self._usable()
+            version = version_at(connection) if is_claim else TransactionVersion.ONE
         except (ConnectionLost, ClusterUnreachable) as error:
             self._owner.not_sent(request, error)
             return True
         try:
             answer = connection.call(message(request, self._owner.timeout_ms))
+        except UnsupportedVersion:
+            if not isinstance(request, EndTxn):
+                raise
+            self._owner.came_back(request, Answered(request, ErrorCode.UNSUPPORTED_VERSION))
+            return True
         except ConnectionLost:
             self._connection = None
             connection.close()
             self._owner.cluster.stale()
             self._owner.came_back(request, Unanswered(request))
             return True
-        self._owner.came_back(request, answered(request, answer))
+        self._owner.came_back(request, answered(request, answer, version))
         if self._owner.hangs_untold(request.transactional_id):
             self._tell_of(request.transactional_id, connection)
         return True

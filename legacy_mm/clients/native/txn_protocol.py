@@ -1,4 +1,4 @@
-"""The requests of a transaction, and the answers, as messages of Kafka's protocol, for transaction version 1.
+"""The requests of a transaction, and the answers, as messages of Kafka's protocol.
 
 Produce has its own module: `protocol/produce_messages.py`.
 """
@@ -11,18 +11,23 @@ from kafka.protocol.admin import DescribeTransactionsRequest
 from kafka.protocol.producer.transaction import AddPartitionsToTxnRequest, EndTxnRequest, InitProducerIdRequest
 
 from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.connection import Connection
 from legacy_mm.exactly_once.bundle_events import Answered
+from legacy_mm.exactly_once.transaction_version import TransactionVersion, version_for
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.error_codes import ErrorCode
 
 CoordinatorRequest = InitProducerId | AddPartitionsToTxn | EndTxn
 
 _NO_PRODUCER = ProducerIdAndEpoch(-1, -1)
-_INIT, _ADD, _END = 5, 3, 4
-"""The newest versions. Later AddPartitionsToTxn are for brokers only, and EndTxn 5 is transaction version 2, whether or
-not the cluster has it.
-"""
+_INIT, _ADD = 5, 3
+"""The newest versions. Later AddPartitionsToTxn are for brokers only."""
+_ENDS_EPOCHS = 5
+_END = {TransactionVersion.ONE: (None, _ENDS_EPOCHS - 1), TransactionVersion.TWO: (_ENDS_EPOCHS, _ENDS_EPOCHS)}
+"""The oldest and the newest version. EndTxn 5 is transaction version 2, whether or not the cluster has it."""
+_FEATURE = "transaction.version"
 _EXPECTED_SINCE = 3
 """InitProducerId without its expected epoch would fence whoever is the owner."""
 _SHOWN = 5
@@ -49,13 +54,15 @@ def message(request: CoordinatorRequest, timeout_ms: int) -> Any:
                 v3_and_below_topics=_by_topic(partitions),
                 max_version=_ADD,
             )
-        case EndTxn(transactional_id, producer):
+        case EndTxn(transactional_id, producer, version):
+            oldest, newest = _END[version]
             return EndTxnRequest(
                 transactional_id=transactional_id,
                 producer_id=producer.producer_id,
                 producer_epoch=producer.epoch,
                 committed=True,
-                max_version=_END,
+                min_version=oldest,
+                max_version=newest,
             )
 
 
@@ -67,13 +74,32 @@ def _by_topic(partitions: frozenset[TopicPartition]) -> list[Any]:
     return [row(name=name, partitions=numbers) for name, numbers in topics.items()]
 
 
-def answered(request: CoordinatorRequest, answer: Any) -> Answered:
-    """Return what a broker's answer says."""
-    if isinstance(request, AddPartitionsToTxn):
-        return _added(request, answer)
-    if isinstance(request, InitProducerId) and not answer.error_code:
-        return Answered(request, 0, ProducerIdAndEpoch(answer.producer_id, answer.producer_epoch))
+def version_at(coordinator: Connection) -> TransactionVersion:
+    """Return the version of transactions that a coordinator's cluster speaks now; it is asked.
+
+    A level is finalized only when all brokers can do it, and the coordinator is one that shows it.
+    """
+    version = version_for(coordinator.level_now(_FEATURE))
+    needed = (produce_messages.API_KEY, produce_messages.ADDING), (EndTxnRequest.API_KEY, _ENDS_EPOCHS)
+    return version if all(coordinator.has(*each) for each in needed) else TransactionVersion.ONE
+
+
+def answered(
+    request: CoordinatorRequest, answer: Any, version: TransactionVersion = TransactionVersion.ONE
+) -> Answered:
+    """Return what a broker's answer says; `version`: what its cluster speaks, for a claim."""
+    match request:
+        case AddPartitionsToTxn():
+            return _added(request, answer)
+        case InitProducerId() if not answer.error_code:
+            return Answered(request, 0, _producer(answer), version=version)
+        case EndTxn(_, _, TransactionVersion.TWO) if not answer.error_code:
+            return Answered(request, 0, _producer(answer))
     return Answered(request, answer.error_code)
+
+
+def _producer(answer: Any) -> ProducerIdAndEpoch:
+    return ProducerIdAndEpoch(answer.producer_id, answer.producer_epoch)
 
 
 def _added(request: AddPartitionsToTxn, answer: Any) -> Answered:

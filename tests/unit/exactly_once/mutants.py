@@ -153,6 +153,7 @@ class KeepsId(BundleSession):
     """The producer id of before EndTxn, with the epoch of the new one."""
 
     def _on_commit(self, producer) -> Next:
+        assert self.producer is not None
         return super()._on_commit(ProducerIdAndEpoch(self.producer.producer_id, producer.epoch))
 
 

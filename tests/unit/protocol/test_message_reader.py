@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.errors import CorruptRecords
-from legacy_mm.protocol.message_reader import MessageReader, string
+from legacy_mm.protocol.message_reader import FlexibleReader, MessageReader
+from legacy_mm.protocol.message_writer import FLEXIBLE, OLDER
 
 
 def reader(*parts: bytes) -> MessageReader:
@@ -19,7 +20,11 @@ def reader(*parts: bytes) -> MessageReader:
 
 def test_fields_follow_each_other() -> None:
     read = reader(
-        struct.pack(">hiq", -2, 1 << 30, -(1 << 62)), string("größe"), string(None), struct.pack(">i", 2), b"ab"
+        struct.pack(">hiq", -2, 1 << 30, -(1 << 62)),
+        OLDER.string("größe"),
+        OLDER.string(None),
+        struct.pack(">i", 2),
+        b"ab",
     )
     assert (read.int16(), read.int32(), read.int64()) == (-2, 1 << 30, -(1 << 62))
     assert (read.text(), read.text(), bytes(read.data())) == ("größe", None, b"ab")
@@ -29,7 +34,7 @@ def test_fields_follow_each_other() -> None:
 
 @given(text=st.none() | st.text(max_size=200))
 def test_a_string_is_read_as_it_was_written(text: str | None) -> None:
-    assert reader(string(text)).text() == text
+    assert reader(OLDER.string(text)).text() == text
 
 
 def test_bytes_stay_where_they_are() -> None:
@@ -46,7 +51,7 @@ def test_null_is_empty() -> None:
 
 
 def test_the_caller_reads_the_rest_of_each_entry() -> None:
-    read = reader(struct.pack(">i", 2), string("a"), b"\x00\x01", string(None), b"\x00\x02")
+    read = reader(struct.pack(">i", 2), OLDER.string("a"), b"\x00\x01", OLDER.string(None), b"\x00\x02")
     assert [(name, read.int16()) for name in read.names()] == [("a", 1), ("", 2)]
 
 
@@ -84,3 +89,43 @@ def test_nothing_is_read_outside(body: bytes, steps: list[str]) -> None:
     except CorruptRecords:
         return
     assert taken <= len(body)
+
+
+# The encoding of flexible versions
+
+
+def flexible(*parts: bytes) -> FlexibleReader:
+    return FlexibleReader(memoryview(b"".join(parts)))
+
+
+@given(text=st.none() | st.text(max_size=200))
+def test_a_flexible_string_is_read_as_it_was_written(text: str | None) -> None:
+    assert flexible(FLEXIBLE.string(text)).text() == text
+
+
+def test_tagged_fields_are_skipped() -> None:
+    unknown = b"\x02" + b"\x00\x03abc" + b"\x81\x01\x00"  # tags 0 and 129
+    read = flexible(FLEXIBLE.count(1), FLEXIBLE.string("a"), unknown, FLEXIBLE.end, b"\x00\x07")
+    for name in read.names():
+        assert name == "a"
+        read.end_structure()
+    read.end_structure()
+    assert read.int16() == 7
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        (b"\xff\xff\xff\xff\xff\x01", FlexibleReader.end_structure),
+        (b"\xff\xff\xff\xff\x0f", FlexibleReader.end_structure),
+        (b"\x01\x00\x05ab", FlexibleReader.end_structure),
+        (b"\xff\xff\xff\xff\x0f", FlexibleReader.count),
+        (b"\x06abcd", FlexibleReader.text),
+        (b"\x80", FlexibleReader.data),
+    ],
+)
+def test_what_flexible_bytes_do_not_suffice_for_is_corrupt(
+    body: bytes, read: Callable[[FlexibleReader], object]
+) -> None:
+    with pytest.raises(CorruptRecords):
+        read(flexible(body))

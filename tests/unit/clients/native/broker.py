@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from socket import SHUT_WR, socket
 
 from legacy_mm.clients.native.connection import Connection
+from legacy_mm.clients.native.login import BrokerVersions
 from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer
 from legacy_mm.config import property_names
 
@@ -28,7 +29,7 @@ class Peer:
         connection = Connection(
             PlaintextTransportLayer(ours), "broker", 9092, 7, property_names.read_connection(properties)
         )
-        connection.knows({FETCH: (4, 17)})
+        connection.knows(BrokerVersions({FETCH: (4, 17)}))
         return cls(connection, theirs)
 
     def answers(self, *raw: bytes) -> None:

@@ -23,6 +23,7 @@ from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.broker_sender import BrokerSender, _Link, _Request
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost
+from legacy_mm.clients.native.login import BrokerVersions
 from legacy_mm.clients.native.partition_queue import PartitionQueue
 from legacy_mm.clients.native.topology import Broker
 from legacy_mm.clients.native.traffic import Traffic
@@ -150,7 +151,7 @@ class LocalCluster(FakeCluster):
         theirs.settimeout(SECONDS)
         self.peers.append(theirs)
         made = Connection(PlaintextTransportLayer(ours), "host", 9092, node, ConnectionSettings())
-        made.knows({produce_messages.API_KEY: (0, self.version)})
+        made.knows(BrokerVersions({produce_messages.API_KEY: (0, self.version)}))
         return made
 
 

@@ -19,6 +19,7 @@ from legacy_mm.clients.native import connection
 from legacy_mm.clients.native.connection import open_connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.connection_security import Security
+from legacy_mm.clients.native.login import BrokerVersions
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from tests.unit.clients.native.broker import FETCH, Peer, response
 
@@ -66,7 +67,7 @@ def test_many_requests_are_on_their_way_but_never_all(
 ) -> None:
     """A broker whose answers find no room in the socket reads no further requests."""
     monkeypatch.setattr(connection, "_ON_THEIR_WAY", room)
-    peer.connection.knows({HEARTBEAT: (0, 0)})
+    peer.connection.knows(BrokerVersions({HEARTBEAT: (0, 0)}))
     peer.answers(*(response(number, b"\0\0") for number in range(1, 51)))
     asked = []
 
@@ -206,7 +207,7 @@ def test_one_thread_at_a_time_compiles_a_codec(coding: str, monkeypatch: pytest.
         ours, theirs = socketpair()
         peer = Peer.beside(ours, theirs)
         with closing(peer.connection), theirs:
-            peer.connection.knows({HEARTBEAT: (0, 0)})
+            peer.connection.knows(BrokerVersions({HEARTBEAT: (0, 0)}))
             peer.answers(response(1, b"\0\0"))
             errors.append(
                 peer.connection.call(HeartbeatRequest(group_id="g", generation_id=1, member_id="m")).error_code

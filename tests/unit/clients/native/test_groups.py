@@ -11,6 +11,7 @@ from kafka.protocol.admin import ListGroupsResponse
 
 from legacy_mm.clients.native import groups
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, reads_topics
+from legacy_mm.clients.native.login import BrokerVersions
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.model import TopicPartition
@@ -43,7 +44,7 @@ def test_what_is_a_consumer_group(protocol: str, kind: str | None, reads: bool) 
 
 def test_commits_do_not_wait_for_one_another(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Or the distance to the coordinator decides how many groups get theirs; this one answers when it knows all."""
-    peer.connection.knows({OFFSET_COMMIT: (7, 7)})
+    peer.connection.knows(BrokerVersions({OFFSET_COMMIT: (7, 7)}))
     cluster = SimpleNamespace(connect=lambda node: peer.connection, close=lambda: None)
     monkeypatch.setattr(groups, "Cluster", lambda properties, timeout: cluster)
     monkeypatch.setattr(groups, "coordinators", lambda cluster, names: [(name, 0, 1) for name in names])

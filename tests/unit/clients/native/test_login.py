@@ -11,7 +11,7 @@ from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanism
 
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.native.connection_security import Security
-from legacy_mm.clients.native.login import ask_versions, authenticate
+from legacy_mm.clients.native.login import BrokerVersions, ask_versions, authenticate
 from legacy_mm.config import property_names
 
 API_VERSIONS = 18
@@ -20,7 +20,8 @@ PASSWORD = "the-password"
 
 def versions(error: int, highest: int) -> Any:
     row = SimpleNamespace(api_key=API_VERSIONS, min_version=0, max_version=highest)
-    return SimpleNamespace(error_code=error, api_keys=[row], API_KEY=API_VERSIONS)
+    finalized = [SimpleNamespace(name="transaction.version", max_version_level=2)]
+    return SimpleNamespace(error_code=error, api_keys=[row], finalized_features=finalized, API_KEY=API_VERSIONS)
 
 
 def broker(*answers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
@@ -37,7 +38,7 @@ def broker(*answers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
 
 def test_an_old_broker_is_asked_again_in_its_own_version() -> None:
     asked, call = broker(versions(UnsupportedVersionError.errno, 2), versions(0, 2))
-    assert ask_versions(call) == {API_VERSIONS: (0, 2)}
+    assert ask_versions(call) == BrokerVersions({API_VERSIONS: (0, 2)}, {"transaction.version": 2})
     assert [request.API_VERSION for request in asked] == [4, 2]
 
 

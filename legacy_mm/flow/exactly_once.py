@@ -27,6 +27,7 @@ from legacy_mm.exactly_once.position_records import (
     read_bundle,
 )
 from legacy_mm.exactly_once.positions_topic import FoundTopic, judge_topic, topic_to_create
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
@@ -97,16 +98,17 @@ class ExactlyOnceStart:
         # (2)
         require_topic(target, self._flow.positions_topic, deadline)
         # (3)
-        self._claim_flow(source.cluster_id(deadline), deadline)
+        version = self._claim_flow(source.cluster_id(deadline), deadline)
         # (4)
         for risk in risks(target, copies, deadline):
             events.emit(events.POSITIONS_AT_RISK, what=risk)
-        events.emit(events.EXACTLY_ONCE, topic=self._flow.positions_topic, seconds=f"{self._asked.interval:g}")
+        seconds = f"{self._asked.interval:g}"
+        events.emit(events.EXACTLY_ONCE, topic=self._flow.positions_topic, seconds=seconds, version=version.value)
 
-    def _claim_flow(self, cluster: str, deadline: Deadline) -> None:
+    def _claim_flow(self, cluster: str, deadline: Deadline) -> TransactionVersion:
         flow = self._flow
         with closing(BundleRuns(self._settings.target.client, self._asked.transaction_timeout)) as runs:
-            runs.run(flow.bundle(FLOW), _FlowRecord(flow, cluster), deadline)
+            return runs.run(flow.bundle(FLOW), _FlowRecord(flow, cluster), deadline)
 
 
 def risks(target: NativeAdmin, copies: Set[str], deadline: Deadline) -> Sequence[str]:

@@ -270,8 +270,8 @@ NOT_COPIED = Event(
 EXACTLY_ONCE = Event(
     "exactly-once",
     logging.INFO,
-    "Exactly once: records and positions are committed at the target every {seconds} s, positions in topic {topic}; "
-    "readers must set isolation.level=read_committed",
+    "Exactly once: records and positions are committed at the target every {seconds} s, positions in topic {topic}, by "
+    "transaction version {version}; readers must set isolation.level=read_committed",
 )
 POSITIONS_AT_RISK = Event("positions-at-risk", logging.WARNING, "Exactly once: {what}")
 TRANSACTION_HANGS = Event(

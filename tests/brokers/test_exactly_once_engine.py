@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,14 +14,41 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from tests.fixtures.copying import PATIENCE, Start
+from tests.fixtures.exactly_once import formatted
 
 pytestmark = pytest.mark.brokers
 GROUP = "g"
 COMMITTED = "read_committed"
 RECORDS = 100_000
+
+
+@pytest.fixture(scope="module")
+def target_1(module_clusters: Callable[..., Cluster]) -> Cluster:
+    """A current broker whose cluster has not finalized transaction version 2."""
+    return module_clusters(format_options=formatted(TransactionVersion.ONE))
+
+
+@pytest.fixture(scope="module")
+def target_2(module_clusters: Callable[..., Cluster]) -> Cluster:
+    """One whose cluster has."""
+    return module_clusters(format_options=formatted(TransactionVersion.TWO))
+
+
+@pytest.fixture(params=TransactionVersion, ids=lambda version: f"version {version:d}")
+def version(request: pytest.FixtureRequest) -> TransactionVersion:
+    made: TransactionVersion = request.param
+    return made
+
+
+@pytest.fixture
+def target(request: pytest.FixtureRequest, version: TransactionVersion) -> Any:
+    """One of each version."""
+    return request.getfixturevalue("target_1" if version is TransactionVersion.ONE else "target_2")
 
 
 @pytest.fixture
@@ -51,13 +79,21 @@ def settings(name: str, target: Cluster) -> ExactlyOnceSettings:
 
 
 def test_all_records_once(
-    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
+    source: Cluster,
+    target: Cluster,
+    version: TransactionVersion,
+    name: str,
+    settings: ExactlyOnceSettings,
+    start_copying: Start,
 ) -> None:
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, 4)
     load(source.bootstrap, name, 10_000, 100)
     copying = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
     copying.wait_safe(10_000)
+    delivery = copying.engine.delivery
+    assert isinstance(delivery, ExactlyOnce)
+    assert {bundle.owner.version for bundle in delivery._numbers.values()} == {version}
     assert copying.stop() == {}
     assert_once(source, target, name)
     assert sum(end_offsets(target.bootstrap, name).values()) > 10_000, "no markers, no transactions"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from confluent_kafka import Producer
@@ -15,6 +15,9 @@ from compat.laboratory.ports import LOOPBACK
 from compat.laboratory.raw_request import ask
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol import produce_messages
+from legacy_mm.protocol.message_writer import FLEXIBLE, OLDER
 from legacy_mm.protocol.record_batch import ProducerStamp
 from tests.unit.protocol.batches import NOW, Row, build
 
@@ -23,11 +26,10 @@ SECONDS = 30.0
 TRANSACTIONS, ALL_REPLICAS = 1, -1
 NOT_YET = {7, 14, 15, 16, 19, 20, 51}
 """Codes after which the same request is sent again: a coordinator loads, or writes the markers still."""
-INVALID_PRODUCER_EPOCH = 47
-
-
-def string(text: str) -> bytes:
-    return struct.pack(">h", len(text)) + text.encode()
+INVALID_PRODUCER_EPOCH, PRODUCER_FENCED = 47, 90
+NO_TAGS = FLEXIBLE.end
+END_TXN_2_CODE = len(NO_TAGS) + 4
+"""Where an answer of version 2 has it: behind the header's tags and throttling."""
 
 
 class RawProducer:
@@ -43,7 +45,7 @@ class RawProducer:
 
     def init(self) -> int:
         """The epoch that the coordinator gives."""
-        answer = self._insist(Api.INIT_PRODUCER_ID, 1, string(self.name) + struct.pack(">i", 60_000), 4)
+        answer = self._insist(Api.INIT_PRODUCER_ID, 1, OLDER.string(self.name) + struct.pack(">i", 60_000), 4)
         self.producer_id, self.epoch = struct.unpack_from(">qh", answer, 6)
         self.sequence = 0
         return self.epoch
@@ -55,7 +57,7 @@ class RawProducer:
         """One record."""
         stamp = ProducerStamp(self.producer_id, self.epoch, self.sequence)
         batch = build([Row(0, NOW, b"k", b"v")]).restamp(stamp, is_transactional=True).buffer
-        head = string(self.name) + struct.pack(">hi", ALL_REPLICAS, 30_000)
+        head = OLDER.string(self.name) + struct.pack(">hi", ALL_REPLICAS, 30_000)
         body = head + self._partition() + struct.pack(">i", len(batch)) + batch
         self.sequence += 1
         self._insist(Api.PRODUCE, 3, body, self.produced_code)
@@ -68,13 +70,13 @@ class RawProducer:
         self._insist(Api.END_TXN, 1, self._who() + b"\x00", 4)
 
     def _who(self) -> bytes:
-        return string(self.name) + struct.pack(">qh", self.producer_id, self.epoch)
+        return OLDER.string(self.name) + struct.pack(">qh", self.producer_id, self.epoch)
 
     def _partition(self) -> bytes:
-        return struct.pack(">i", 1) + string(self.topic) + struct.pack(">ii", 1, 0)
+        return struct.pack(">i", 1) + OLDER.string(self.topic) + struct.pack(">ii", 1, 0)
 
     def _coordinator_is_known(self) -> bool:
-        body = string(self.name) + struct.pack(">b", TRANSACTIONS)
+        body = OLDER.string(self.name) + struct.pack(">b", TRANSACTIONS)
         return code_at(ask(LOOPBACK, self.port, Api.FIND_COORDINATOR, 1, body, SECONDS), 4) == 0
 
     def _insist(self, api: int, version: int, body: bytes, place: int) -> bytes:
@@ -94,6 +96,29 @@ class RawProducer:
         return found
 
 
+class RawProducer2(RawProducer):
+    """So of transaction version 2: nothing is added, and each commit gives the next epoch."""
+
+    def __init__(self, port: int, transactional_id: str, topic: str) -> None:
+        super().__init__(port, transactional_id, topic)
+        self.produced_code = len(NO_TAGS) + 1 + 1 + len(topic) + 1 + 4
+
+    def produce(self) -> None:
+        """One record."""
+        stamp = ProducerStamp(self.producer_id, self.epoch, self.sequence)
+        batch = build([Row(0, NOW, b"k", b"v")]).restamp(stamp, is_transactional=True).buffer
+        place = TopicPartition(self.topic, 0)
+        segments = produce_messages.encode(produce_messages.ADDING, ALL_REPLICAS, 30_000, [(place, batch)], self.name)
+        self._insist(Api.PRODUCE, produce_messages.ADDING, NO_TAGS + b"".join(segments), self.produced_code)
+        self.sequence += 1
+
+    def commit(self) -> None:
+        who = FLEXIBLE.string(self.name) + struct.pack(">qh", self.producer_id, self.epoch)
+        answer = self._insist(Api.END_TXN, 5, NO_TAGS + who + b"\x01" + NO_TAGS, END_TXN_2_CODE)
+        self.producer_id, self.epoch = struct.unpack_from(">qh", answer, END_TXN_2_CODE + 2)
+        self.sequence = 0
+
+
 def code_at(answer: bytes, place: int) -> int:
     found: int = struct.unpack_from(">h", answer, place)[0]
     return found
@@ -102,6 +127,9 @@ def code_at(answer: bytes, place: int) -> int:
 CORRELATION_ID = 4
 END_TXN_CODE = CORRELATION_ID + 4
 """Where a held request's answer has its code: behind correlation id and throttling."""
+
+
+AnyProducer = TypeVar("AnyProducer", bound=RawProducer)
 
 
 @pytest.fixture
@@ -119,11 +147,20 @@ def cluster(request: pytest.FixtureRequest) -> Any:
 @pytest.fixture
 def producer(proxy: HoldingProxy, cluster: Any, topic: Callable[..., str]) -> RawProducer:
     """A producer behind the proxy, whose topic is there."""
-    name = topic("held")
+    return behind(proxy, cluster, topic("held"), RawProducer)
+
+
+@pytest.fixture
+def producer_2(proxy: HoldingProxy, target: Any, topic: Callable[..., str]) -> RawProducer2:
+    """So one of version 2."""
+    return behind(proxy, target, topic("held"), RawProducer2)
+
+
+def behind(proxy: HoldingProxy, cluster: Any, name: str, kind: type[AnyProducer]) -> AnyProducer:
     create_topic(cluster.bootstrap, name, partitions=1)
     wait_until(lambda: end_offsets(cluster.bootstrap, name) == {0: 0}, SECONDS, "its leader")
     port = int(cluster.bootstrap.rpartition(":")[2])
-    return RawProducer(proxy.before(port)[1], name, name)
+    return kind(proxy.before(port)[1], name, name)
 
 
 def committed(cluster: Any, producer: RawProducer) -> int:
@@ -197,6 +234,54 @@ def test_late_partitions_open_an_empty_transaction(proxy: HoldingProxy, producer
     late.deliver()
     assert (late.delivered, producer.init()) == (1, 2)
     assert committed(cluster, producer) == 1
+
+
+def test_version_2_refuses_a_late_batch_of_an_earlier_epoch(
+    proxy: HoldingProxy, producer_2: RawProducer2, target: Any
+) -> None:
+    producer_2.init()
+    late = proxy.hold(Api.PRODUCE, client="^legacy_mm-testbed$", containing=producer_2.topic.encode())
+    with pytest.raises(OSError):
+        producer_2.produce()
+    producer_2.produce()
+    producer_2.commit()
+    producer_2.produce()
+    assert code_at(late.deliver(), CORRELATION_ID + producer_2.produced_code) == INVALID_PRODUCER_EPOCH
+    producer_2.commit()
+    wait_until(lambda: committed(target, producer_2) == 2, SECONDS, "both transactions")
+    assert (producer_2.epoch, late.delivered) == (2, 1)
+
+
+def test_version_2_refuses_a_late_end_of_an_earlier_epoch(
+    proxy: HoldingProxy, producer_2: RawProducer2, target: Any
+) -> None:
+    producer_2.init()
+    producer_2.produce()
+    late = proxy.hold(Api.END_TXN)
+    with pytest.raises(OSError):
+        producer_2.commit()
+    producer_2.commit()
+    producer_2.produce()
+    assert code_at(late.deliver(), CORRELATION_ID + END_TXN_2_CODE) == PRODUCER_FENCED
+    assert committed(target, producer_2) == 1
+    producer_2.commit()
+    wait_until(lambda: committed(target, producer_2) == 2, SECONDS, "both transactions")
+
+
+def test_version_2_answers_a_repeated_commit_with_the_same_epoch(
+    proxy: HoldingProxy, producer_2: RawProducer2, target: Any
+) -> None:
+    producer_2.init()
+    producer_2.produce()
+    proxy.lose_answer(Api.END_TXN)
+    with pytest.raises(OSError):
+        producer_2.commit()
+    wait_until(lambda: committed(target, producer_2) == 1, SECONDS, "the commit")
+    producer_2.commit()
+    assert producer_2.epoch == 1
+    producer_2.produce()
+    producer_2.commit()
+    wait_until(lambda: committed(target, producer_2) == 2, SECONDS, "both transactions")
 
 
 def test_a_late_batch_that_comes_by_itself(proxy: HoldingProxy, producer: RawProducer, cluster: Any) -> None:

@@ -6,6 +6,7 @@ had on their way to a broker may still arrive, as it may then.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from legacy_mm.exactly_once.bundle_events import (
     Unanswered,
 )
 from legacy_mm.exactly_once.bundle_session import BundleSession, Purpose
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import (
     AddPartitionsToTxn,
     Append,
@@ -39,10 +41,11 @@ from legacy_mm.exactly_once.txn_requests import (
     TxnRequest,
 )
 from tests.fixtures.copying import Start
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines, named
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines, formatted, named
 
 pytestmark = pytest.mark.faults
 RECORDS = 2_000
+TWO = TransactionVersion.TWO
 SETTINGS = {"fence": {"transaction_timeout": 6.0}, "stop": {"interval": 2.0}}
 """By the way that leads to a point: a transaction is given up soon, or is open when the stop comes."""
 
@@ -157,6 +160,17 @@ POINTS = {
     "stop, over": Point(is_a("does", End), "stop"),
 }
 IN_THE_SUITE = {"claim appended", "adoption not committed", "EndTxn not sent", "EndTxn sent"}
+CASES = [
+    pytest.param(
+        version,
+        name,
+        marks=() if version is TWO and name in IN_THE_SUITE else pytest.mark.slow,
+        id=f"version {version:d}, {name}",
+    )
+    for version in TransactionVersion
+    for name in POINTS
+    if version is not TWO or not re.search("added|AddPartitions|renewal", name)
+]
 
 
 class Crash:
@@ -200,15 +214,20 @@ def proxy() -> Iterator[HoldingProxy]:
 
 
 @pytest.fixture(scope="module")
-def brokers(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
-    return module_clusters(advertise=proxy.before)
+def version(request: pytest.FixtureRequest) -> TransactionVersion:
+    made: TransactionVersion = request.param
+    return made
 
 
-@pytest.mark.parametrize(
-    "name", [each if each in IN_THE_SUITE else pytest.param(each, marks=pytest.mark.slow) for each in POINTS]
-)
+@pytest.fixture(scope="module")
+def brokers(version: TransactionVersion, proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
+    return module_clusters(advertise=proxy.before, format_options=formatted(version))
+
+
+@pytest.mark.parametrize(("version", "name"), CASES, indirect=["version"])
 def test_the_engine_dies(
     source: Any,
+    version: TransactionVersion,
     brokers: Cluster,
     proxy: HoldingProxy,
     topic: Callable[..., str],
@@ -227,7 +246,7 @@ def test_the_engine_dies(
             case "doubt":
                 proxy.lose_answer(Api.END_TXN, client="^first$")
             case "fence":
-                proxy.hold(Api.PRODUCE, client="^first$", containing=named(copy.topic), cut=False)
+                proxy.hold(Api.PRODUCE, client="^first$", containing=named(copy.topic, version), cut=False)
             case "stop":
                 before = copy.written()
                 wait_until(lambda: copy.written() > before + 4, PATIENCE, "more than markers in an open transaction")

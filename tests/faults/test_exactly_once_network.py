@@ -17,13 +17,15 @@ from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, RequestRule
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import bundle_owner
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from tests.fixtures.copying import Start
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines, named
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines, formatted, named
 from tests.unit.exactly_once.mutants import NeverRenews
 
 pytestmark = pytest.mark.faults
 RECORDS = 2_000
 INTERVAL = 0.2
+ONE, TWO = TransactionVersion
 FAULTS = ["lost", "unanswered", "late", "silent", "late_to_another", "late_from_the_dead"]
 
 
@@ -57,8 +59,16 @@ IN_THE_SUITE = {
     ("claim, InitProducerId", "late_from_the_dead"),
 }
 CASES = [
-    pytest.param(name, fault, marks=() if (name, fault) in IN_THE_SUITE else pytest.mark.slow, id=f"{name}: {fault}")
-    for name in MOMENTS
+    pytest.param(
+        version,
+        name,
+        fault,
+        marks=() if version is TWO and (name, fault) in IN_THE_SUITE else pytest.mark.slow,
+        id=f"version {version:d}, {name}: {fault}",
+    )
+    for version in TransactionVersion
+    for name, moment in MOMENTS.items()
+    if version is not TWO or not (moment.renews or moment.api is Api.ADD_PARTITIONS_TO_TXN)
     for fault in FAULTS
 ]
 
@@ -70,9 +80,15 @@ def proxy() -> Iterator[HoldingProxy]:
 
 
 @pytest.fixture(scope="module")
-def brokers(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
+def version(request: pytest.FixtureRequest) -> TransactionVersion:
+    made: TransactionVersion = request.param
+    return made
+
+
+@pytest.fixture(scope="module")
+def brokers(version: TransactionVersion, proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
     """Three, each behind the proxy."""
-    return module_clusters(brokers=3, advertise=proxy.before)
+    return module_clusters(brokers=3, advertise=proxy.before, format_options=formatted(version))
 
 
 @pytest.fixture
@@ -89,9 +105,10 @@ def make_engines(
     proxy.disarm()
 
 
-def arm(proxy: HoldingProxy, moment: Moment, fault: str, copy: CopiedOnce) -> RequestRule:
+def arm(proxy: HoldingProxy, moment: Moment, fault: str, copy: CopiedOnce, version: TransactionVersion) -> RequestRule:
     """Let it happen to the next such request of the first engine."""
-    about = {"": b"", "data": named(copy.topic), "positions": named(copy.flow.positions_topic)}[moment.about]
+    topic = {"data": copy.topic, "positions": copy.flow.positions_topic}.get(moment.about)
+    about = b"" if topic is None else named(topic, version)
     words: dict[str, Any] = {"client": "^first$", "containing": about}
     match fault:
         case "lost":
@@ -101,23 +118,23 @@ def arm(proxy: HoldingProxy, moment: Moment, fault: str, copy: CopiedOnce) -> Re
     return proxy.hold(moment.api, cut=fault in ("late", "late_to_another"), **words)
 
 
-@pytest.mark.parametrize(("name", "fault"), CASES)
+@pytest.mark.parametrize(("version", "name", "fault"), CASES, indirect=["version"])
 def test_a_request_is_lost_or_late(
-    proxy: HoldingProxy, make_engines: Callable[..., Engines], name: str, fault: str
+    version: TransactionVersion, proxy: HoldingProxy, make_engines: Callable[..., Engines], name: str, fault: str
 ) -> None:
     moment, engines = MOMENTS[name], make_engines()
     copy = engines.copy
     copy.load(RECORDS)
     rules: list[RequestRule] = []
     if moment.claims:
-        rules.append(arm(proxy, moment, fault, copy))
+        rules.append(arm(proxy, moment, fault, copy, version))
     impatient = {"request.timeout.ms": "2000"} if fault == "silent" else {}
     last = first = engines.start("first", **impatient)
     if not moment.claims:
         first.wait_reached(RECORDS)
         if moment.renews:
             rules.append(proxy.lose_answer(Api.END_TXN, client="^first$"))
-        rules.append(arm(proxy, moment, fault, copy))
+        rules.append(arm(proxy, moment, fault, copy, version))
     with copy.writing():
         wait_until(lambda: all(rule.applied for rule in rules) or first.over(), PATIENCE, "the request")
         if fault == "late_from_the_dead":
@@ -137,7 +154,12 @@ def test_a_request_is_lost_or_late(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("renews", [True, False], ids=["product", "without the renewal"])
+@pytest.mark.parametrize(
+    ("version", "renews"),
+    [(ONE, True), (ONE, False), (TWO, True)],
+    indirect=["version"],
+    ids=["product", "without the renewal", "version 2"],
+)
 def test_a_late_end_meets_an_open_transaction(
     proxy: HoldingProxy, make_engines: Callable[..., Engines], monkeypatch: pytest.MonkeyPatch, renews: bool
 ) -> None:

@@ -16,15 +16,17 @@ from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, LostAnswer
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.exactly_once.bundle import BUNDLES, FLOW, bundle_of
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.model import TopicPartition
 from tests.faults.mirrors import Mirrors
 from tests.faults.test_crash_points import kill
 from tests.faults.test_recovery import stop
 from tests.faults.test_zombies import send
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, named
+from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, formatted, named
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 RECORDS = 4_000
+TWO = TransactionVersion.TWO
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,15 @@ WAITS = {
 }
 IN_THE_SUITE = ("END_TXN", "worker", True)
 CASES = [
-    pytest.param(*case, marks=() if case == IN_THE_SUITE else pytest.mark.slow)
+    pytest.param(
+        version,
+        *case,
+        marks=() if version is TWO and case == IN_THE_SUITE else pytest.mark.slow,
+        id="-".join((f"version {version:d}", *map(str, case))),
+    )
+    for version in TransactionVersion
     for name, wait in WAITS.items()
+    if version is not TWO or not (wait.renews or wait.api is Api.ADD_PARTITIONS_TO_TXN)
     for killed in ("worker", "driver")
     for arrives in (False, True)
     if killed == "driver" or not (wait.source or wait.of == "flow")
@@ -70,9 +79,19 @@ def proxies() -> Iterator[tuple[HoldingProxy, HoldingProxy]]:
 
 
 @pytest.fixture(scope="module")
-def clusters(proxies: tuple[HoldingProxy, HoldingProxy], module_clusters: Callable[..., Cluster]) -> list[Cluster]:
+def version(request: pytest.FixtureRequest) -> TransactionVersion:
+    made: TransactionVersion = request.param
+    return made
+
+
+@pytest.fixture(scope="module")
+def clusters(
+    version: TransactionVersion,
+    proxies: tuple[HoldingProxy, HoldingProxy],
+    module_clusters: Callable[..., Cluster],
+) -> list[Cluster]:
     """Source and target."""
-    return [module_clusters(advertise=proxy.before) for proxy in proxies]
+    return [module_clusters(advertise=proxy.before, format_options=formatted(version)) for proxy in proxies]
 
 
 @pytest.fixture
@@ -90,32 +109,44 @@ def mirrors(
         proxy.disarm()
 
 
-def arm(proxies: tuple[HoldingProxy, HoldingProxy], wait: Wait, copy: CopiedOnce, *, arrives: bool) -> Any:
+def arm(
+    proxies: tuple[HoldingProxy, HoldingProxy],
+    wait: Wait,
+    copy: CopiedOnce,
+    version: TransactionVersion,
+    *,
+    arrives: bool,
+) -> Any:
     """Let the mirror wait for it for ever."""
     number = FLOW if wait.of == "flow" else bundle_of(TopicPartition(copy.topic, 0), BUNDLES)
     about = {
         "": b"",
-        "records": named(copy.topic),
-        "positions": named(copy.flow.positions_topic),
+        "records": named(copy.topic, version),
+        "positions": named(copy.flow.positions_topic, version),
     }.get(wait.of, copy.flow.bundle(number).transactional_id.encode())
     proxy = proxies[not wait.source]
     act: Callable[..., HeldRequest | LostAnswer] = proxy.lose_answer if arrives else proxy.hold
     return act(wait.api, containing=about, cut=False)
 
 
-@pytest.mark.parametrize(("name", "killed", "arrives"), CASES)
+@pytest.mark.parametrize(("version", "name", "killed", "arrives"), CASES, indirect=["version"])
 def test_killed_while_it_waits(
-    proxies: tuple[HoldingProxy, HoldingProxy], mirrors: Mirrors, name: str, killed: str, arrives: bool
+    version: TransactionVersion,
+    proxies: tuple[HoldingProxy, HoldingProxy],
+    mirrors: Mirrors,
+    name: str,
+    killed: str,
+    arrives: bool,
 ) -> None:
     copy, wait = mirrors.copy, WAITS[name]
     early = wait.of in ("flow", "bundle")
-    rule = arm(proxies, wait, copy, arrives=arrives) if early else None
+    rule = arm(proxies, wait, copy, version, arrives=arrives) if early else None
     tool = mirrors.start()
     if rule is None:
         mirrors.wait_copied()
         if wait.renews:
             proxies[1].lose_answer(Api.END_TXN)
-        rule = arm(proxies, wait, copy, arrives=arrives)
+        rule = arm(proxies, wait, copy, version, arrives=arrives)
     with copy.writing():
         wait_until(lambda: rule.applied, PATIENCE, "the request")
         if killed == "worker":

@@ -374,11 +374,10 @@ class BatchAppender:
             return None
         leader = self.cluster.leader(queue.partition)
         if leader is None:
-            if queue.not_retried and not queue.under_way:
-                problem = self.cluster.problem(queue.partition.topic)
-                if problem in queue.not_retried:
-                    self._refuse_next(queue, problem)
-                    return None
+            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if unknown in queue.not_retried and not queue.under_way and self._is_missing(queue.partition):
+                self._refuse_next(queue, unknown)
+                return None
             queue.hindered("it has no leader", monotonic())
             self.cluster.stale()
             self.pause(queue)
@@ -388,6 +387,11 @@ class BatchAppender:
             sender = self._senders[leader.node] = BrokerSender(self, leader.node)
         sender.line_up(queue)
         return sender
+
+    def _is_missing(self, partition: TopicPartition) -> bool:
+        """Return True if the cluster says that there is no such partition."""
+        problem, size = self.cluster.problem(partition.topic), self.cluster.partitions(partition.topic)
+        return problem == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or 0 < size <= partition.partition
 
     def _ask(self, question: Question) -> None:
         if self._inquiry is None:

@@ -18,6 +18,7 @@ from legacy_mm.errors import HostError
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import Discard, Owned, Timer
 from legacy_mm.exactly_once.position_records import PositionsRecord
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -59,8 +60,8 @@ class BundleRuns:
         self._appender.purge()
         self._cluster.close()
 
-    def run(self, bundle: Bundle, contents: RunContents, deadline: Deadline) -> None:
-        """Take the bundle, write what its contents want, and end the session.
+    def run(self, bundle: Bundle, contents: RunContents, deadline: Deadline) -> TransactionVersion:
+        """Take the bundle, write what its contents want, and end the session; return the version that it spoke.
 
         Raise HostError at the deadline, and what no later try can mend.
         """
@@ -76,6 +77,7 @@ class BundleRuns:
                 raise HostError(
                     f"transactional id {bundle.transactional_id} could not be claimed in time{self._why(bundle)}"
                 )
+        return owner.version
 
     def _turn(self, owner: BundleOwner) -> None:
         self._appender.wait_for_news(_LOOK_INTERVAL)

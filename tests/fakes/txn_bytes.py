@@ -47,6 +47,8 @@ RELEASES = {
 }
 FENCED_SINCE = Release(4, 2, 2, 0, 0)
 """Before, PRODUCER_FENCED is told as INVALID_PRODUCER_EPOCH."""
+VERSION_2 = Release(0, 0, 5, 12, 0)
+"""From here on a request is of transaction version 2."""
 
 
 def respond(brokers: Brokers, api_key: int, version: int, body: bytes) -> tuple[Brokers, bytes]:
@@ -99,9 +101,13 @@ def _add(brokers: Brokers, version: int, body: bytes) -> tuple[Brokers, Any]:
 
 
 def _end(brokers: Brokers, version: int, body: bytes) -> tuple[Brokers, Any]:
-    assert version <= 4, "version 5 is transaction version 2"
     asked = EndTxnRequest.decode(body, version=version)
     producer = (asked.producer_id, asked.producer_epoch)
+    if version >= VERSION_2.end:
+        assert asked.committed
+        brokers, error, following = brokers.commit_2(asked.transactional_id, producer)
+        number, epoch = following or (-1, -1)
+        return brokers, EndTxnResponse(error_code=error, producer_id=number, producer_epoch=epoch)
     brokers, error = brokers.end_txn(asked.transactional_id, producer, asked.committed)
     return brokers, EndTxnResponse(error_code=_told(error, version, FENCED_SINCE.end))
 
@@ -115,7 +121,11 @@ def _produce(brokers: Brokers, version: int, body: bytes) -> tuple[Brokers, Any]
     (record,) = list(batch)
     content: Hashable = record.value.decode()
     producer = (batch.producer_id, batch.producer_epoch)
-    brokers, error, offset = brokers.append(TopicPartition(topic, part.index), producer, batch.base_sequence, content)
+    place, sequence = TopicPartition(topic, part.index), batch.base_sequence
+    if version >= VERSION_2.produce:
+        brokers, error, offset = brokers.append_2(asked.transactional_id, place, producer, sequence, content)
+    else:
+        brokers, error, offset = brokers.append(place, producer, sequence, content)
     kind = ProduceResponse.TopicProduceResponse
     row = kind.PartitionProduceResponse(
         index=part.index,

@@ -154,7 +154,7 @@ class KeepsId(BundleSession):
 
     def _on_commit(self, producer) -> Next:
         assert self.producer is not None
-        return super()._on_commit(ProducerIdAndEpoch(self.producer.producer_id, producer.epoch))
+        return super()._on_commit(producer and ProducerIdAndEpoch(self.producer.producer_id, producer.epoch))
 
 
 class UsesNewIdAtOnce(BundleSession):

@@ -13,13 +13,14 @@ from legacy_mm.clients.native import txn_protocol
 from legacy_mm.exactly_once.bundle_events import Answered
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, Append, EndTxn, InitProducerId
 from legacy_mm.protocol import produce_messages
+from legacy_mm.protocol.message_writer import FLEXIBLE
 from legacy_mm.protocol.record_batch import ProducerStamp
 from tests.fakes import txn_bytes
 from tests.fakes.transactions import Brokers, Entry
-from tests.fakes.txn_bytes import RELEASES, Release
+from tests.fakes.txn_bytes import RELEASES, VERSION_2, Release
 from tests.unit.exactly_once.steps import Label, Step, Violation, check, is_done, steps
 from tests.unit.exactly_once.words import line
-from tests.unit.exactly_once.world import Ask, Faults, Message, Setting, begin
+from tests.unit.exactly_once.world import TWO, Ask, Faults, Message, Setting, begin
 from tests.unit.protocol.batches import NOW, Row, build
 
 PRODUCE = 0
@@ -30,6 +31,7 @@ RESPONSES: dict[type, Any] = {
 }
 MANY = Faults(claims=3, doubts=10, crashes=2, overdue=2, time_outs=2, expiries=1, moves=6)
 FAULTS = {"late", "unanswered", "crash", "overdue", "time-out", "expired", "level"}
+RELEASES_2 = [name for name, release in RELEASES.items() if release.end >= VERSION_2.end]
 MOST_STEPS = 3_000
 
 
@@ -43,9 +45,11 @@ def in_bytes(release: Release) -> Ask:
         request = message.request
         sent = txn_protocol.message(request, 60_000)
         version = min(sent._max_version, release[[InitProducerId, AddPartitionsToTxn, EndTxn].index(type(request))])
-        assert version >= (sent._min_version or 0)
+        assert version >= (sent._min_version or 0), "the release does not have this transaction version"
         brokers, body = txn_bytes.respond(brokers, sent.API_KEY, version, bytes(sent.encode(version=version)))
-        return brokers, txn_protocol.answered(request, RESPONSES[type(request)].decode(body, version=version))
+        return brokers, txn_protocol.answered(
+            request, RESPONSES[type(request)].decode(body, version=version), brokers.level
+        )
 
     def produce(brokers: Brokers, request: Append, sequence: int) -> tuple[Brokers, Answered]:
         text = repr(request.batch)
@@ -53,12 +57,15 @@ def in_bytes(release: Release) -> Ask:
         batch = build([Row(0, NOW, None, text.encode())]).restamp(
             ProducerStamp(*request.producer, sequence), is_transactional=True
         )
-        version = min(produce_messages.HIGHEST, release.produce)
+        adding = request.version.adds_partitions
+        version = min(produce_messages.versions(adding=adding)[1], release.produce)
+        assert version >= produce_messages.versions(adding=adding)[0], "the release does not add partitions"
         batches = [(request.partition, batch.buffer)]
         segments = produce_messages.encode(version, -1, 30_000, batches, request.transactional_id)
         asked = _named(brokers, lambda content: content if isinstance(content, bool) else repr(content))
         asked, body = txn_bytes.respond(asked, PRODUCE, version, b"".join(map(bytes, segments)))
-        ((appended,), _) = produce_messages.decode(version, memoryview(body))
+        header = FLEXIBLE.end if produce_messages.is_flexible(version) else b""
+        ((appended,), _) = produce_messages.decode(version, memoryview(header + body))
         brokers = _named(asked, lambda content: content if isinstance(content, bool) else contents[str(content)])
         return brokers, Answered(request, appended.error, offset=appended.base_offset)
 
@@ -85,7 +92,7 @@ class Walk(NamedTuple):
 def walk(seed: int, setting: Setting) -> Walk:
     """Walk until everything is copied, by one step after the other; faults are spread over the way."""
     dice = random.Random(seed)
-    name = dice.choice(list(RELEASES))
+    name = dice.choice(RELEASES_2 if setting.level is TWO else list(RELEASES))
     verify = name >= "3.6" and dice.random() < 0.7
     setting = replace(setting, verify=verify, whole=False, ask=in_bytes(RELEASES[name]))
     world, faults = begin(setting), 0

@@ -27,13 +27,17 @@ from legacy_mm.clients.native.login import BrokerVersions
 from legacy_mm.clients.native.partition_queue import PartitionQueue
 from legacy_mm.clients.native.topology import Broker
 from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.native.transactional_queue import TransactionalQueue
 from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer
 from legacy_mm.config.kafka_clients import ConnectionSettings, ProducerSettings, ProduceSettings
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
+from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.message_set import HeadersRefused, MessageSets
+from legacy_mm.protocol.message_writer import FLEXIBLE
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from tests.fakes.cluster import FakeCluster
@@ -349,3 +353,81 @@ def test_zstd_is_refused_in_the_place_of_a_broker_that_does_not_know_it(conversa
     assert decode(RecordBatch.read(memoryview(data)))[0].value == b"v"
     conversation.answer(number)
     assert conversation.acknowledged(1) == [(b"opaque", 7)]
+
+
+def in_a_transaction(conversation: Conversation, value: bytes, place: TopicPartition = PLACE) -> TransactionalQueue:
+    """One batch of transaction version 2, which may be sent."""
+    queue = TransactionalQueue(place, "id", ProducerIdAndEpoch(7, 3), 5, TransactionVersion.TWO)
+    queue.added = True
+    conversation.appender.follow(queue)
+    conversation.appender.append_to(queue, build([Row(0, NOW, b"k", value)]), value)
+    return queue
+
+
+def refused_by(conversation: Conversation) -> list[int]:
+    found: list[int] = []
+
+    def some() -> bool:
+        conversation.appender.tend()
+        found.extend(each.refusal for each in conversation.appender.take_refused())
+        return bool(found)
+
+    wait_until(some, SECONDS, "the refusal")
+    return found
+
+
+def test_a_batch_of_transaction_version_2_adds_its_partition(conversation: Conversation) -> None:
+    conversation.cluster.version = produce_messages.ADDING + 1
+    in_a_transaction(conversation, b"one")
+    wait_until(lambda: conversation._has(0), SECONDS, "the connection")
+    peer = conversation.cluster.peers[0]
+    (size,) = struct.unpack(">i", conversation._read(peer, 4))
+    request = conversation._read(peer, size)
+    api, version, number, client = struct.unpack(">hhih", request[:10])
+    assert (api, version, request[10 + client]) == (produce_messages.API_KEY, produce_messages.ADDING, 0)
+    read = ProduceRequest.decode(request[10 + client + 1 :], version=version)
+    (topic,) = read.topic_data
+    assert (read.transactional_id, topic.name) == ("id", PLACE.topic)
+    batch = RecordBatch.read(memoryview(bytes(topic.partition_data[0].records)))
+    assert batch.header.producer == (7, 3, 0)
+    kind: Any = ProduceResponse.TopicProduceResponse
+    row = kind.PartitionProduceResponse(
+        index=0, error_code=0, base_offset=9, log_append_time_ms=-1, log_start_offset=0, record_errors=[]
+    )
+    told = ProduceResponse(responses=[kind(name="t", partition_responses=[row])], throttle_time_ms=0, version=version)
+    peer.sendall(response(number, FLEXIBLE.end + bytes(told.encode(version=version))))
+    assert conversation.acknowledged(1) == [(b"one", 9)]
+
+
+def test_it_is_refused_in_the_place_of_an_older_broker(conversation: Conversation) -> None:
+    conversation.cluster.version = produce_messages.ADDING - 1
+    in_a_transaction(conversation, b"one")
+    assert refused_by(conversation) == [ErrorCode.UNSUPPORTED_VERSION]
+
+
+@pytest.mark.parametrize(
+    ("problem", "place"), [(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, PLACE), (None, TopicPartition("t", 4))]
+)
+def test_so_it_is_where_the_cluster_has_no_such_partition(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch, problem: int | None, place: TopicPartition
+) -> None:
+    """As AddPartitionsToTxn tells it in version 1."""
+    without_a_leader(conversation, monkeypatch, problem)
+    in_a_transaction(conversation, b"one", place)
+    assert refused_by(conversation) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+
+
+def test_a_partition_without_a_leader_waits_for_one(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_a_leader(conversation, monkeypatch, None)
+    queue = in_a_transaction(conversation, b"one")
+    assert queue.trouble is not None
+    assert conversation.appender.take_refused() == []
+
+
+def without_a_leader(conversation: Conversation, monkeypatch: pytest.MonkeyPatch, problem: int | None) -> None:
+    """The topic has four partitions, if it has no problem."""
+    monkeypatch.setattr(conversation.cluster, "leader", lambda _: None)
+    monkeypatch.setattr(conversation.cluster, "problem", lambda _: problem)
+    monkeypatch.setattr(conversation.cluster, "partitions", lambda _: 0 if problem else 4)

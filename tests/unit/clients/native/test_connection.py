@@ -61,6 +61,19 @@ def test_responses_come_in_the_order_of_the_requests(peer: Peer) -> None:
     assert bytes(peer.connection.receive()) == b"third"
 
 
+def test_a_broker_is_asked_what_its_cluster_has_finalized(peer: Peer) -> None:
+    """Each time: it may have changed since the login."""
+    row, feature = ApiVersionsResponse.ApiVersion, ApiVersionsResponse.FinalizedFeatureKey
+    for number, level in enumerate((1, 2), start=1):
+        told = ApiVersionsResponse(
+            api_keys=[row(api_key=FETCH, min_version=4, max_version=17)],
+            finalized_features=[feature(name="transaction.version", max_version_level=level, min_version_level=0)],
+        )
+        peer.end.sendall(response(number, bytes(told.encode(version=4))))
+        assert peer.connection.level_now("transaction.version") == level
+    assert [peer.connection.has(*each) for each in ((FETCH, 4), (FETCH, 18), (HEARTBEAT, 0))] == [True, False, False]
+
+
 @pytest.mark.parametrize(("room", "most"), [(1000, 49), (10, 1)])
 def test_many_requests_are_on_their_way_but_never_all(
     peer: Peer, room: int, most: int, monkeypatch: pytest.MonkeyPatch

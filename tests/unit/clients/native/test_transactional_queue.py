@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 from tests.unit.protocol.batches import NOW, Row, build
 
 PLACE = TopicPartition("t", 0)
@@ -69,3 +71,9 @@ def test_a_new_epoch_begins_at_sequence_0() -> None:
     queue.pending.append(ProducerBatch(queue, batch, None, len(batch.buffer), 0.0, float("inf")))
     queue.added = True
     assert queue.begin().batch.header.producer == (*NEXT, 0)
+
+
+def test_version_2_adds_its_partition_and_tells_where_that_is_not_possible() -> None:
+    one, two = (TransactionalQueue(PLACE, "id", FIRST, 5, version) for version in TransactionVersion)
+    assert (one.adds_partitions, two.adds_partitions) == (False, True)
+    assert (one.not_retried, two.not_retried) == (frozenset(), {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})

@@ -1,4 +1,4 @@
-"""Messages of transactions against the bytes of Kafka's own classes (3.9.1), in each version that we may use.
+"""Messages of transactions against the bytes of Kafka's own classes (4.3.0), in each version that we may use.
 
 `golden/txn.json` is what `golden/GoldenTxn.java` prints; run it with kafka-clients and slf4j-api on the class path.
 """
@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from kafka.protocol.metadata import FindCoordinatorResponse
+from kafka.protocol.producer.produce import ProduceRequest
 from kafka.protocol.producer.transaction import (
     AddPartitionsToTxnResponse,
+    EndTxnRequest,
     EndTxnResponse,
     InitProducerIdResponse,
 )
 
 from legacy_mm.clients.native import txn_protocol
+from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.coordinator import TRANSACTION, coordinators
 from legacy_mm.exactly_once.bundle_events import Answered
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
@@ -36,12 +40,14 @@ INIT = InitProducerId(ID, None)
 ADD = AddPartitionsToTxn(
     ID, SECOND, frozenset({MISSING, TopicPartition("orders", 0), TopicPartition("positions.internal", 7)})
 )
-END = EndTxn(ID, SECOND)
+END, END_2 = EndTxn(ID, SECOND), EndTxn(ID, SECOND, TransactionVersion.TWO)
+THIRD = ProducerIdAndEpoch(4711, 7)
 REQUESTS: dict[str, txn_protocol.CoordinatorRequest] = {
     "init": INIT,
     "init-expected": InitProducerId(ID, FIRST),
     "add": ADD,
     "end": END,
+    "end-2": END_2,
 }
 ANSWERS: dict[str, tuple[Any, Any]] = {
     "init-answer": (InitProducerIdResponse, Answered(INIT, producer=SECOND)),
@@ -52,12 +58,44 @@ ANSWERS: dict[str, tuple[Any, Any]] = {
     ),
     "end-answer": (EndTxnResponse, Answered(END)),
     "end-refused": (EndTxnResponse, Answered(END, E.PRODUCER_FENCED)),
+    "end-2-answer": (EndTxnResponse, Answered(END_2, producer=THIRD)),
+    "end-2-refused": (EndTxnResponse, Answered(END_2, E.PRODUCER_FENCED)),
 }
 
 
 def rows(names) -> list[tuple[str, int, bytes]]:
     split = [(*key.split(), text) for key, text in GOLDEN.items()]
     return [(name, int(version), bytes.fromhex(text)) for name, version, text in split if name in names]
+
+
+class Coordinator:
+    """A connection to one."""
+
+    def __init__(self, level: int, produce: int, end: int) -> None:
+        self._level, self._newest = level, {ProduceRequest.API_KEY: produce, EndTxnRequest.API_KEY: end}
+
+    def level_now(self, feature: str) -> int:
+        assert feature == "transaction.version"
+        return self._level
+
+    def has(self, api_key: int, version: int) -> bool:
+        return version <= self._newest[api_key]
+
+
+@pytest.mark.parametrize(
+    ("level", "produce", "end", "version"),
+    [(0, 13, 5, 1), (1, 13, 5, 1), (2, 13, 5, 2), (3, 13, 5, 2), (2, 11, 5, 1), (2, 12, 4, 1)],
+)
+def test_the_cluster_decides_about_the_version(level: int, produce: int, end: int, version: int) -> None:
+    """Its finalized level does, and a coordinator without the requests of version 2 does not have it."""
+    coordinator = cast(Connection, Coordinator(level, produce, end))
+    assert txn_protocol.version_at(coordinator) == version
+
+
+def test_a_claim_is_told_the_version() -> None:
+    answer = InitProducerIdResponse(error_code=0, producer_id=4711, producer_epoch=6)
+    told = txn_protocol.answered(INIT, answer, TransactionVersion.TWO)
+    assert told == Answered(INIT, producer=SECOND, version=TransactionVersion.TWO)
 
 
 @pytest.mark.parametrize(("name", "version", "data"), rows(REQUESTS))
@@ -74,7 +112,8 @@ def test_an_answer_is_what_java_wrote(name: str, version: int, data: bytes) -> N
 
 def test_versions_that_mean_something_else_are_never_used() -> None:
     """AddPartitionsToTxn 4 is for brokers, EndTxn 5 is of transaction version 2, InitProducerId 2 expects no epoch."""
-    for name, limits in {"init": (0, 5), "init-expected": (3, 5), "add": (None, 3), "end": (None, 4)}.items():
+    wanted = {"init": (0, 5), "init-expected": (3, 5), "add": (None, 3), "end": (None, 4), "end-2": (5, 5)}
+    for name, limits in wanted.items():
         message = txn_protocol.message(REQUESTS[name], 60_000)
         assert (message._min_version, message._max_version) == limits
     assert {max(version for each, version, _ in rows([name])) for name in ("init", "add", "end")} == {5, 3, 4}

@@ -11,14 +11,14 @@ import org.apache.kafka.common.message.AddPartitionsToTxnResponseData.AddPartiti
 import org.apache.kafka.common.protocol.Message;
 import org.apache.kafka.common.protocol.MessageUtil;
 
-/** Writes messages of transactions, in each version that clients of transaction version 1 use, as JSON on stdout. */
+/** Writes messages of transactions, in each version that clients of transaction versions 1 and 2 use, as JSON on stdout. */
 public class GoldenTxn {
     static final String ID = "mirror.g.f.7";
     static final List<String> rows = new ArrayList<>();
 
     static void write(String name, Message message, int first, int last) {
         for (int version = first; version <= last; version++) {
-            ByteBuffer bytes = MessageUtil.toByteBuffer(message, (short) version);
+            ByteBuffer bytes = MessageUtil.toByteBufferAccessor(message, (short) version).buffer();
             StringBuilder hex = new StringBuilder();
             while (bytes.hasRemaining()) hex.append(String.format("%02x", bytes.get()));
             rows.add("  \"" + name + " " + version + "\": \"" + hex + "\"");
@@ -51,8 +51,12 @@ public class GoldenTxn {
         write("add-refused", new AddPartitionsToTxnResponseData().setResultsByTopicV3AndBelow(results), 0, 3);
         write("end", new EndTxnRequestData().setTransactionalId(ID).setProducerId(4711).setProducerEpoch((short) 6)
             .setCommitted(true), 0, 4);
+        write("end-2", new EndTxnRequestData().setTransactionalId(ID).setProducerId(4711).setProducerEpoch((short) 6)
+            .setCommitted(true), 5, 5);
         write("end-answer", new EndTxnResponseData(), 0, 4);
+        write("end-2-answer", new EndTxnResponseData().setProducerId(4711).setProducerEpoch((short) 7), 5, 5);
         write("end-refused", new EndTxnResponseData().setErrorCode((short) 90), 0, 4);
+        write("end-2-refused", new EndTxnResponseData().setErrorCode((short) 90), 5, 5);
         write("find", new FindCoordinatorRequestData().setKey(ID).setKeyType((byte) 1), 1, 3);
         write("find", new FindCoordinatorRequestData().setCoordinatorKeys(List.of(ID)).setKeyType((byte) 1), 4, 4);
         System.out.println("{\n" + String.join(",\n", rows) + "\n}");

@@ -26,11 +26,11 @@ class Answered:
     producer: ProducerIdAndEpoch | None = None
     """InitProducerId's, and the one after an EndTxn that begins a new epoch."""
     version: TransactionVersion = TransactionVersion.ONE
-    """InitProducerId's: what the target speaks now."""
+    """InitProducerId's: the target speaks it now."""
     offset: int = -1
     """Append's: where the batch begins in the log; -1 is unknown."""
     refused: frozenset[TopicPartition] = frozenset()
-    """What an error about target partitions is about."""
+    """The target partitions that an error is about."""
 
 
 @dataclass(frozen=True, slots=True)

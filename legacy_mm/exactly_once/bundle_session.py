@@ -124,7 +124,7 @@ class BundleSession:
     state: BundleState = BundleState.IDLE
     producer: ProducerIdAndEpoch | None = None
     version: TransactionVersion = TransactionVersion.ONE
-    """What the target spoke at the last claim."""
+    """The target spoke it at the last claim."""
     positions: Positions = ()
     """The committed ones, as far as this owner knows."""
     transaction: Transaction | None = None

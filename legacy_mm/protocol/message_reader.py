@@ -61,7 +61,7 @@ class MessageReader:
         return self._take(max(self._count(), 0))
 
     def end_structure(self) -> None:
-        """Skip what may follow the fields that we know; nothing does in this encoding."""
+        """Read to the end of a structure whose fields are read; nothing follows them in this encoding."""
 
     def _count(self) -> int:
         return self.int32()
@@ -86,7 +86,7 @@ class FlexibleReader(MessageReader):
     """
 
     def end_structure(self) -> None:
-        """Skip tagged fields."""
+        """Read past the tagged fields: nobody needs them."""
         for _ in range(self._varint()):
             self._varint()
             self._take(self._varint())

@@ -38,7 +38,7 @@ class _Flexible:
     end = b"\0"
 
     def count(self, number: int) -> bytes:
-        """One more, seven bits a byte, the least significant first: 0 is null."""
+        """Encode one more, seven bits a byte, the least significant first: 0 is null."""
         left, written = number + 1, bytearray()
         while left > 0x7F:
             written.append(left & 0x7F | 0x80)

@@ -73,7 +73,7 @@ LARGE_2 = {
     **{name: replace(setting, level=TWO) for name, setting in LARGE.items()},
     "the version changes in doubt": Setting(Faults(claims=1, levels=1, doubts=1), (1,)),
     "the version changes back in doubt": Setting(Faults(claims=1, levels=1, doubts=1), (1,), level=TWO),
-    "the version changes and a time-out": Setting(Faults(claims=1, levels=1, time_outs=1, doubts=1), (1,)),
+    "the version changes and a time-out": Setting(Faults(claims=1, levels=1, time_outs=1), (1,)),
 }
 
 

@@ -231,13 +231,13 @@ class CopyEngine:
         piece = self._pieces.open(source, found.next_offset, parts + lone + self.delivery.parts, measured.counted)
         self.delivery.begin_piece(piece, targets)
         complete = all(self._append(topic, route, piece, measured.sized) for topic, route in found.routes)
-        self.delivery.end_piece(piece, sum(route.records for _, route in found.routes), complete=complete)
+        more = self.delivery.end_piece(piece, sum(route.records for _, route in found.routes), complete=complete)
         if not complete:
             return False
         self._read.carried(source, found.records, len(arrived.batch.buffer), found.next_offset)
         if found.failure is not None:
             raise found.failure
-        return self._exit is None or not self._exit.asked
+        return more and (self._exit is None or not self._exit.asked)
 
     def _append(self, topic: str, route: Route, piece: Piece, sized: Sized | None) -> bool:
         """Give the batches of a route to the appender; return False if a stop came before there was room for them."""

@@ -42,8 +42,11 @@ class Delivery(Protocol):
     def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
         """Send a batch of a piece; return False if that is too late."""
 
-    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> None:
-        """End a piece of so many source records; it is not complete if a stop came before there was room for it."""
+    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> bool:
+        """End a piece of so many source records; it is not complete if a stop came before there was room for it.
+
+        Return False if what was read behind it is read again later.
+        """
 
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Count what the target has, now or when it is committed."""
@@ -133,9 +136,10 @@ class AtLeastOnce:
         self._appender.append(target, batch, opaque)
         return True
 
-    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> None:
+    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> bool:
         """Count the records that were appended."""
         self.records += records
+        return complete
 
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Count it."""

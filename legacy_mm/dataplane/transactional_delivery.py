@@ -3,6 +3,10 @@
 A source partition is read from its committed position on, and only while its bundle takes pieces. What the target has
 acknowledged counts when its transaction is committed: until then it is kept here, and with a discarded transaction it
 is forgotten, as if it had never been read.
+
+A transaction that takes more than the target can take before its time-out is never committed, nor is the next one. So
+after one that was overdue the next takes half of it at most, and each that reaches its limit and is committed doubles
+it.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import socket
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from legacy_mm.clients.native import error_text
@@ -29,7 +34,7 @@ from legacy_mm.dataplane.claim_look import ClaimLooks
 from legacy_mm.dataplane.delivery import DeliveryServices
 from legacy_mm.errors import StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
-from legacy_mm.exactly_once.bundle_events import Discard, Owned
+from legacy_mm.exactly_once.bundle_events import Discard, Owned, Timer
 from legacy_mm.exactly_once.evidence import GroupOffset, SourceSide, mark, weigh
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.position_records import (
@@ -58,6 +63,8 @@ class _Uncommitted:
     """The content of an open transaction so far."""
 
     records: int = 0
+    size: int = 0
+    """Bytes of batches."""
     pieces: list[Piece] = field(default_factory=list)
     acknowledged: list[Acknowledged] = field(default_factory=list)
 
@@ -129,9 +136,9 @@ class ExactlyOnce:
         """Send a batch of a piece; return False if its transaction was given up."""
         return self._bundles[piece.partition].append(target, batch, opaque)
 
-    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> None:
+    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> bool:
         """End a piece; half of one is never committed."""
-        self._bundles[piece.partition].end_piece(records, complete=complete)
+        return self._bundles[piece.partition].end_piece(records, complete=complete)
 
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Keep what the target has until its transaction is committed."""
@@ -200,7 +207,7 @@ class ExactlyOnce:
         self.client.close()
 
     def _admits(self, partition: TopicPartition) -> bool:
-        return self._bundles[partition].owner.takes_pieces
+        return self._bundles[partition].takes_pieces
 
     def _wake(self) -> None:
         self.fetcher.wake()
@@ -233,6 +240,8 @@ class CopiedBundle:
         self._fenced: deque[float] = deque(maxlen=_MOST_FENCES)
         self._waits_since: float | None = None
         self._parked = False
+        self._most_size: float = inf
+        """Bytes that a transaction takes."""
         self._owner: BundleOwner | None = None
 
     @property
@@ -240,6 +249,11 @@ class CopiedBundle:
         """The owner at work."""
         assert self._owner is not None, "the bundle has not begun"
         return self._owner
+
+    @property
+    def takes_pieces(self) -> bool:
+        """Return True if a piece may be given to its transaction."""
+        return self.owner.takes_pieces and self.uncommitted.size < self._most_size
 
     def begin(self) -> None:
         """Ask for the bundle."""
@@ -251,19 +265,23 @@ class CopiedBundle:
         self.uncommitted.pieces.append(piece)
         self.owner.piece(piece.partition, piece.next_offset, targets)
 
-    def end_piece(self, records: int, *, complete: bool) -> None:
-        """End the piece; one that is not complete is never committed."""
+    def end_piece(self, records: int, *, complete: bool) -> bool:
+        """End the piece; one that is not complete is never committed. Return False if the transaction is full."""
         self.owner.busy = False
         if self.owner.epoch != self._epoch:
-            return
+            return False
         self.uncommitted.records += records
         if not complete:
             self.owner.give_up()
+        elif not self.takes_pieces:
+            self._park()
+        return complete and self.takes_pieces
 
     def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
         """Send a batch of the piece; return False if the transaction was given up."""
         if self.owner.epoch != self._epoch:
             return False
+        self.uncommitted.size += len(batch.buffer)
         self.owner.append(target, batch, opaque)
         return True
 
@@ -272,15 +290,19 @@ class CopiedBundle:
         if self._ask_at is not None and now >= self._ask_at:
             self._ask_at = None
             self._all.report(OwnershipAsked([self._number]))
-        if self.owner.takes_pieces:
+        if self.takes_pieces:
             self._waits_since = None
             self._unpark()
         elif self.owner.commits:
             self._waits_since = self._waits_since or now
-            if not self._parked and now - self._waits_since > _PARK_TIMEOUT:
-                self._parked = True
-                for partition in self._partitions:
-                    self._all.fetcher.hold(partition, self.owner.next(partition))
+            if now - self._waits_since > _PARK_TIMEOUT:
+                self._park()
+
+    def _park(self) -> None:
+        if not self._parked:
+            self._parked = True
+            for partition in self._partitions:
+                self._all.fetcher.hold(partition, self.owner.next(partition))
 
     def _unpark(self) -> None:
         if self._parked:
@@ -333,6 +355,8 @@ class CopiedBundle:
     def committed(self, positions: Positions) -> None:
         """Count what the transaction brought."""
         done, self.uncommitted = self.uncommitted, _Uncommitted()
+        if done.size >= self._most_size:
+            self._most_size *= 2
         self._fences = 0
         self._fenced.clear()
         self.committed_count += 1
@@ -347,6 +371,8 @@ class CopiedBundle:
         """Throw away all that was read and is not committed; raise StreamFailure if it happens over and over."""
         for acknowledged in self._all.appender.take_acknowledged():
             self._all.acknowledged(acknowledged)
+        if discard.why is Timer.OVERDUE and self.uncommitted.size:
+            self._most_size = min(self._most_size, self.uncommitted.size) / 2
         self.uncommitted = _Uncommitted()
         reason = discard.why.value if not discard.error else error_text.text(discard.error)
         events.emit(events.TRANSACTION_GIVEN_UP, bundle=self._number, reason=reason)

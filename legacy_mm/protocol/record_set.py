@@ -5,8 +5,9 @@
 
 Nothing is made for each batch before it is needed, and for little ones it never is: calls of a kernel check and join
 as many as follow one another. A Java producer with its default `batch.size` fills a batch with 16 KB: sixteen records
-of 1 KB. The legacy tool, too, made batches of its own. With `read_committed`, `CommittedOnly` has to see every
-transactional batch, control batches too, in order. What is in format 0 or 1 becomes batches here (`message_set.py`).
+of 1 KB. The legacy tool, too, made batches of its own. With `read_committed`, while an aborted transaction is among the
+answer's, `CommittedOnly` has to see every batch, in order. What is in format 0 or 1 becomes batches here
+(`message_set.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ from legacy_mm.protocol.record_batch import (
     LOG_APPEND_BIT,
     LOG_OVERHEAD,
     MAGIC,
-    TRANSACTIONAL_BIT,
     Header,
     RecordBatch,
     is_right,
@@ -195,6 +195,11 @@ class CommittedOnly:
         self._dead: set[int] = set()
         self._decompress = decompress
 
+    @property
+    def refuses_some(self) -> bool:
+        """Return True if a batch of an aborted transaction may come."""
+        return bool(self._to_come or self._dead)
+
     def admits(self, batch: RecordBatch) -> bool:
         """Return False for a batch of an aborted transaction. Control batches are admitted, and not data."""
         header = batch.header
@@ -259,9 +264,11 @@ class DataBatches:
         at = 0
         while at < len(record_set.data):
             if kernels.COMPILED:
-                joined, at = self._join(record_set, at, committed, most_bytes, opens=opens)
+                joined, after = self._join(record_set, at, committed, most_bytes, opens=opens)
                 if joined is not None:
                     yield joined
+                if after > at:
+                    at = after
                     continue
             batch = record_set.batch(at)
             if self._check_crcs:
@@ -281,21 +288,23 @@ class DataBatches:
         self, record_set: RecordSet, at: int, committed: CommittedOnly | None, most_bytes: int, *, opens: bool
     ) -> tuple[Arrived | None, int]:
         """Return the batches from this byte on as one, and where they end; None where fewer than two belong
-        together.
+        together. Then what ends later is a batch that is left out, of an aborted transaction.
         """
         data = record_set.data
         codec = Codec(data[at + _CODEC_AT] & CODEC_BITS)
         if codec is not Codec.NONE and not opens:
             return None, at
-        left_out = self._left_out | (TRANSACTIONAL_BIT if committed is not None else 0)
         found, little = self._found, most_bytes if self._joins_all else LITTLE_BYTES[codec]
         checked = _CHECKED_BYTES if self._check_crcs else 0
-        number, after = kernels.find_batches(data, at, codec, little, left_out, checked, most_bytes, found)
+        number, after = kernels.find_batches(data, at, codec, little, self._left_out, checked, most_bytes, found)
         places, begins, ends, crcs, offsets, last_deltas, *_ = found.columns
         for index in range(number if self._check_crcs else 0):
             if ends[index] - places[index] > checked and not is_right(crcs[index], data[places[index] : ends[index]]):
                 number, after = index, places[index]
                 break
+        if number and committed is not None and committed.refuses_some:
+            number = self._leave_out(record_set, committed, number)
+            at = places[0] if number else after
         if number < 2:
             return None, at
         opened, count = data, number
@@ -310,3 +319,15 @@ class DataBatches:
         header = Header.new(records, base_timestamp, max_timestamp)
         batch = seal(header._replace(base_offset=offsets[0], last_offset_delta=delta), out[:end])
         return Arrived(batch, codec), places[joined] if joined < number else after
+
+    def _leave_out(self, record_set: RecordSet, committed: CommittedOnly, number: int) -> int:
+        """Take the batches of aborted transactions out of the found ones; return the number of those that are left.
+
+        No marker lies between found batches, so a batch that is looked at again is judged the same.
+        """
+        columns = self._found.columns
+        kept = [index for index in range(number) if committed.admits(record_set.batch(columns[0][index]))]
+        for column in columns:
+            for to, index in enumerate(kept):
+                column[to] = column[index]
+        return len(kept)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from compat.laboratory.cluster import Cluster
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.proxy import Proxy
 from legacy_mm.audit.cluster_access import change_topic, create_topic, delete_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
@@ -19,12 +20,14 @@ from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from tests.fixtures.copying import PATIENCE, Start
-from tests.fixtures.exactly_once import formatted
+from tests.fixtures.exactly_once import CopiedOnce, Engines, formatted
 
 pytestmark = pytest.mark.brokers
 GROUP = "g"
 COMMITTED = "read_committed"
 RECORDS = 100_000
+BACKLOG, TOO_LARGE_TO_JOIN = 120, 70_000
+LINE_MS, SHORT_TIMEOUT = 150.0, 4.0
 
 
 @pytest.fixture(scope="module")
@@ -168,3 +171,30 @@ def test_positions_that_are_deleted_end_the_copying(
     wait_until(copying.over, PATIENCE, "its end")
     assert "legacy-mm exactly-once adopt takes the group's offset" in str(copying.error)
     assert len(read_all(target.bootstrap, name, isolation=COMMITTED)) == 1_000
+
+
+def test_a_transaction_takes_what_the_target_takes_in_time(
+    source: Cluster, module_clusters: Callable[..., Cluster], topic: Callable[..., str], start_copying: Start
+) -> None:
+    """Over a line on which a backlog takes several time-outs; what is read in an interval is soon more than enough."""
+    proxies: list[Proxy] = []
+
+    def advertise(port: int) -> tuple[str, int]:
+        proxies.append(Proxy(port))
+        return proxies[-1].address
+
+    far = module_clusters(advertise=advertise)
+    copy = CopiedOnce(source, far, topic("slow"), partitions=1)
+    engines = Engines(copy, start_copying, far.bootstrap_of(PROXIED), interval=0.2, transaction_timeout=SHORT_TIMEOUT)
+    copy.load(BACKLOG, size=TOO_LARGE_TO_JOIN)
+    for proxy in proxies:
+        proxy.delay(LINE_MS)
+    engine = engines.start("slow")
+    engine.wait_reached(BACKLOG)
+    assert copy.aborted() > 0, "all was taken in time, so the test shows nothing"
+    for proxy in proxies:
+        proxy.delay(0)
+    assert engine.stop() == {}
+    assert copy.differences() == []
+    for proxy in proxies:
+        proxy.close()

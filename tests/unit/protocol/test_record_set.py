@@ -298,7 +298,8 @@ def test_little_batches_come_as_one_however_many_they_are() -> None:
         (build(ROWS, base_offset=5), False, 2),
         (build([Row(0, NOW, None, bytes(500_000))], base_offset=13), False, 3),
         (in_transaction(2, 13), False, 1),
-        (in_transaction(2, 13), True, 3),
+        (in_transaction(2, 13), True, 1),
+        (in_transaction(1, 13), True, 1),
         (changed(build(ROWS, base_offset=13), producer_id=2), True, 1),
     ],
     ids=[
@@ -311,11 +312,41 @@ def test_little_batches_come_as_one_however_many_they_are() -> None:
         "large",
         "in a transaction",
         "in a transaction, read_committed",
+        "in a transaction that aborts, read_committed",
         "of an idempotent producer, read_committed",
     ],
 )
 def test_which_batches_belong_together(second: RecordBatch, committed: bool, count: int) -> None:
     assert len(data([THREE[0], second, THREE[2]], committed=committed)) == count
+
+
+@needs_compiled
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["data", "data", "data", "commit", "abort"])), max_size=40)
+)
+def test_what_is_joined_is_what_was_committed(steps: list[tuple[int, str]]) -> None:
+    """However transactions overlap: producers 1 to 3 write in them, and 4 does not."""
+    batches, wanted = list[RecordBatch](), list[int]()
+    open_: dict[int, list[int]] = {}
+    aborted: list[tuple[int, int]] = []
+    for offset, (producer, kind) in enumerate(steps):
+        if producer == 4:
+            batches.append(build(ROWS[:1], base_offset=offset))
+            wanted.append(offset)
+        elif kind == "data":
+            batches.append(in_transaction(producer, offset))
+            open_.setdefault(producer, []).append(offset)
+        else:
+            batches.append(marker(producer, offset, int(kind == "commit")))
+            offsets = open_.pop(producer, [])
+            if kind == "commit":
+                wanted += offsets
+            elif offsets:
+                aborted.append((producer, offsets[0]))
+    only = CommittedOnly(aborted, decompress)
+    wanted += [offset for offsets in open_.values() for offset in offsets]
+    found = [batch for batch, _ in DataBatches(decompress, check_crcs=True).of(record_set(*batches), only, MANY)]
+    assert [row.offset for row in seen(found)] == sorted(wanted)
 
 
 @needs_compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from compat.laboratory.schedule_report import AT_LEAST_ONCE, MIRROR_MAKER_2, ONCE
 from legacy_mm.audit.cluster_access import committed
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
@@ -36,7 +37,7 @@ class Mirrors:
     ) -> None:
         """Take the copies, the addresses for mirrors, and further options."""
         self.copy, self.once = copy, once
-        self.name = "exactly once" if once else "at least once"
+        self.name = ONCE if once else AT_LEAST_ONCE
         self.copies = (copy, *beside)
         self._options = options
         self._start, self._source, self._target = start, NamedKafka(source), target
@@ -119,7 +120,7 @@ class JavaMirrors(Mirrors):
     ) -> None:
         """`start` is called with the addresses and the topics."""
         super().__init__(copies[0], start, source, target, once=False, beside=copies[1:])
-        self.name = "MirrorMaker 2"
+        self.name = MIRROR_MAKER_2
         self._still = (0, Deadline.after(STILL_SECONDS))
 
     def start(self) -> ToolProcess:

@@ -30,7 +30,7 @@ _HEAD = """\
 # Fault scenarios
 
 Made by the tests (`LEGACY_MM_RECORD_FAULTS=1 .venv/bin/python -m pytest tests/faults -m ""`), do not edit. Numbers are
-those of `tests/faults/scenarios.py`; 5 is about exactly-once, which is not shipped.
+those of `tests/faults/scenarios.py`; 5 is about exactly once, which has [its own report](exactly-once.md).
 
 A tool's cell: tests that passed; records lost; records doubled, by the ledger, from the least to the most of these
 tests. Passed means that the tool did what is expected, losses included. A dash: the tests assert something else, or

@@ -1,4 +1,4 @@
-"""The fault scenarios that concern what is shipped: number, fault, what must come of it. Exactly-once rows come later.
+"""The fault scenarios: number, fault, what must come of it. 5, exactly once, is in compat/reports/exactly-once.md.
 
 `legacy` is what the legacy tool's contract says, which is what this tool must do without a flag; `flag` is what a flag
 of ours makes of it.

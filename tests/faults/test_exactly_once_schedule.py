@@ -8,7 +8,6 @@ A series: `LEGACY_MM_SCHEDULE_SEEDS=1,2,3 .venv/bin/python -m pytest tests/fault
 from __future__ import annotations
 
 import datetime
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -21,6 +20,7 @@ from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import HoldingProxy
 from compat.laboratory.ports import LOOPBACK
 from compat.laboratory.releases import CURRENT
+from compat.laboratory.schedule_report import ScheduleRun, written
 from compat.laboratory.tools import mirror_maker_2
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.ledger_produce import Workload
@@ -118,26 +118,25 @@ def play(mirrors: Mirrors, schedule: Schedule, seed: int) -> list[str]:
 def note(mirrors: Mirrors, schedule: Schedule, seed: int, found: list[str]) -> None:
     """Add a line to the results, if they are wanted."""
     verdicts = [copy.verdict() for copy in mirrors.copies]
-    row = {
-        "tool": mirrors.name,
-        "release": RELEASE,
-        "transaction_version": TRANSACTION_VERSION,
-        "seed": seed,
-        "seconds": SECONDS,
-        "faults": dict(sorted(schedule.done.items())),
-        "ended": schedule.ended,
-        "records": sum(copy.total for copy in mirrors.copies),
-        "given_up": sum(copy.aborted() for copy in mirrors.copies),
-        "lost": sum(verdict.count("lost") for verdict in verdicts),
-        "doubled": sum(verdict.count("duplicated") for verdict in verdicts),
-        "found": found,
-        "date": datetime.date.today().isoformat(),
-    }
-    line = json.dumps(row)
-    print(line)
+    run = ScheduleRun(
+        tool=mirrors.name,
+        release=RELEASE,
+        transaction_version=TRANSACTION_VERSION,
+        seed=seed,
+        seconds=SECONDS,
+        faults=dict(sorted(schedule.done.items())),
+        ended=schedule.ended,
+        records=sum(copy.total for copy in mirrors.copies),
+        given_up=sum(copy.aborted() for copy in mirrors.copies),
+        lost=sum(verdict.count("lost") for verdict in verdicts),
+        doubled=sum(verdict.count("duplicated") for verdict in verdicts),
+        found=found,
+        date=datetime.date.today().isoformat(),
+    )
+    print(written(run))
     if RESULTS:
         with Path(RESULTS).open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+            file.write(written(run))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,0 +1,149 @@
+"""Runs of `tests/faults/test_exactly_once_schedule.py`, and the report that is made of them.
+
+`.venv/bin/python -m compat.laboratory.schedule_report FILE...` adds the lines of these files to those of
+`compat/reports/exactly-once.jsonl`, and writes `exactly-once.md`. A run with the same seed takes another's place.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from compat.laboratory.checkout import CHECKOUT
+
+RUNS = CHECKOUT / "compat" / "reports" / "exactly-once.jsonl"
+REPORT = RUNS.with_suffix(".md")
+ONCE, AT_LEAST_ONCE, MIRROR_MAKER_2 = "exactly once", "at least once", "MirrorMaker 2"
+_TOOLS = (ONCE, AT_LEAST_ONCE, MIRROR_MAKER_2)
+_HEAD = """\
+# Exactly once under random faults
+
+Made by `.venv/bin/python -m compat.laboratory.schedule_report`, do not edit.
+
+A *seed* is a schedule of faults, one each 2 to 10 s, while two mirrors with two streams each copy three topics to three
+brokers: one topic with another number of partitions at the target, one compacted, and one of transactions of which a
+quarter abort. Sessions and transactions time out after 10 s. Producers write all the time. After the last fault
+everything is copied, both mirrors stop, and all this must hold:
+
+- the ledger of the source and a committed reader agree: nothing lost, doubled, altered, or out of order;
+- a reader that read all the time, librdkafka, our reader and Java's console consumer saw the same records in the same
+  order;
+- positions never went back, are past the last record, and no offset of the group is beyond them;
+- no transaction is open: each log ends where committed readers end, no coordinator has one (ListTransactions), no
+  producer in any partition (DescribeProducers), and `kafka-transactions.sh find-hanging` finds none. Brokers of 2.8
+  have neither the first nor the last of these requests.
+
+To repeat a series, in one command (`LEGACY_MM_SCHEDULE_TRANSACTION_VERSION=1` for brokers of 4.x without version 2):
+
+    LEGACY_MM_SCHEDULE_RELEASE=4.3.0 LEGACY_MM_SCHEDULE_SEEDS=1,2,3 LEGACY_MM_SCHEDULE_RESULTS=/tmp/runs.jsonl \\
+      .venv/bin/python -m pytest tests/faults/test_exactly_once_schedule.py -m ""
+
+*Given up* are copies that a reader of `read_uncommitted` sees beside those that count: without them a run would show
+nothing. *Ended* are mirrors that ended by themselves and were started anew, as a supervisor does. MirrorMaker 2 is that
+of Kafka 4.3.0 in dedicated mode, with `exactly.once.source.support=enabled`, `dedicated.mode.enable.internal.rest=true`
+and a source consumer of `read_committed`. Its runs, and those without `exactly.once`, are for comparison.
+"""
+_NOT_RUN = """\
+## Not run
+
+Faults at the source; more than two mirrors; two brokers gone for longer than 20 s; unclean elections, lost disks, and
+clocks that differ; topics that are deleted meanwhile; clients of transaction version 2, which do not exist yet.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRun:
+    """What one run of a schedule showed."""
+
+    tool: str
+    release: str
+    """Of the target."""
+    transaction_version: str
+    """Of the target; empty for its release's own."""
+    seed: int
+    seconds: float
+    faults: dict[str, int]
+    ended: int
+    records: int
+    given_up: int
+    lost: int
+    doubled: int
+    found: list[str]
+    """What is not as it must be."""
+    date: str
+
+    @property
+    def kind(self) -> tuple[int, str, str]:
+        """What it is summed with."""
+        return _TOOLS.index(self.tool), self.release, self.transaction_version
+
+
+def read_runs(files: Iterable[Path]) -> list[ScheduleRun]:
+    """Read runs, the last of each seed, in the order of the report."""
+    found: dict[tuple[tuple[int, str, str], int], ScheduleRun] = {}
+    for file in files:
+        for line in file.read_text("utf-8").splitlines():
+            run = ScheduleRun(**json.loads(line))
+            found[run.kind, run.seed] = run
+    return [found[key] for key in sorted(found)]
+
+
+def written(run: ScheduleRun) -> str:
+    """Format a run as a line."""
+    return json.dumps(asdict(run)) + "\n"
+
+
+def rendered(runs: Sequence[ScheduleRun]) -> str:
+    """Format the report: a row for each kind of run, then faults by their kind, then what was found."""
+    kinds = {run.kind: [each for each in runs if each.kind == run.kind] for run in runs}
+    heads = ["target", "transaction version", "mirror", "seeds", "seconds", "faults", "records", "ended", "given up"]
+    rows = [_row(each) for each in kinds.values()]
+    faults = {kind: sum((Counter(run.faults) for run in each), Counter[str]()) for kind, each in kinds.items()}
+    names = sorted({name for each in faults.values() for name in each})
+    titles = [" ".join(_title(each[0])) for each in kinds.values()]
+    by_kind = [[name, *(each[name] for each in faults.values())] for name in names]
+    parts = [
+        _HEAD,
+        _table([*heads, "lost", "doubled", "date"], rows),
+        "## Faults by their kind\n",
+        _table(["fault", *titles], by_kind),
+        _NOT_RUN,
+    ]
+    wrong = [run for run in runs if run.found]
+    if wrong:
+        lines = [f"- {' '.join(_title(run))}, seed {run.seed}: {'; '.join(run.found)}" for run in wrong]
+        parts.append("## What did not hold\n\n" + "\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def main(words: Sequence[str]) -> int:
+    """Add the runs of these files, and write the report."""
+    runs = read_runs([*([RUNS] if RUNS.exists() else []), *map(Path, words)])
+    RUNS.write_text("".join(map(written, runs)), "utf-8")
+    REPORT.write_text(rendered(runs), "utf-8")
+    return 0
+
+
+def _title(run: ScheduleRun) -> tuple[str, str, str]:
+    return run.release, run.transaction_version or "as released", run.tool
+
+
+def _row(runs: Sequence[ScheduleRun]) -> list[object]:
+    seconds = sorted({run.seconds for run in runs})
+    sums = [sum(getattr(run, name) for run in runs) for name in ("records", "ended", "given_up", "lost", "doubled")]
+    faults = sum(sum(run.faults.values()) for run in runs)
+    span = "-".join(f"{each:g}" for each in sorted({seconds[0], seconds[-1]}))
+    return [*_title(runs[0]), len(runs), span, faults, *(f"{each:,}" for each in sums), max(run.date for run in runs)]
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

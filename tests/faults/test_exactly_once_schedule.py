@@ -31,7 +31,9 @@ from tests.faults.schedule import Schedule
 from tests.fixtures.exactly_once import CopiedOnce
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-SEEDS = [int(text) for text in os.environ.get("LEGACY_MM_SCHEDULE_SEEDS", "1").split(",")]
+SEEDS = [int(text) for text in os.environ.get("LEGACY_MM_SCHEDULE_SEEDS", "1,2").split(",")]
+"""By default those that have failed: a transaction took more than the target took before its time-out."""
+OTHERS = SEEDS[:1] if "LEGACY_MM_SCHEDULE_SEEDS" not in os.environ else SEEDS
 SECONDS = float(os.environ.get("LEGACY_MM_SCHEDULE_SECONDS", "300"))
 RELEASE = os.environ.get("LEGACY_MM_SCHEDULE_RELEASE", CURRENT)
 TRANSACTION_VERSION = os.environ.get("LEGACY_MM_SCHEDULE_TRANSACTION_VERSION", "")
@@ -153,7 +155,7 @@ def test_a_random_schedule(
     assert play(mirrors, Schedule(seed, mirrors, cluster, proxy), seed) == []
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", OTHERS)
 def test_the_same_at_least_once(
     source: Any,
     cluster: Target,
@@ -194,7 +196,7 @@ def java_mirror(tmp_path: Path, new_port: Callable[[], int]) -> Iterator[Callabl
         process.kill_tree()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", OTHERS)
 def test_what_mirror_maker_2_shows(
     source: Any,
     cluster: Target,

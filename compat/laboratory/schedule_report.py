@@ -50,8 +50,9 @@ and a source consumer of `read_committed`. Its runs, and those without `exactly.
 _NOT_RUN = """\
 ## Not run
 
-Faults at the source; more than two mirrors; two brokers gone for longer than 20 s; unclean elections, lost disks, and
-clocks that differ; topics that are deleted meanwhile; clients of transaction version 2, which do not exist yet.
+Faults at the source; more than two mirrors; all brokers killed at once, which tears transactions in Kafka 4.3 itself
+([081](../../docs/decisions/081-an-engine-that-commits.md)): they are frozen instead; brokers that are away for longer
+than 20 s; lost disks, and clocks that differ; topics that are deleted meanwhile; clients of transaction version 2.
 """
 
 

@@ -27,6 +27,7 @@ GROUP = "g"
 COMMITTED = "read_committed"
 RECORDS = 100_000
 BACKLOG, TOO_LARGE_TO_JOIN = 120, 70_000
+ONE_BY_ONE = {"batch.size": "16384"}
 LINE_MS, SHORT_TIMEOUT = 150.0, 4.0
 
 
@@ -189,7 +190,7 @@ def test_a_transaction_takes_what_the_target_takes_in_time(
     copy.load(BACKLOG, size=TOO_LARGE_TO_JOIN)
     for proxy in proxies:
         proxy.delay(LINE_MS)
-    engine = engines.start("slow")
+    engine = engines.start("slow", **ONE_BY_ONE)
     engine.wait_reached(BACKLOG)
     assert copy.aborted() > 0, "all was taken in time, so the test shows nothing"
     for proxy in proxies:

@@ -26,9 +26,8 @@ pytestmark = pytest.mark.brokers
 GROUP = "g"
 COMMITTED = "read_committed"
 RECORDS = 100_000
-BACKLOG, TOO_LARGE_TO_JOIN = 120, 70_000
-ONE_BY_ONE = {"batch.size": "16384"}
-LINE_MS, SHORT_TIMEOUT = 150.0, 4.0
+BACKLOG, TOO_LARGE_TO_JOIN = 60, 500_000
+LINE_MS, SHORT_TIMEOUT = 200.0, 4.0
 
 
 @pytest.fixture(scope="module")
@@ -186,11 +185,11 @@ def test_a_transaction_takes_what_the_target_takes_in_time(
 
     far = module_clusters(advertise=advertise)
     copy = CopiedOnce(source, far, topic("slow"), partitions=1)
-    engines = Engines(copy, start_copying, far.bootstrap_of(PROXIED), interval=0.2, transaction_timeout=SHORT_TIMEOUT)
+    engines = Engines(copy, start_copying, far.bootstrap_of(PROXIED), interval=1.0, transaction_timeout=SHORT_TIMEOUT)
     copy.load(BACKLOG, size=TOO_LARGE_TO_JOIN)
     for proxy in proxies:
         proxy.delay(LINE_MS)
-    engine = engines.start("slow", **ONE_BY_ONE)
+    engine = engines.start("slow")
     engine.wait_reached(BACKLOG)
     assert copy.aborted() > 0, "all was taken in time, so the test shows nothing"
     for proxy in proxies:

@@ -75,6 +75,10 @@ class Mirrors:
         open_ = self.copy.unstable if self.once else lambda: self.copy.written() - self.committed()
         wait_until(lambda: open_() > BUSY, PATIENCE, "open transactions, or records without a commit")
 
+    def wait_begun(self) -> None:
+        """Wait until each topic has records at the target."""
+        wait_until(lambda: all(each.written() > 0 for each in self.copies), 2 * PATIENCE, "records of each topic")
+
     def wait_committed(self, count: int) -> None:
         """Wait until the group's offsets are so far."""
         wait_until(lambda: self.committed() >= count, PATIENCE, f"{count} committed records")
@@ -126,10 +130,6 @@ class JavaMirrors(Mirrors):
     def start(self) -> ToolProcess:
         """Start one."""
         return self._start(self._source.bootstrap, self._target, "|".join(each.topic for each in self.copies))
-
-    def wait_busy(self) -> None:
-        """Wait until each topic has records."""
-        wait_until(lambda: all(each.written() > 0 for each in self.copies), PATIENCE, "records at the target")
 
     def reached(self, wanted: dict[tuple[str, int], int]) -> bool:
         """Return True once nothing has come to the target for long; its offsets are its own matter."""

@@ -105,7 +105,7 @@ def play(mirrors: Mirrors, schedule: Schedule, seed: int) -> list[str]:
         with ExitStack() as writers:
             for copy in copies:
                 writers.enter_context(copy.writing())
-            mirrors.wait_busy()
+            mirrors.wait_begun()
             schedule.run(SECONDS)
         schedule.end()
         found = list[str]()

@@ -10,7 +10,7 @@ from legacy_mm.audit.cluster_access import committed
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
-from tests.faults.test_recovery import spark_jvm, workers
+from tests.faults.test_recovery import spark_jvm, stop, workers
 from tests.fixtures.clusters import NamedKafka
 from tests.fixtures.exactly_once import COMMITTED, PATIENCE, CopiedOnce
 
@@ -105,6 +105,10 @@ class Mirrors:
         else:
             assert self.copy.duplicates() > 0, "nothing is doubled, so the test shows nothing"
 
+    def stop(self, tool: ToolProcess) -> None:
+        """Stop one cleanly."""
+        stop(tool)
+
     def copying(self, tool: ToolProcess) -> list[int]:
         """Return the processes of a mirror that are at the source, beside its driver."""
         return [pid for pid in workers(tool, self._source) if pid != tool.pid]
@@ -137,6 +141,10 @@ class JavaMirrors(Mirrors):
         if written != self._still[0]:
             self._still = (written, Deadline.after(STILL_SECONDS))
         return self._still[1].expired()
+
+    def stop(self, tool: ToolProcess) -> None:
+        """Stop one, whatever its status is."""
+        tool.stop(PATIENCE)
 
     def copying(self, tool: ToolProcess) -> list[int]:
         """Return its process."""

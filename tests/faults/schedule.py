@@ -23,7 +23,6 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
 from tests.faults.mirrors import Mirrors
 from tests.faults.test_crash_points import kill
-from tests.faults.test_recovery import stop
 from tests.faults.test_zombies import send
 from tests.fixtures.exactly_once import PATIENCE
 
@@ -88,7 +87,7 @@ class Schedule:
 
         wait_until(copied, QUIET_SECONDS, f"the commit of {wanted}")
         for tool in self._tools:
-            stop(tool)
+            self._mirrors.stop(tool)
 
     def _pause(self, least: float, longest: float) -> None:
         threading.Event().wait(self._dice.uniform(least, longest))
@@ -124,7 +123,7 @@ class Schedule:
 
     def _stop_mirror(self) -> None:
         tool = self._one()
-        stop(tool)
+        self._mirrors.stop(tool)
         self._replace(tool)
 
     def _freeze(self, least: float, longest: float) -> None:

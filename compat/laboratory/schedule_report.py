@@ -35,7 +35,7 @@ everything is copied, both mirrors stop, and all this must hold:
 - positions never went back, are past the last record, and no offset of the group is beyond them;
 - no transaction is open: each log ends where committed readers end, no coordinator has one (ListTransactions), no
   producer in any partition (DescribeProducers), and `kafka-transactions.sh find-hanging` finds none. Brokers of 2.8
-  have neither the first nor the last of these requests.
+  do not know ListTransactions, which the last needs, too.
 
 To repeat a series, in one command (`LEGACY_MM_SCHEDULE_TRANSACTION_VERSION=1` for brokers of 4.x without version 2):
 

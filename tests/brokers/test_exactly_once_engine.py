@@ -173,6 +173,7 @@ def test_positions_that_are_deleted_end_the_copying(
     assert len(read_all(target.bootstrap, name, isolation=COMMITTED)) == 1_000
 
 
+@pytest.mark.slow
 def test_a_transaction_takes_what_the_target_takes_in_time(
     source: Cluster, module_clusters: Callable[..., Cluster], topic: Callable[..., str], start_copying: Start
 ) -> None:

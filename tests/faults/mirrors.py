@@ -39,6 +39,8 @@ class Mirrors:
         self.copy, self.once = copy, once
         self.name = ONCE if once else AT_LEAST_ONCE
         self.copies = (copy, *beside)
+        self.remarks: list[str] = []
+        """What is to be told about a run, beside its figures."""
         self._options = options
         self._start, self._source, self._target = start, NamedKafka(source), target
 
@@ -109,6 +111,10 @@ class Mirrors:
         """Stop one cleanly."""
         stop(tool)
 
+    def must_start_anew(self) -> bool:
+        """Return True if only new mirrors can copy the rest."""
+        return False
+
     def copying(self, tool: ToolProcess) -> list[int]:
         """Return the processes of a mirror that are at the source, beside its driver."""
         return [pid for pid in workers(tool, self._source) if pid != tool.pid]
@@ -145,6 +151,13 @@ class JavaMirrors(Mirrors):
     def stop(self, tool: ToolProcess) -> None:
         """Stop one, whatever its status is."""
         tool.stop(PATIENCE)
+
+    def must_start_anew(self) -> bool:
+        """Return True if records are missing: a task that has failed is not started again."""
+        missing = sum(copy.verdict().count("lost") for copy in self.copies)
+        if missing:
+            self.remarks.append(f"{missing:,} records were not copied until both processes were started anew")
+        return missing > 0
 
     def copying(self, tool: ToolProcess) -> list[int]:
         """Return its process."""

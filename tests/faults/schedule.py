@@ -79,6 +79,12 @@ class Schedule:
 
     def end(self) -> None:
         """Wait until everything is copied, and stop both."""
+        self._copy_rest()
+        if self._mirrors.must_start_anew():
+            self._tools = [self._mirrors.start(), self._mirrors.start()]
+            self._copy_rest()
+
+    def _copy_rest(self) -> None:
         wanted = self._mirrors.last_offsets()
 
         def copied() -> bool:
@@ -139,7 +145,10 @@ class Schedule:
         """Return the broker that leads a partition: of this topic, else of positions or records."""
         copies = self._mirrors.copies
         name = topic or self._dice.choice([copies[0].flow.positions_topic, *(each.topic for each in copies)])
-        number = self._dice.randrange(list_topics(self._target.bootstrap)[name])
+        counts = list_topics(self._target.bootstrap)
+        if name not in counts:  # without transactions
+            name = copies[0].topic
+        number = self._dice.randrange(counts[name])
         node = leader(self._target.bootstrap, name, number)
         return next((each for each in self._target.brokers if each.node == node), self._target.brokers[0])
 

@@ -108,7 +108,7 @@ def play(mirrors: Mirrors, schedule: Schedule, seed: int) -> list[str]:
             mirrors.wait_begun()
             schedule.run(SECONDS)
         schedule.end()
-        found = list[str]()
+        found = mirrors.remarks
         if mirrors.once:
             for copy in copies:
                 found += copy.differences() + disagreements(running, target.bootstrap, copy.topic)

@@ -155,6 +155,7 @@ class JavaMirrors(Mirrors):
     def must_start_anew(self) -> bool:
         """Return True if records are missing: a task that has failed is not started again."""
         missing = sum(copy.verdict().count("lost") for copy in self.copies)
+        self._still = (0, Deadline.after(STILL_SECONDS))
         if missing:
             self.remarks.append(f"{missing:,} records were not copied until both processes were started anew")
         return missing > 0

@@ -217,7 +217,7 @@ class CopyEngine:
         """Send the batches; return False if the rest, from this batch on, must be sent later."""
         found = self._stage.outbound(source, arrived, begin)
         self._failures.raise_if_ending()
-        if found is None:
+        if found is None or not self.delivery.may_go_on(source):
             return False
         targets = {TopicPartition(topic, each.partition) for topic, route in found.routes for each in route.batches}
         if not self.delivery.takes(targets):

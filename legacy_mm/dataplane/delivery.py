@@ -33,6 +33,9 @@ class Delivery(Protocol):
     def take(self, timeout: float) -> CompletedFetch | None:
         """Return the next record set that may be copied, as `Fetcher.take` does."""
 
+    def may_go_on(self, source: TopicPartition) -> bool:
+        """Return False if what is in hand of this partition is read again: a wait for the target came between."""
+
     def takes(self, targets: Collection[TopicPartition]) -> bool:
         """Return True if batches for these target partitions may be appended."""
 
@@ -123,6 +126,10 @@ class AtLeastOnce:
     def take(self, timeout: float) -> CompletedFetch | None:
         """Return the next record set."""
         return self._fetcher.take(timeout, self._work)
+
+    def may_go_on(self, source: TopicPartition) -> bool:
+        """Return True."""
+        return True
 
     def takes(self, targets: Collection[TopicPartition]) -> bool:
         """Return False if one of these partitions is stuck."""

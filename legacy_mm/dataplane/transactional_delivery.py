@@ -4,9 +4,8 @@ A source partition is read from its committed position on, and only while its bu
 acknowledged counts when its transaction is committed: until then it is kept here, and with a discarded transaction it
 is forgotten, as if it had never been read.
 
-A transaction that takes more than the target can take before its time-out is never committed, nor is the next one. So
-after one that was overdue the next takes half of it at most, and each that reaches its limit and is committed doubles
-it.
+After a transaction that was overdue the next takes half of it at most, or it would be overdue, too. One that reaches
+this limit and is committed doubles it.
 """
 
 from __future__ import annotations
@@ -96,6 +95,7 @@ class ExactlyOnce:
         self.pieces = pieces
         self.looks = ClaimLooks(fetcher.cluster, appender.cluster, self.flow.positions_topic)
         self.client = TransactionClient(appender, settings.transaction_timeout, appender.traffic.on_trouble, self._wake)
+        self._holds = 0
         self._bundles: dict[TopicPartition, CopiedBundle] = {}
         self._numbers: dict[int, CopiedBundle] = {}
 
@@ -122,7 +122,17 @@ class ExactlyOnce:
 
     def take(self, timeout: float) -> CompletedFetch | None:
         """Return the next record set of a bundle that takes pieces. The owners are called by one thread."""
-        return self.fetcher.take(timeout, None, self._admits)
+        fetched = self.fetcher.take(timeout, None, self._admits)
+        if fetched is not None:
+            self._holds = self._bundles[fetched.partition].holds
+        return fetched
+
+    def may_go_on(self, source: TopicPartition) -> bool:
+        """Return False if what was taken is read again, because its bundle let go of it, or has to now."""
+        bundle = self._bundles[source]
+        if not bundle.takes_pieces:
+            bundle.park()
+        return bundle.holds == self._holds
 
     def takes(self, targets: Collection[TopicPartition]) -> bool:
         """Return True: a target partition that is stuck holds up its transaction."""
@@ -219,6 +229,8 @@ class CopiedBundle:
 
     def __init__(self, delivery: ExactlyOnce, number: int, partitions: Sequence[TopicPartition]) -> None:
         self.uncommitted = _Uncommitted()
+        self.holds = 0
+        """Counts how often what was read of its partitions was forgotten, to be read again."""
         self._epoch = 0
         self._all = delivery
         self._number = number
@@ -240,8 +252,7 @@ class CopiedBundle:
         self._fenced: deque[float] = deque(maxlen=_MOST_FENCES)
         self._waits_since: float | None = None
         self._parked = False
-        self._most_size: float = inf
-        """Bytes that a transaction takes."""
+        self._most_size: float = inf  # bytes that a transaction takes
         self._owner: BundleOwner | None = None
 
     @property
@@ -274,7 +285,7 @@ class CopiedBundle:
         if not complete:
             self.owner.give_up()
         elif not self.takes_pieces:
-            self._park()
+            self.park()
         return complete and self.takes_pieces
 
     def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
@@ -296,11 +307,13 @@ class CopiedBundle:
         elif self.owner.commits:
             self._waits_since = self._waits_since or now
             if now - self._waits_since > _PARK_TIMEOUT:
-                self._park()
+                self.park()
 
-    def _park(self) -> None:
+    def park(self) -> None:
+        """Let go of what was read, until it takes pieces again."""
         if not self._parked:
             self._parked = True
+            self.holds += 1
             for partition in self._partitions:
                 self._all.fetcher.hold(partition, self.owner.next(partition))
 
@@ -376,6 +389,7 @@ class CopiedBundle:
         self.uncommitted = _Uncommitted()
         reason = discard.why.value if not discard.error else error_text.text(discard.error)
         events.emit(events.TRANSACTION_GIVEN_UP, bundle=self._number, reason=reason)
+        self.holds += 1
         for partition in self._partitions:
             self._all.fetcher.hold(partition, 0)
             self._all.engine.forget(partition)
@@ -403,8 +417,6 @@ class CopiedBundle:
         """Raise RequestRefused where no later try can succeed."""
         if error:
             raise id_refused(self._bundle, error)
-
-    # --- the rest
 
     def _note(self, positions: Offsets) -> None:
         """Note what is committed: a later claim that finds less has lost positions."""

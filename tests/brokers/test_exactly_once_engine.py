@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -15,10 +16,14 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
 from legacy_mm.exactly_once.bundle import BUNDLES
+from legacy_mm.exactly_once.bundle_session import BundleState
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.record_set import Arrived
 from tests.fixtures.copying import PATIENCE, Start
 from tests.fixtures.exactly_once import CopiedOnce, Engines, formatted
 
@@ -26,6 +31,7 @@ pytestmark = pytest.mark.brokers
 GROUP = "g"
 COMMITTED = "read_committed"
 RECORDS = 100_000
+FEW = 1_000
 BACKLOG, TOO_LARGE_TO_JOIN = 60, 500_000
 LINE_MS, SHORT_TIMEOUT = 200.0, 4.0
 
@@ -199,3 +205,40 @@ def test_a_transaction_takes_what_the_target_takes_in_time(
     assert copy.differences() == []
     for proxy in proxies:
         proxy.close()
+
+
+@pytest.mark.parametrize("how", ["it waited long", "its transaction takes no more"])
+def test_a_transaction_goes_on_while_a_piece_waits(
+    source: Cluster,
+    target: Cluster,
+    topic: Callable[..., str],
+    start_copying: Start,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    """The way to the target was asked for meanwhile. What is in hand is read again, so it must not be sent."""
+    copy = CopiedOnce(source, target, topic("waits"), partitions=1)
+    engines = Engines(copy, start_copying, target.bootstrap, interval=0.2)
+    copy.load(FEW)
+    outbound, waited = PlainStage.outbound, list[int]()
+
+    def wait(stage: PlainStage, partition: TopicPartition, arrived: Arrived, begin: int) -> Outbound | None:
+        found = outbound(stage, partition, arrived, begin)
+        delivery = engine.engine.delivery
+        assert isinstance(delivery, ExactlyOnce)
+        bundle = delivery._bundles[partition]
+        if bundle.owner.state is BundleState.OPEN and not waited:
+            waited.append(begin)
+            if how == "it waited long":
+                bundle.park()
+            else:
+                bundle.owner._move_on(inf)
+        return found
+
+    monkeypatch.setattr(PlainStage, "outbound", wait)
+    engine = engines.start("waits")
+    with copy.writing():
+        wait_until(lambda: waited, PATIENCE, "a piece in the middle")
+    engine.wait_reached(copy.total)
+    assert engine.stop() == {}
+    assert copy.differences() == []

@@ -35,7 +35,7 @@ Seen = Mapping[int, Sequence[tuple[int, int]]]
 """Partition -> offset and checksum of each record, in the order in which they came."""
 SECONDS = 90.0
 TAKEN = 1_000
-JAVA_SILENCE_MS = "5000"
+JAVA_SILENCE_MS = "60000"
 _NO_OFFSET = KafkaError._AUTO_OFFSET_RESET
 
 
@@ -105,7 +105,7 @@ def disagreements(running: RunningReader, bootstrap: str, topic: str) -> list[st
     readers: dict[str, Callable[[], Seen]] = {
         "the reader that ran all the time": lambda: running.seen(topic),
         "our reader": lambda: by_ours(bootstrap, topic),
-        "Java's console consumer": lambda: by_java(bootstrap, topic),
+        "Java's console consumer": lambda: by_java(bootstrap, topic, sum(map(len, wanted.values()))),
     }
     found = [f"{name}, {line}" for name, read in readers.items() for line in _compared(topic, read(), wanted)]
     return found + running.errors
@@ -129,10 +129,11 @@ def by_ours(bootstrap: str, topic: str) -> Seen:
     return dict(found)
 
 
-def by_java(bootstrap: str, topic: str) -> Seen:
-    """Read a topic until nothing comes any more."""
+def by_java(bootstrap: str, topic: str, count: int) -> Seen:
+    """Read so many records of a topic, or until nothing comes any more."""
     shown = ("print.partition=true", "print.offset=true", "print.key=true")
     words = ["--topic", topic, "--from-beginning", "--isolation-level", COMMITTED, "--timeout-ms", JAVA_SILENCE_MS]
+    words += ["--max-messages", str(count)]
     words += [word for each in shown for word in ("--formatter-property", each)]
     found = defaultdict[int, list[tuple[int, int]]](list)
     for line in _tool("consumer.ConsoleConsumer", bootstrap, *words):

@@ -43,28 +43,33 @@ To repeat a series, in one command (`LEGACY_MM_SCHEDULE_TRANSACTION_VERSION=1` f
       .venv/bin/python -m pytest tests/faults/test_exactly_once_schedule.py -m ""
 
 *Given up* are copies that a reader of `read_uncommitted` sees beside those that count: without them a run would show
-nothing. *Ended* are mirrors that ended by themselves and were started anew, as a supervisor does. MirrorMaker 2 is that
-of Kafka 4.3.0 in dedicated mode, with `exactly.once.source.support=enabled`, `dedicated.mode.enable.internal.rest=true`
-and a source consumer of `read_committed`. Its runs, and those without `exactly.once`, are for comparison.
+nothing. *Ended* are mirrors that ended by themselves and were started anew, as a supervisor does. Runs without
+`exactly.once` are for comparison.
+"""
+_MIRROR_MAKER_2 = """\
+MirrorMaker 2 is that of Kafka 4.3.0 in dedicated mode, with `exactly.once.source.support=enabled`,
+`dedicated.mode.enable.internal.rest=true` and a source consumer of `read_committed`, for comparison. *Lost* are records
+that it has not copied.
 """
 _NOT_RUN = """\
 ## Not run
 
 Faults at the source; more than two mirrors; all brokers killed at once, which tears transactions in Kafka 4.3 itself
 ([081](../../docs/decisions/081-an-engine-that-commits.md)): they are frozen instead; brokers that are away for longer
-than 20 s; lost disks, and clocks that differ; topics that are deleted meanwhile; clients of transaction version 2.
+than 20 s; lost disks, and clocks that differ; topics that are deleted meanwhile; clients of transaction
+version 2: all runs so far are of the client of version 1.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRun:
-    """What one run of a schedule showed."""
+    """The outcome of one run of a schedule."""
 
     tool: str
     release: str
-    """Of the target."""
+    """The release of the target."""
     transaction_version: str
-    """Of the target; empty for its release's own."""
+    """The feature of the target; empty for that of its release."""
     seed: int
     seconds: float
     faults: dict[str, int]
@@ -74,12 +79,12 @@ class ScheduleRun:
     lost: int
     doubled: int
     found: list[str]
-    """What is not as it must be."""
+    """Lines about what is not as it must be."""
     date: str
 
     @property
     def kind(self) -> tuple[int, str, str]:
-        """What it is summed with."""
+        """The runs that it is summed with have the same."""
         return _TOOLS.index(self.tool), self.release, self.transaction_version
 
 
@@ -109,6 +114,7 @@ def rendered(runs: Sequence[ScheduleRun]) -> str:
     by_kind = [[name, *(each[name] for each in faults.values())] for name in names]
     parts = [
         _HEAD,
+        *([_MIRROR_MAKER_2] if any(run.tool == MIRROR_MAKER_2 for run in runs) else []),
         _table([*heads, "lost", "doubled", "date"], rows),
         "## Faults by their kind\n",
         _table(["fault", *titles], by_kind),
@@ -121,12 +127,11 @@ def rendered(runs: Sequence[ScheduleRun]) -> str:
     return "\n".join(parts)
 
 
-def main(words: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> None:
     """Add the runs of these files, and write the report."""
     runs = read_runs([*([RUNS] if RUNS.exists() else []), *map(Path, words)])
     RUNS.write_text("".join(map(written, runs)), "utf-8")
     REPORT.write_text(rendered(runs), "utf-8")
-    return 0
 
 
 def _title(run: ScheduleRun) -> tuple[str, str, str]:
@@ -147,4 +152,4 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -2,10 +2,8 @@
 
 A source partition is read from its committed position on, and only while its bundle takes pieces. What the target has
 acknowledged counts when its transaction is committed: until then it is kept here, and with a discarded transaction it
-is forgotten, as if it had never been read.
-
-After a transaction that was overdue the next takes half of it at most, or it would be overdue, too. One that reaches
-this limit and is committed doubles it.
+is forgotten, as if it had never been read. After one that was overdue the next takes half of it at most, or it would be
+overdue, too; one that reaches this limit and is committed doubles it.
 """
 
 from __future__ import annotations
@@ -229,8 +227,7 @@ class CopiedBundle:
 
     def __init__(self, delivery: ExactlyOnce, number: int, partitions: Sequence[TopicPartition]) -> None:
         self.uncommitted = _Uncommitted()
-        self.holds = 0
-        """Counts how often what was read of its partitions was forgotten, to be read again."""
+        self.holds = 0  # counts how often what was read was forgotten
         self._epoch = 0
         self._all = delivery
         self._number = number

@@ -67,6 +67,7 @@ class Broker(FakeCluster):
     @override
     def connect(self, node: int) -> Connection:
         made: Any = SimpleNamespace(is_due=lambda: False, is_open=lambda: True, call=self._answer, close=lambda: None)
+        made.level_now, made.has = lambda _: 0, lambda *_: False  # transaction version 1
         return cast(Connection, made)
 
     def _answer(self, request: Any) -> Any:

@@ -24,7 +24,7 @@ from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_set import Arrived
-from tests.fixtures.copying import PATIENCE, Start
+from tests.fixtures.copying import PATIENCE, Copying, Start
 from tests.fixtures.exactly_once import CopiedOnce, Engines, formatted
 
 pytestmark = pytest.mark.brokers
@@ -148,14 +148,20 @@ def test_a_time_out_that_the_target_does_not_allow(
     assert "lower exactly.once.transaction.timeout.ms to the target's transaction.max.timeout.ms" in str(copying.error)
 
 
-def test_a_policy_that_deletes_by_now_ends_the_next_claim(
-    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
-) -> None:
+def copied(source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start) -> Copying:
+    """Return an engine that has copied a few records of one partition, and goes on."""
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, 1)
     load(source.bootstrap, name, 1_000, 100)
-    first = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
-    first.wait_safe(1_000)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
+    copying.wait_safe(1_000)
+    return copying
+
+
+def test_a_policy_that_deletes_by_now_ends_the_next_claim(
+    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
+) -> None:
+    copied(source, target, name, settings, start_copying)
     positions_topic = FlowBundles(settings.group, settings.source, settings.target).positions_topic
     change_topic(target.bootstrap, positions_topic, {"cleanup.policy": "delete"})
     second = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
@@ -167,11 +173,7 @@ def test_positions_that_are_deleted_end_the_copying(
     source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
 ) -> None:
     """Nothing is copied beyond, also where brokers have made the topic anew: nobody could say what the target has."""
-    for cluster in (source, target):
-        create_topic(cluster.bootstrap, name, 1)
-    load(source.bootstrap, name, 1_000, 100)
-    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
-    copying.wait_safe(1_000)
+    copying = copied(source, target, name, settings, start_copying)
     delete_topic(target.bootstrap, FlowBundles(settings.group, settings.source, settings.target).positions_topic)
     load(source.bootstrap, name, 1_000, 100)
     wait_until(copying.over, PATIENCE, "its end")

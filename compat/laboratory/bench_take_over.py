@@ -15,13 +15,14 @@ from contextlib import ExitStack, closing, contextmanager
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from compat.laboratory.bench_measure import FIRST_RECORD_TIMEOUT, STAMP, Site
-from compat.laboratory.bench_profiles import LEGACY, OURS, OURS_ONCE, Profile
-from compat.laboratory.tools import legacy_mirror_maker, our_mirror_maker
+from compat.laboratory.bench_profiles import OURS, OURS_ONCE
+from compat.laboratory.tools import our_mirror_maker
 from legacy_mm.audit.cluster_access import create_topic, members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 
-TAKE_OVER_TOOLS = (LEGACY, OURS, OURS_ONCE)
+TAKE_OVER_TOOLS = (OURS, OURS_ONCE)
+"""The legacy tool chooses partitions anew for records without keys, so that its partitions move by chance."""
 SESSION_SECONDS = 10.0
 _PARTITIONS = 24
 _ROUND_SECONDS = 0.1
@@ -31,11 +32,10 @@ _LONGEST = 180.0
 def measure_take_over(site: Site, tool: str) -> float:
     """Return the seconds from SIGKILL for one of two mirrors until every partition has moved again."""
     topic = f"take-over-{uuid.uuid4().hex[:8]}"
-    profile = Profile(topic, 0, 100, partitions=_PARTITIONS)
     for cluster in (site.source, site.target):
         create_topic(cluster.bootstrap, topic, _PARTITIONS)
     with ExitStack() as stack:
-        _, dies = [stack.enter_context(_mirror(site, tool, profile, number)) for number in range(2)]
+        _, dies = [stack.enter_context(_mirror(site, tool, topic, number)) for number in range(2)]
         wait_until(lambda: members(site.source.bootstrap, topic) == 2, FIRST_RECORD_TIMEOUT, "two members")
         stack.enter_context(_writing(site.source.bootstrap, topic))
         with closing(_reader(site.target.bootstrap, topic)) as reader:
@@ -45,19 +45,17 @@ def measure_take_over(site: Site, tool: str) -> float:
             return _await_all(reader, killed) - killed
 
 
-def _mirror(site: Site, tool: str, profile: Profile, number: int) -> ToolProcess:
-    order = site.order(tool, profile, 1, profile.topic)
+def _mirror(site: Site, tool: str, topic: str, number: int) -> ToolProcess:
+    folder = site.folder / f"{tool}-{topic}-{number}"
     consumer = {
-        "bootstrap.servers": order.source,
-        "group.id": profile.name,
+        "bootstrap.servers": site.source.bootstrap,
+        "group.id": topic,
         "auto.offset.reset": "earliest",
         "session.timeout.ms": f"{SESSION_SECONDS * 1000:.0f}",
     }
-    producer, words = {"bootstrap.servers": order.target}, ("--whitelist", profile.topic)
-    if tool == LEGACY:
-        return legacy_mirror_maker(order.folder / str(number), consumer, producer, *words)
+    producer, words = {"bootstrap.servers": site.target.bootstrap}, ("--whitelist", topic)
     once = ("--exactly.once", "true") if tool == OURS_ONCE else ()
-    return our_mirror_maker(order.folder / str(number), consumer, producer, *words, *once, *order.ours)
+    return our_mirror_maker(folder, consumer, producer, *words, *once, *site.ours)
 
 
 def _await_all(reader: Consumer, since: float) -> float:

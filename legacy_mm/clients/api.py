@@ -20,6 +20,13 @@ from legacy_mm.policies.changes import (
 )
 from legacy_mm.policies.config_filter import TopicProperty
 
+_LAST_NODE = 2_147_483_647
+
+
+def coordinator_node(broker: int) -> int:
+    """Return the node that the connection to a coordinator is counted as: one of its own, as in Java's client."""
+    return _LAST_NODE - broker
+
 
 class CommitProblem(Enum):
     """Consequence of a failed offset commit for the stream."""

@@ -1,4 +1,4 @@
-"""The membership in the source's group: librdkafka's, or ours for logins that it lacks."""
+"""The membership in the source's group: ours, or librdkafka's for group protocols and tuning that ours lacks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from legacy_mm.clients.api import Member, MembershipListener
 from legacy_mm.clients.error_lines import ErrorLines
-from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
+from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
-from legacy_mm.policies.logins import beyond_librdkafka
+from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle
 
 
 def load_native() -> None:
@@ -17,7 +17,7 @@ def load_native() -> None:
 
     The modules of kafka-python below them import each other: of threads that begin at once, one finds them half made.
     """
-    from legacy_mm.clients.native import access_rules, admin, groups, inspector, membership  # noqa: F401
+    from legacy_mm.clients.native import access_rules, admin, groups, inspector  # noqa: F401
 
 
 def member(
@@ -26,12 +26,17 @@ def member(
     listener: MembershipListener,
     on_statistics: Callable[[Statistics], None],
     timeout: float,
+    *,
+    tuned: bool,
 ) -> Member:
-    """Return a group membership; `timeout` is for one question to the cluster."""
-    if beyond_librdkafka(settings.connection) is None:
-        return LibrdkafkaMember(settings, client_id, listener, on_statistics)
-    from legacy_mm.clients.native.membership import NativeMember
+    """Return a group membership; `timeout` is for one question to the cluster.
 
+    `tuned`: the user has written properties that only librdkafka reads.
+    """
+    if (tuned or membership_obstacle(settings.membership)) and beyond_librdkafka(settings.connection) is None:
+        from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
+
+        return LibrdkafkaMember(settings, client_id, listener, on_statistics)
     return NativeMember(settings, client_id, listener, on_statistics, ErrorLines(client_id).tell, timeout)
 
 
@@ -44,7 +49,6 @@ def bundle_member(
     positions_topic: str,
 ) -> Member:
     """Return a member of a group that shares out whole bundles, whose offsets carry the mark of this topic."""
-    from legacy_mm.clients.native.membership import NativeMember
     from legacy_mm.clients.native.sharing import ByBundles
     from legacy_mm.exactly_once.bundle import BUNDLES
     from legacy_mm.exactly_once.evidence import mark

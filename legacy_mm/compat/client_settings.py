@@ -35,6 +35,7 @@ def source_settings(read: Translated, name: str, options: OwnOptions) -> SourceS
         reads_uncommitted=reading.given("isolation.level") and not client.fetch.committed_only,
         stores=read.stores,
         pem=read.pem,
+        for_librdkafka=tuple(name for name in read.native if name in {**client.further, **client.connection.further}),
     )
 
 

@@ -69,6 +69,8 @@ class SourceSettings:
     """Tells it from the other sources of this process."""
     reads_uncommitted: bool = False
     """The user asked for `isolation.level=read_uncommitted` by name."""
+    for_librdkafka: tuple[str, ...] = field(default=(), repr=False)
+    """Properties of the file that only librdkafka's members read, by its names."""
 
     @property
     def group_id(self) -> str:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from legacy_mm import __version__
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import AssignmentListener, Member, MembershipListener
 from legacy_mm.clients.bootstrap import require_resolvable
-from legacy_mm.clients.librdkafka.client import client_version
 from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.clock import wall
 from legacy_mm.config.kafka_clients import KERBEROS, ConsumerSettings
@@ -313,7 +313,9 @@ def _stream(
 
     def member(listener: MembershipListener) -> Member:
         words = client, name, listener, metrics.statistics, source.api_timeout
-        return choose.member(*words) if exact is None else choose.bundle_member(*words, exact.positions_topic)
+        if exact is not None:
+            return choose.bundle_member(*words, exact.positions_topic)
+        return choose.member(*words, tuned=bool(source.for_librdkafka))
 
     return Stream(
         index,
@@ -345,7 +347,7 @@ def _stream(
 
 def _facts() -> dict[str, str | int]:
     return {
-        "version": client_version(),
+        "version": f"legacy_mm {__version__}",
         "start_time_ms": int(wall() * 1000),
         "loggers": ",".join(root_logger.loggers()),
     }

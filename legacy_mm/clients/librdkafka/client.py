@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from confluent_kafka import KafkaError, libversion
+from confluent_kafka import KafkaError
 
 from legacy_mm.clients import tokens
 from legacy_mm.clients.error_lines import ErrorLines
@@ -93,11 +93,6 @@ class MemberErrors(ErrorLines):
             self._refusal = self._refusal or refusal(error)
         else:
             self.tell(error.str(), error.name())
-
-
-def client_version() -> str:
-    """Return the name and version of the Kafka client library."""
-    return f"librdkafka {libversion()[0]}"
 
 
 def to_topic_partition(partition: Any) -> TopicPartition:

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from legacy_mm.clients.api import coordinator_node
 from legacy_mm.control_channel.frames import Measured, Statistics
 
 INTERVAL_MS = 5_000
 Json = Mapping[str, Any]
 
 _MICRO_TO_MILLI = 1e-3
-_LAST_NODE = 2_147_483_647
-"""Kafka's clients count the connection to a coordinator as a node of its own: this number minus the broker's."""
 _CLIENT_COUNTERS = {
     "requests": "tx",
     "request_bytes": "tx_bytes",
@@ -82,7 +81,7 @@ def _nodes(brokers: Iterable[Json]) -> Iterator[Measured]:
         number = numbers.get(broker["nodename"])
         if number is None or not broker["tx"]:
             continue
-        node = number if broker["nodeid"] >= 0 else _LAST_NODE - number
+        node = number if broker["nodeid"] >= 0 else coordinator_node(number)
         counters = {measure: broker[key] for measure, key in _NODE_COUNTERS.items()}
         yield Measured("node", str(node), counters, {}, _latency(broker[_LATENCY]), {})
 

@@ -6,6 +6,7 @@ import random
 import socket
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple
 
@@ -15,14 +16,18 @@ from kafka.protocol.metadata import MetadataRequest
 from legacy_mm.clients.native.connection import Connection, open_connection
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.clients.native.connection_security import Security
+from legacy_mm.clients.native.kept_connection import KeptConnection
 from legacy_mm.clients.native.reconnects import Reconnects
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
+from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
+_UNKNOWN_NODE = -1
+"""The number of a broker of which only the address is known, as in Java."""
 _IDLE_TIMEOUT = 10.0
 """The time an idle connection for small requests is kept beside those that carry records."""
 _SOON_TIMEOUT = 2.0
@@ -82,7 +87,9 @@ class Cluster:
         self._max_idle = settings.max_idle
         self._counting = Lock()
         self._made, self._open = 0, list[Connection]()
-        self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(lambda: _Line(self._closed))
+        self.traffic: Traffic | None = None
+        """Counts small requests, if there is one."""
+        self._lines: defaultdict[tuple[str, int], KeptConnection] = defaultdict(lambda: KeptConnection(self._closed))
 
     def watch(self, topics: Collection[str], *, create: bool = False) -> None:
         """Ask about these topics, too, from the next question on; `create` lets brokers create what is missing."""
@@ -170,6 +177,11 @@ class Cluster:
         """Return a new connection to a broker, after the pause that follows failed ones; raise ConnectionLost."""
         broker = self._known(node)
         return self._connect(broker.host, broker.port, node)
+
+    def count(self, connection: Connection, node: int) -> None:
+        """Count the small requests of this connection as those of this node, if there is `traffic`."""
+        if self.traffic is not None:
+            connection.on_exchange = partial(self.traffic.exchanged, node)
 
     def call(self, node: int, request: Any) -> Any:
         """Ask one broker, over a connection that is kept for such requests; raises ConnectionLost."""
@@ -361,6 +373,7 @@ class Cluster:
     def _connect(self, host: str, port: int, node: int | None) -> Connection:
         with self._reconnects.turn(host, port):
             made = open_connection(self._security, host, port, self._settings, node, within=self._connecting)
+        self.count(made, _UNKNOWN_NODE if node is None else node)
         with self._counting:
             self._forget_closed()
             self._made += 1
@@ -378,49 +391,6 @@ def known_topics(listing: Any) -> Any:
     if not listing.brokers:
         raise ConnectionLost("a broker that has just started knows nothing of its cluster")
     return listing
-
-
-class _Line:
-    """A connection for small requests, one at a time; made anew when the broker has closed it for being idle."""
-
-    def __init__(self, over: Event) -> None:
-        """Create the connection; once `over` is set, each call fails and leaves no connection open."""
-        self._over = over
-        self._connection: Connection | None = None
-        self.used = 0.0
-        self._busy = Lock()
-
-    def call(self, request: Any, connect: Callable[[], Connection]) -> Any:
-        """Return the broker's answer; raise ConnectionLost if a fresh connection breaks, too."""
-        with self._busy:
-            self.used = monotonic()
-            if self._connection is not None:
-                try:
-                    return self._connection.call(request)
-                except ConnectionLost:
-                    self._connection = None
-            self._connection = connect()
-            if self._over.is_set():
-                self.close()
-            try:
-                return self._connection.call(request)
-            except ConnectionLost:
-                self._connection = None
-                raise
-
-    def close_if_idle(self, before: float) -> None:
-        """Close the connection if the last call began before then and has ended."""
-        if self.used < before and self._busy.acquire(blocking=False):
-            try:
-                self.close()
-                self._connection = None
-            finally:
-                self._busy.release()
-
-    def close(self) -> None:
-        """Close the connection, even while a call is waiting."""
-        if connection := self._connection:
-            connection.close()
 
 
 def _require_retriable(code: int, partition: TopicPartition) -> None:

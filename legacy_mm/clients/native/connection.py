@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from itertools import count
@@ -113,6 +113,10 @@ class _Unanswered(Exception):
     """A broker has answered a later question only."""
 
 
+OnExchange = Callable[[int, int, float, int], None]
+"""Is given the bytes of a request and of its answer, the seconds between them, and the milliseconds of throttling."""
+
+
 class _Asked(NamedTuple):
     """A request that is not answered yet."""
 
@@ -130,6 +134,8 @@ class Connection:
         self.host, self.port, self.node = host, port, node
         self.renew_before: float | None = None
         """Monotonic time from which the broker may end this login: connect anew before. None: never."""
+        self.on_exchange: OnExchange | None = None
+        """Told of each answered `call`."""
         self._transport = transport
         self._client_id = settings.client_id or _CLIENT_ID
         encoded = self._client_id.encode()
@@ -230,8 +236,14 @@ class Connection:
 
     def call(self, request: Any) -> Any:
         """Send any message object of kafka-python in the highest version both know, and wait for its response."""
-        sent, _ = self._ask(request)
-        return self._answer(sent)
+        sent, size = self._ask(request)
+        begin = monotonic()
+        body = self.receive()
+        seconds = monotonic() - begin
+        answer = self._decoded(sent, body)
+        if self.on_exchange is not None:
+            self.on_exchange(size, len(body), seconds, getattr(answer, "throttle_time_ms", 0))
+        return answer
 
     def call_or(self, request: Any, patience: float, other: Any) -> Any:
         """Return the answer as `call` does; where there is none within `patience`, ask the other question, too.

@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka.protocol.metadata import FindCoordinatorRequest
 
+from legacy_mm.clients.api import coordinator_node
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
@@ -63,6 +64,7 @@ class Coordinator:
         except ConnectionLost:
             self._cluster.stale()  # the same broker may have another address now
             raise
+        self._cluster.count(connection, coordinator_node(node))
         with self._lock:
             self._connection = connection
         return connection

@@ -22,8 +22,9 @@ from legacy_mm.clients.native.connection_errors import ClusterUnreachable, Conne
 from legacy_mm.clients.native.coordinator import Coordinator, CoordinatorMoved
 from legacy_mm.clients.native.group_protocol import GroupTerms, Identity, MemberShare
 from legacy_mm.clients.native.sharing import Sharing
+from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.control_channel.frames import Measured, Statistics
+from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import LegacyMMError, StreamFailure
 from legacy_mm.exactly_once.evidence import GroupOffset
 from legacy_mm.model import Offsets, TopicPartition
@@ -31,7 +32,6 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, ErrorCode
 
 _NO_GENERATION = -1
-_STATISTICS_INTERVAL = 5.0
 _LOOK_INTERVAL = 0.05
 _GRACE_TIMEOUT = 5.0
 """The extra time to wait for an answer after the rebalance timeout, as in Java."""
@@ -119,7 +119,10 @@ class GroupSession:
         self._confirmed = _NO_GENERATION, float("-inf")
         """A generation, and when the last heartbeat was sent that the coordinator took as one of it."""
         self._done: Counter[str] = Counter(heartbeats=0, joins=0, syncs=0)
-        self._next_report = monotonic() + _STATISTICS_INTERVAL
+        self._traffic = cluster.traffic = Traffic("member", on_trouble)
+        self._traffic.counters = lambda: self._done
+        self._traffic.connections = cluster.connections
+        self._traffic.metadata_age = cluster.age
         self._closing = Event()
         self._thread = Thread(target=self._run, name=f"group-{terms.group}", daemon=True)
         self._thread.start()
@@ -410,9 +413,8 @@ class GroupSession:
         self._left = True
 
     def _report(self) -> None:
-        if monotonic() >= self._next_report:
-            self._next_report = monotonic() + _STATISTICS_INTERVAL
-            self._on_statistics(Statistics("member", [Measured("client", "", dict(self._done), {}, {}, {})]))
+        if statistics := self._traffic.statistics_when_due():
+            self._on_statistics(statistics)
 
 
 def _failed(offsets: Offsets, problem: CommitProblem, why: str) -> CommitDone:

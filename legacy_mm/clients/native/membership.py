@@ -1,4 +1,4 @@
-"""The group membership of clusters that librdkafka cannot log in to, over our own sockets. Eager protocol.
+"""The group membership over our own sockets. Eager protocol.
 
 As `clients/librdkafka/membership.py`: it fetches nothing, one thread makes every call, and the listener is called on
 that thread.

@@ -18,7 +18,9 @@ from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.model import TopicPartition
 
 SAMPLE_INTERVAL = 5.0
-TrafficKind = Literal["consumer", "producer"]
+TrafficKind = Literal["consumer", "producer", "member"]
+_NAMES: Mapping[TrafficKind, tuple[str, str]] = {"consumer": ("fetches", "received"), "producer": ("produces", "sent")}
+"""What the requests of a client that carries records are called, and its records."""
 
 
 class Spread:
@@ -78,14 +80,15 @@ class Traffic:
         self.on_trouble = on_trouble
         self.gauges: Callable[[], Mapping[str, float]] = dict
         """Asked for the client's values of now at each report."""
+        self.counters: Callable[[], Mapping[str, int]] = dict
+        """Asked for further totals at each report."""
         self.metadata_age: Callable[[], float | None] = lambda: None
         """Seconds since the cluster was last asked who leads what."""
         self.connections: Callable[[], tuple[int, int]] = lambda: (0, 0)
         """The number of connections made to the brokers, and of those that are open."""
         self._client = client
         self._lock = threading.Lock()
-        self._request = "fetches" if client == "consumer" else "produces"
-        self._records = "received" if client == "consumer" else "sent"
+        self._requests, self._records = _NAMES.get(client, ("", ""))
         self._nodes: defaultdict[int, _Exchanged] = defaultdict(_Exchanged)
         self._latencies: defaultdict[int, Spread] = defaultdict(Spread)
         self._spreads: defaultdict[str, Spread] = defaultdict(Spread)
@@ -148,7 +151,9 @@ class Traffic:
 
     def _measured(self) -> Iterator[Measured]:
         totals = _exchanged_counters(self._nodes.values()) | self._carried_counters(self._topics.values())
-        totals |= {self._request: totals["requests"], "exchanges": totals["requests"] + totals["responses"]}
+        totals |= {"exchanges": totals["requests"] + totals["responses"], **self.counters()}
+        if self._requests:
+            totals[self._requests] = totals["requests"]
         made, still_open = self.connections()
         totals |= {"connects": made, "disconnects": made - still_open}
         gauges: dict[str, float] = {"connections": still_open, **self.gauges()}
@@ -168,6 +173,8 @@ class Traffic:
             yield Measured("partition", str(partition), {}, gauges, {}, {})
 
     def _carried_counters(self, carried: Collection[_Carried]) -> dict[str, int]:
+        if not self._records:
+            return {}
         return {
             f"{self._records}_records": sum(each.records for each in carried),
             f"{self._records}_bytes": sum(each.size for each in carried),

@@ -1,16 +1,28 @@
-"""Libraries whose modules import each other are imported before threads meet in them."""
+"""The membership that a file asks for; and libraries whose modules import each other, loaded before threads meet in
+them.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+
+import pytest
+
+from legacy_mm.clients import choose
+from legacy_mm.clients.api import Member
+from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
+from legacy_mm.clients.native.membership import NativeMember
+from legacy_mm.config import property_names
+from tests.unit.clients.native.test_membership import Listener
 
 AT_ONCE = """
 import importlib, sys, threading
 sys.setswitchinterval(1e-6)
 from legacy_mm.clients import choose
 choose.load_native()
-names = ["groups", "admin", "access_rules", "inspector", "membership"]
+names = ["groups", "admin", "access_rules", "inspector"]
 together, failed = threading.Barrier(len(names)), []
 
 def load(name):
@@ -33,3 +45,30 @@ def test_threads_find_our_clients_whole() -> None:
     """Without the first import three to six of these fail each time."""
     done = subprocess.run([sys.executable, "-P", "-c", AT_ONCE], capture_output=True, text=True, check=True)
     assert done.stdout == "0\n"
+
+
+@pytest.fixture
+def made() -> Iterator[list[Member]]:
+    members: list[Member] = []
+    yield members
+    for member in members:
+        member.close()
+
+
+@pytest.mark.parametrize(
+    ("properties", "tuned", "kind"),
+    [
+        ({}, False, NativeMember),
+        ({"partition.assignment.strategy": "roundrobin,range", "group.instance.id": "a"}, False, NativeMember),
+        ({}, True, LibrdkafkaMember),
+        ({"partition.assignment.strategy": "cooperative-sticky"}, False, LibrdkafkaMember),
+        ({"group.protocol": "consumer"}, False, LibrdkafkaMember),
+        ({"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"}, True, NativeMember),
+    ],
+)
+def test_librdkafka_keeps_the_memberships_that_only_it_can(
+    made: list[Member], properties: dict[str, str], tuned: bool, kind: type
+) -> None:
+    settings = property_names.read_consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **properties})
+    made.append(choose.member(settings, "g-0", Listener(), lambda statistics: None, 1.0, tuned=tuned))
+    assert type(made[0]) is kind

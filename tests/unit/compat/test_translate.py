@@ -130,6 +130,13 @@ def test_enable_auto_commit(tool: Tool) -> None:
     assert ("Property enable.auto.commit is overridden to true - data loss or message reordering is possible.") in texts
 
 
+def test_tuning_of_librdkafka_alone_is_told_from_what_every_member_reads(tool: Tool) -> None:
+    read = "session.timeout.ms=9000\nlibrdkafka.heartbeat.interval.ms=100\n"
+    assert tool.settings(consumer=CONSUMER + read).source.for_librdkafka == ()
+    tuned = read + "librdkafka.debug=cgrp\nlibrdkafka.broker.address.ttl=7\n"
+    assert set(tool.settings(consumer=CONSUMER + tuned).source.for_librdkafka) == {"debug", "broker.address.ttl"}
+
+
 @pytest.mark.parametrize("interval", ["0", "-5"])
 def test_commit_interval_is_never_negative(tool: Tool, interval: str) -> None:
     assert tool.settings("--offset.commit.interval.ms", interval).commit_interval == 0.0

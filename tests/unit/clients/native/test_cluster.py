@@ -12,6 +12,7 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import cluster as module
+from legacy_mm.clients.native import kept_connection
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import (
     AuthenticationFailed,
@@ -65,7 +66,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, to be set."""
     now = [1000.0]
-    monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    for each in (module, kept_connection):
+        monkeypatch.setattr(each, "monotonic", lambda: now[0])
     return now
 
 

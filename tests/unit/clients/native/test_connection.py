@@ -61,6 +61,17 @@ def test_responses_come_in_the_order_of_the_requests(peer: Peer) -> None:
     assert bytes(peer.connection.receive()) == b"third"
 
 
+def test_an_answered_call_is_told_with_its_sizes(peer: Peer) -> None:
+    told: list[tuple[int, int, int]] = []
+    peer.connection.knows(BrokerVersions({HEARTBEAT: (4, 4)}, {}))
+    peer.connection.on_exchange = lambda sent, received, seconds, throttle: told.append((sent, received, throttle))
+    answer = bytes(HeartbeatResponse(error_code=0, throttle_time_ms=7).encode(version=4))
+    peer.end.sendall(response(1, b"\0" + answer))
+    peer.connection.call(HeartbeatRequest(group_id="g", generation_id=1, member_id="m", group_instance_id=None))
+    asked = peer.end.recv(1000)
+    assert told == [(len(asked), 1 + len(answer), 7)]
+
+
 def test_a_broker_is_asked_what_its_cluster_has_finalized(peer: Peer) -> None:
     """Each time: it may have changed since the login."""
     row, feature = ApiVersionsResponse.ApiVersion, ApiVersionsResponse.FinalizedFeatureKey

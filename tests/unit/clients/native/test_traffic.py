@@ -66,6 +66,18 @@ def test_requests_count_for_their_node_and_for_the_client(monkeypatch: pytest.Mo
     assert found["node", "2"].spreads["latency_ms"] == (250.0, 1, 250.0, 250.0)
 
 
+def test_a_member_counts_its_own_totals_and_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = Counted("member")
+    counted.traffic.counters = lambda: {"heartbeats": 3}
+    counted.traffic.exchanged(1, 100, 10, 0.5, 0)
+    client = counted.report(monkeypatch)["client", ""]
+    assert client.counters.keys() == {
+        *("requests", "request_bytes", "responses", "response_bytes"),
+        *("exchanges", "connects", "disconnects", "heartbeats"),
+    }
+    assert (client.counters["requests"], client.counters["heartbeats"]) == (1, 3)
+
+
 def test_totals_go_on_and_measures_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = Counted("producer")
     counted.traffic.exchanged(1, 100, 10, 0.5, 0)

@@ -331,8 +331,8 @@ DIFFERENCES = (
     KnownDifference(
         "native-properties",
         "reports librdkafka.<name> as not used",
-        "passes <name> on to librdkafka, which keeps the membership, unless it would break a guarantee; what only its "
-        "TLS or OAuth knows is refused, exit 1: the copying uses Python's ssl",
+        "gives the membership to librdkafka and passes <name> on to it, unless it would break a guarantee; what only "
+        "its TLS or OAuth knows is refused, exit 1: the copying uses Python's ssl",
         "it is the way to native tuning; no Java property begins with that",
         _PRODUCER + "test_native_properties",
         family("librdkafka."),
@@ -387,7 +387,7 @@ DIFFERENCES = (
     KnownDifference(
         "client-lines",
         "the Java clients log their configuration and every step at INFO, lost connections at WARN",
-        "prints the lines that people look for; lost connections under the same logger, in librdkafka's words",
+        "prints the lines that people look for; lost connections under the same logger, in our words",
         "this client is not Java",
         "tests/unit/logs/test_root_logger.py::test_levels_and_places_are_those_of_the_logger_the_wording_names",
     ),

@@ -3,6 +3,9 @@
 The C compiler is the host's; where there is none, that of the package `ziglang`, which is downloaded for this build
 only. A wheel of a checkout also holds its commit, for `legacy-mm --version`. Rule: whatever fails here, the
 installation goes on, and the kernels run uncompiled.
+
+A release names the platform that its wheel is for in `LEGACY_MM_PLATFORM`. Then `ziglang` compiles, whatever the host
+is (Linux of 64 bits), and what fails ends the build.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -30,6 +34,15 @@ COMMIT = "legacy_mm/commit.txt"
 """Only in a wheel; `legacy_mm/cli/version.py` reads it."""
 _GIT = ("git", "rev-parse", "--short=12", "HEAD")
 _GIT_TIMEOUT = 10.0
+_TARGETS = {
+    "manylinux_2_17_x86_64": "x86_64-linux-gnu.2.17",
+    "manylinux_2_17_aarch64": "aarch64-linux-gnu.2.17",
+    "musllinux_1_2_x86_64": "x86_64-linux-musl",
+    "musllinux_1_2_aarch64": "aarch64-linux-musl",
+}
+"""What `ziglang` calls each platform."""
+_PLATFORM = os.environ.get("LEGACY_MM_PLATFORM")
+_TARGET = _TARGETS[_PLATFORM] if _PLATFORM else ""
 _ZIG = "ziglang>=0.13"
 _OPTIONS = ["-O3", "-g0"]
 _ERRORS_ONLY = 2
@@ -41,7 +54,7 @@ get_requires_for_build_sdist = build_meta.get_requires_for_build_sdist
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
     """Return setuptools' own requirements, and a C compiler where the host has none."""
-    return [*build_meta.get_requires_for_build_wheel(config_settings), *([] if _host_compiler() else [_ZIG])]
+    return [*build_meta.get_requires_for_build_wheel(config_settings), *([_ZIG] if _by_zig() else [])]
 
 
 get_requires_for_build_editable = get_requires_for_build_wheel
@@ -49,8 +62,11 @@ get_requires_for_build_editable = get_requires_for_build_wheel
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     """Build a wheel with the compiled kernels and the commit."""
-    with _kernels(cmdclass={"build_py": _BuildWithCommit}):
-        return str(build_meta.build_wheel(wheel_directory, config_settings, metadata_directory))
+    options = {"bdist_wheel": {"plat_name": _PLATFORM}} if _PLATFORM else {}
+    with tempfile.TemporaryDirectory() as fresh:  # the checkout's own may hold the kernels of another platform
+        options["build"] = {"build_base": fresh}
+        with _kernels(cmdclass={"build_py": _BuildWithCommit}, options=options):
+            return str(build_meta.build_wheel(wheel_directory, config_settings, metadata_directory))
 
 
 def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
@@ -73,8 +89,8 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
         return str(build_meta.build_sdist(sdist_directory, config_settings))
 
 
-def _host_compiler() -> bool:
-    return bool(os.environ.get("CC")) or any(map(shutil.which, ("cc", "gcc", "clang")))
+def _by_zig() -> bool:
+    return bool(_TARGET) or not (os.environ.get("CC") or any(map(shutil.which, ("cc", "gcc", "clang"))))
 
 
 class _BuildWithCommit(build_py):
@@ -112,24 +128,28 @@ def _extensions(folder: str) -> list[Extension]:
         )
     except Errors.CompileError as error:
         return _none(error)
-    kernels.optional = True  # `cythonize` forgets it
+    kernels.optional = not _TARGET  # here, because `cythonize` forgets it
     return [kernels]
 
 
 def _none(error: Exception) -> list[Extension]:
+    if _TARGET:
+        raise error
     print(f"The kernels are not compiled, and will be slow: {error}", file=sys.stderr)
     return []
 
 
 @contextmanager
 def _compiler() -> Iterator[None]:
-    """Let setuptools use the compiler of the package `ziglang` where the host has none."""
-    zig = {}
-    if not _host_compiler():
-        with suppress(ImportError):
-            import ziglang  # noqa: F401
-
-            command = f"{shlex.quote(sys.executable)} -m ziglang cc"
-            zig = {"CC": command, "LDSHARED": f"{command} -shared"}
-    with mock.patch.dict(os.environ, zig):
+    """Let setuptools use the compiler of the package `ziglang` where it is to."""
+    words = {}
+    if _TARGET or (_by_zig() and find_spec("ziglang")):
+        # without a word it compiles for the very processor of the host, and a wheel may be carried to another
+        aim = f"-target {_TARGET}" if _TARGET else "-mcpu=baseline"
+        command = f"{shlex.quote(sys.executable)} -m ziglang cc {aim}"
+        words = {"CC": command, "LDSHARED": f"{command} -shared"}
+    if _TARGET:
+        triplet = _TARGET.removesuffix(".2.17")
+        words["SETUPTOOLS_EXT_SUFFIX"] = f".{sys.implementation.cache_tag}{sys.abiflags}-{triplet}.so"
+    with mock.patch.dict(os.environ, words):
         yield

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tarfile
 import zipfile
@@ -27,6 +28,8 @@ from tests.fixtures.environments import LEFT_OUT, call
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]
 COPIED = 90.0
+X86_64, AARCH64 = 62, 183
+"""Processors, as the header of a compiled file names them."""
 HANDLER = """
 from legacy_mm.handlers.api import Record, TargetRecord
 
@@ -114,6 +117,72 @@ def test_the_kernels_are_compiled_with_what_there_is(
         environment={**os.environ, "PYTHONPATH": str(tmp_path / "unpacked")},
     )
     assert said.strip() == ("" if compiled else "the installation had no C compiler that works")
+
+
+@pytest.fixture(scope="module")
+def zig(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a checkout, `src`, and an environment that can make a wheel of it for any platform, `venv`."""
+    folder = tmp_path_factory.mktemp("zig")
+    shutil.copytree(CHECKOUT, folder / "src", ignore=LEFT_OUT, symlinks=True)
+    call(sys.executable, "-m", "venv", "venv", folder=folder)
+    wanted = ("build", "cython>=3.1", "setuptools>=77", "ziglang")
+    call(folder / "venv/bin/python", "-m", "pip", "install", "--quiet", *wanted, folder=folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("platform", "processor", "kind"),
+    [
+        ("manylinux_2_17_x86_64", X86_64, "x86_64-linux-gnu"),
+        ("manylinux_2_17_aarch64", AARCH64, "aarch64-linux-gnu"),
+        ("musllinux_1_2_x86_64", X86_64, "x86_64-linux-musl"),
+        ("musllinux_1_2_aarch64", AARCH64, "aarch64-linux-musl"),
+    ],
+)
+def test_a_release_makes_the_wheels_of_all_platforms(
+    zig: Path, tmp_path: Path, platform: str, processor: int, kind: str
+) -> None:
+    """One after another from the same checkout: its own kernels alone, and no wish for a newer glibc."""
+    build = (zig / "venv/bin/python", "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, zig / "src")
+    call(*build, folder=zig, environment={**os.environ, "LEGACY_MM_PLATFORM": platform})
+    (wheel,) = tmp_path.glob("*.whl")
+    python = f"{sys.version_info.major}{sys.version_info.minor}"
+    assert wheel.name.endswith(f"-cp{python}-cp{python}-{platform}.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".so"))
+        compiled = archive.read(name)
+    assert name == f"legacy_mm/protocol/record_kernels.cpython-{python}-{kind}.so"
+    assert int.from_bytes(compiled[18:20], "little") == processor
+    wanted = {int(minor) for minor in re.findall(rb"GLIBC_2\.(\d+)", compiled)}
+    assert max(wanted) <= 17 if kind.endswith("gnu") else not wanted
+
+
+def test_a_release_makes_no_wheel_without_the_kernels(zig: Path, tmp_path: Path) -> None:
+    (tmp_path / "ziglang.py").write_text("raise SystemExit('a compiler that fails')")
+    done = subprocess.run(
+        [zig / "venv/bin/python", "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, zig / "src"],
+        env={**os.environ, "LEGACY_MM_PLATFORM": "musllinux_1_2_x86_64", "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "a compiler that fails" in done.stdout + done.stderr
+    assert not list(tmp_path.glob("*.whl"))
+
+
+def test_what_ziglang_compiles_runs_on_older_processors(zig: Path) -> None:
+    """By itself it uses all that the host's processor can; a wheel may be carried to another."""
+    code = (
+        "import os, shlex, subprocess, build_backend\n"
+        "with build_backend._compiler():\n"
+        "    words = [*shlex.split(os.environ['CC']), '-dM', '-E', '-x', 'c', '/dev/null']\n"
+        "    subprocess.run(words, check=True)"
+    )
+    alone = {"PATH": "", "HOME": str(zig), "PYTHONPATH": str(zig / "src/compat/packaging")}
+    macros = call(zig / "venv/bin/python", "-c", code, folder=zig, environment=alone)
+    assert "__clang__" in macros
+    assert "__AVX__" not in macros
 
 
 def test_a_wheel_of_a_checkout_holds_its_commit(tmp_path: Path) -> None:

@@ -91,3 +91,12 @@ def test_the_matrix_is_what_we_promise() -> None:
     assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
     assert setup()["options"]["python_requires"] == f">={matrix['python'][0]}"
     assert {machine["name"] for machine in matrix["machine"]} == {"x86_64", "aarch64"}
+
+
+def test_each_python_and_platform_gets_its_wheel() -> None:
+    matrix = load(FOLDER / "package.yaml")["jobs"]["wheels"]["strategy"]["matrix"]
+    assert matrix["python"] == load(FOLDER / "test.yaml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    backend = (CHECKOUT / "compat/packaging/build_backend.py").read_text()
+    known = re.findall(r'^    "(\w+linux_\w+)":', backend, re.MULTILINE)
+    assert [platform["name"] for platform in matrix["platform"]] == known
+    assert len(known) == 4

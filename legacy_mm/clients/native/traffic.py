@@ -20,7 +20,7 @@ from legacy_mm.model import TopicPartition
 SAMPLE_INTERVAL = 5.0
 TrafficKind = Literal["consumer", "producer", "member"]
 _NAMES: Mapping[TrafficKind, tuple[str, str]] = {"consumer": ("fetches", "received"), "producer": ("produces", "sent")}
-"""What the requests of a client that carries records are called, and its records."""
+"""Client that carries records -> the names of its requests, and of its records."""
 
 
 class Spread:

@@ -1,0 +1,72 @@
+"""A connection for small requests: made at the first, made anew once when it is found broken, closed when it is idle."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import Any
+
+import pytest
+
+from legacy_mm.clients.native.connection_errors import ConnectionLost
+from legacy_mm.clients.native.kept_connection import KeptConnection
+from legacy_mm.clock import monotonic
+
+
+class Answering:
+    """A connection that answers as often as it is told to, and then is lost."""
+
+    def __init__(self, answers: int) -> None:
+        self.closed = False
+        self._left = answers
+
+    def call(self, request: object) -> object:
+        """Return the request."""
+        if not self._left or self.closed:
+            raise ConnectionLost("it closed the connection")
+        self._left -= 1
+        return request
+
+    def close(self) -> None:
+        """End it."""
+        self.closed = True
+
+
+class Made:
+    """What was connected to so far."""
+
+    def __init__(self, *answers: int) -> None:
+        self.connections: list[Answering] = []
+        self._answers = list(answers)
+
+    def __call__(self) -> Any:
+        self.connections.append(Answering(self._answers.pop(0)))
+        return self.connections[-1]
+
+
+def test_a_broken_connection_is_made_anew_once() -> None:
+    made, kept = Made(2, 1, 0), KeptConnection(Event())
+    assert [kept.call(number, made) for number in range(3)] == [0, 1, 2]
+    assert len(made.connections) == 2
+    with pytest.raises(ConnectionLost):
+        kept.call(3, made)
+    assert len(made.connections) == 3
+
+
+def test_only_a_connection_that_was_not_used_since_then_is_closed() -> None:
+    made, kept = Made(1, 1), KeptConnection(Event())
+    before = monotonic()
+    kept.call(0, made)
+    kept.close_if_idle(before)
+    assert not made.connections[0].closed
+    kept.close_if_idle(monotonic() + 1)
+    assert made.connections[0].closed
+    assert kept.call(1, made) == 1
+
+
+def test_none_is_left_open_once_all_is_over() -> None:
+    over = Event()
+    made, kept = Made(5), KeptConnection(over)
+    over.set()
+    with pytest.raises(ConnectionLost):
+        kept.call(0, made)
+    assert made.connections[0].closed

@@ -200,6 +200,8 @@ class Cluster:
                     lost = error
                 if deadline.expired() or self._closed.is_set():
                     raise ClusterUnreachable(f"no broker answered in {self._timeout:g} s; {lost}") from lost
+            if self.traffic is not None:
+                self.traffic.on_trouble(str(lost))
 
     def offsets(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
         """Return the first (EARLIEST) or next (LATEST) offsets; LATEST respects `isolation.level`.

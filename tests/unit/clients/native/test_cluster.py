@@ -20,6 +20,7 @@ from legacy_mm.clients.native.connection_errors import (
     ConnectionLost,
     RequestRefused,
 )
+from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.config import property_names
 from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -149,6 +150,23 @@ def test_every_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ClusterUnreachable, match="no broker answered in 0.05 s; away"):
         Cluster(property_names.read_connection(PROPERTIES), 0.05).refresh()
     assert set(tried) == {("one", 1), ("::1", 2)}
+
+
+def test_that_no_broker_answers_is_told_long_before_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member waits for a minute; whoever starts it wants to see at once that the address is wrong."""
+    _, connect = failing(ConnectionLost("away"), ConnectionLost("gone"))
+    monkeypatch.setattr(module, "open_connection", connect)
+    cluster = Cluster(property_names.read_connection(PROPERTIES), 60.0)
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        cluster.close()
+
+    cluster.traffic = Traffic("member", tell)
+    with pytest.raises(ClusterUnreachable):
+        cluster.refresh()
+    assert told == ["gone"]
 
 
 def test_a_broker_that_has_just_started_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Logins that librdkafka's wheel does not have: there our own sockets keep the membership, too."""
+"""Logins that librdkafka's wheel does not have, and settings of a group that only librdkafka has."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Cluster:
         self._counting = Lock()
         self._made, self._open = 0, list[Connection]()
         self.traffic: Traffic | None = None
-        """Counts small requests, if there is one."""
+        """Counts small requests, and is told when no broker answers."""
         self._lines: defaultdict[tuple[str, int], KeptConnection] = defaultdict(lambda: KeptConnection(self._closed))
 
     def watch(self, topics: Collection[str], *, create: bool = False) -> None:

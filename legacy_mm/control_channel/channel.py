@@ -15,11 +15,11 @@ import secrets
 import socket
 import ssl
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from legacy_mm.control_channel.frame_reader import FrameReader, OnConnectionEnd, OnFrame
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
     LENGTH,
@@ -36,12 +36,16 @@ from legacy_mm.control_channel.frames import (
 )
 from legacy_mm.errors import ChannelError
 from legacy_mm.logs import events
+from legacy_mm.socket_reader import SocketReader
 
 _PROOF_TIMEOUT = 5.0
 _HELLO_BYTES = 4096
 _BACKLOG = 128
 _CHUNK = 64 << 10
 FirstFrame = TypeVar("FirstFrame", bound=Frame)
+OnFrame = Callable[[Frame], None]
+OnConnectionEnd = Callable[[Exception | None], None]
+"""Is given the error, if one ended the connection."""
 
 
 class _TooLate(ChannelError):
@@ -82,10 +86,15 @@ class Peer:
             if not self._watched:
                 self._connection.close()
 
-    def watch(self, reader: FrameReader, on_frame: OnFrame, on_end: OnConnectionEnd) -> None:
-        """Let the reader receive the frames; behind TLS, receive them here, and return at the end."""
+    def watch(self, reader: SocketReader, on_frame: OnFrame, on_end: OnConnectionEnd) -> None:
+        """Let the reader receive the frames; behind TLS, receive them here, and return at the end.
+
+        Call `on_frame` with each frame, then `on_end` once.
+        """
         if not isinstance(self._connection, ssl.SSLSocket):
-            reader.add(self, on_frame, on_end)
+            with self._owning:
+                self._watched = True
+            reader.add(self._connection, _WatchedPeer(self, on_frame, on_end))
             return
         cause = None
         try:
@@ -95,14 +104,6 @@ class Peer:
             cause = error
         self.close()
         on_end(cause)
-
-    # --- called by the reader
-
-    def begin_watch(self) -> socket.socket:
-        """Return the connection, which belongs to the reader until `end_watch`."""
-        with self._owning:
-            self._watched = True
-        return self._connection
 
     def take_frames(self) -> list[Frame] | None:
         """Return the frames that have come, without waiting; None when the other end closed or broke off."""
@@ -121,8 +122,29 @@ class Peer:
         return frames
 
     def end_watch(self) -> None:
-        """Close the connection."""
+        """Close the connection, which is watched no more."""
         self._connection.close()
+
+
+class _WatchedPeer:
+    """A peer that the reader's thread receives from."""
+
+    def __init__(self, peer: Peer, on_frame: OnFrame, on_end: OnConnectionEnd) -> None:
+        self._peer = peer
+        self._on_frame = on_frame
+        self._on_end = on_end
+
+    def take(self) -> bool:
+        """Pass the frames on that have come."""
+        frames = self._peer.take_frames()
+        for frame in frames or ():
+            self._on_frame(frame)
+        return frames is not None
+
+    def ended(self, error: Exception | None) -> None:
+        """Close the connection and tell its end."""
+        self._peer.end_watch()
+        self._on_end(error)
 
 
 class TicketHolder(Protocol):
@@ -155,7 +177,7 @@ class ChannelServer:
         self._secret = secrets.token_bytes(32)
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        self._reader = FrameReader("channel-peers")
+        self._reader = SocketReader("channel-peers")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, 0), family=family, backlog=_BACKLOG)
         self.host = host

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from math import inf
 from typing import TypeVar
 
@@ -20,43 +20,79 @@ _IDLE_BEATS = 10
 class KeepAlive:
     """Tells the driver each second that we live, while user code or a distant cluster keeps the engine's own thread.
 
-    A thread does that. It starts with the first such call, and ends when there was none for a while.
+    One thread of the process does that for all engines. It starts with the first such call, and forgets an engine that
+    made none for a while.
     """
 
     def __init__(self, beat: Callable[[], None]) -> None:
         self._beat = beat
         self._since: float | None = None
-        self._runs = False
+        self._idle = 0
+        self._is_watched = False
         self._starting = threading.Lock()
 
     def __enter__(self) -> None:
         self._since = monotonic()
-        if not self._runs and self._is_to_run():
-            threading.Thread(target=self._run, name="beat", daemon=True).start()
+        if not self._is_watched and self._is_to_watch():
+            _BEATS.add(self)
 
     def __exit__(self, *_: object) -> None:
         self._since = None
 
-    def _is_to_run(self) -> bool:
-        """Return True to one caller at a time while no thread runs."""
+    def _is_to_watch(self) -> bool:
+        """Return True to one caller at a time while it is not watched."""
         with self._starting:
-            runs, self._runs = self._runs, True
-            return not runs
+            watched, self._is_watched = self._is_watched, True
+            return not watched
 
-    def _run(self) -> None:
-        idle = 0
-        with suppress(ChannelError):
-            while idle < _IDLE_BEATS or not self._ends():
-                threading.Event().wait(BEAT_INTERVAL)
-                since = self._since
-                idle = idle + 1 if since is None else 0
-                if since is not None and monotonic() - since > BEAT_INTERVAL:
-                    self._beat()
+    def tend(self) -> bool:
+        """Report a call that takes long; return False if this is to be forgotten. Called each second."""
+        since = self._since
+        self._idle = self._idle + 1 if since is None else 0
+        if since is not None and monotonic() - since > BEAT_INTERVAL:
+            try:
+                self._beat()
+            except ChannelError:
+                return False
+            except Exception:  # noqa: BLE001 - one engine's fault must not silence the others
+                sys.excepthook(*sys.exc_info())
+                return False
+        return self._idle < _IDLE_BEATS or not self._ends()
 
     def _ends(self) -> bool:
-        """Let the next call start a thread; return False if one has begun before that."""
-        self._runs = False
-        return self._since is None or not self._is_to_run()
+        """Let the next call be watched anew; return False if one has begun before that."""
+        self._is_watched = False
+        return self._since is None or not self._is_to_watch()
+
+
+class _Beats:
+    """The thread that tends the engines' long calls; it lives as long as there are some."""
+
+    def __init__(self) -> None:
+        self._watched: list[KeepAlive] = []
+        self._lock = threading.Lock()
+
+    def add(self, engine: KeepAlive) -> None:
+        """Look after this one until it says that it is to be forgotten."""
+        with self._lock:
+            self._watched.append(engine)
+            if len(self._watched) == 1:
+                threading.Thread(target=self._run, name="beat", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            threading.Event().wait(BEAT_INTERVAL)
+            with self._lock:
+                watched = list(self._watched)
+            over = [engine for engine in watched if not engine.tend()]
+            with self._lock:
+                for engine in over:
+                    self._watched.remove(engine)  # once: it may be watched anew already
+                if not self._watched:
+                    return
+
+
+_BEATS = _Beats()
 
 
 class RetryLoop:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
-from legacy_mm.control_channel.frame_reader import FrameReader
 from legacy_mm.control_channel.frames import BEAT_INTERVAL
+from legacy_mm.socket_reader import SocketReader
 
 
 class Leased(Protocol):
@@ -23,7 +23,7 @@ class TaskProcess:
     """The process of one copy task, or of several."""
 
     def __init__(self) -> None:
-        self.reader = FrameReader("channel")
+        self.reader = SocketReader("channel")
         self._tasks: list[Leased] = []
         self._lock = threading.Lock()
         threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()

@@ -18,7 +18,7 @@ LABORATORY = "compat.laboratory"
 LAYERS = {
     "": 0,  # legacy_mm/__init__.py: the version
     "errors": 0, "model": 0, "clock": 0, "redaction": 0, "config": 0,
-    "logs": 1, "protocol": 1, "policies": 1,
+    "logs": 1, "protocol": 1, "policies": 1, "socket_reader": 1,
     "control_channel": 2, "exactly_once": 2,
     "clients": 3, "jvm": 3, "handlers": 3, "metrics": 3,
     "spark": 4,

@@ -1,4 +1,6 @@
-"""The conversation with one target broker: a thread that sends and one that receives. Both end when they are idle.
+"""The conversation with one target broker: a thread that sends, and ends when it is idle.
+
+One thread of the process receives all answers.
 
 A request holds at most one batch for each partition, because brokers take no more. When a connection breaks, what was
 under way on it goes back to the queues, which send it again in order. What is so little that the socket takes it
@@ -11,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from legacy_mm.clients.native import error_text
@@ -21,6 +23,7 @@ from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.native.transport_layer import MOMENT
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.protocol import error_codes
@@ -29,12 +32,15 @@ from legacy_mm.protocol.compression import Bytes, Codec, Decompressor
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.message_set import HeadersRefused, message_set
 from legacy_mm.protocol.record_batch import MAGIC
+from legacy_mm.socket_reader import SocketReader
 
 _LOOK_INTERVAL = 0.05
 IDLE_TIMEOUT = 10.0
 """The time after which a thread without work ends; the next batch starts it again."""
 _AT_ONCE_BYTES = 16 << 10
 """The bytes that fit into an otherwise idle socket."""
+_ANSWERS = SocketReader("acks", MOMENT)
+"""Receives the answers of all target brokers in this process."""
 
 
 class SenderOwner(Protocol):
@@ -78,8 +84,26 @@ class _Link:
     """A connection, and what is under way on it in the order of the answers to come."""
 
     connection: Connection
-    under_way: deque[_Request]
-    has_receiver: bool = False
+    under_way: deque[_Request] = field(default_factory=deque)
+
+
+class _Answers(NamedTuple):
+    """The answers on a link, for the thread that reads them."""
+
+    sender: BrokerSender
+    link: _Link
+
+    def take(self) -> bool:
+        """Take all that have come; the end of the connection is an error."""
+        while (body := self.link.connection.receive_now()) is not None:
+            self.sender.answered(self.link, body)
+        return True
+
+    def ended(self, error: Exception | None) -> None:
+        """Take back what the link has not answered."""
+        self.link.connection.give_back()
+        if error is not None:
+            self.sender.broken(self.link, error)
 
 
 class BrokerSender:
@@ -145,7 +169,7 @@ class BrokerSender:
         return 0 if link is None else len(link.under_way)
 
     def close(self) -> None:
-        """Wake both threads out of whatever they wait for."""
+        """Wake the threads out of whatever they wait for."""
         with self._owner.lock:
             self.wake()
         if self._link is not None:
@@ -226,7 +250,6 @@ class BrokerSender:
             if self._owner.closed():  # while the connection was made; from here on `close` finds it
                 link.connection.close()
             link.under_way.append(request)
-            self._receive_from(link)
         try:
             link.connection.send(messages.API_KEY, version, segments, flexible=messages.is_flexible(version))
         except ConnectionLost as error:
@@ -285,40 +308,28 @@ class BrokerSender:
         return None
 
     def _connect(self) -> _Link:
-        self._link = _Link(self._owner.cluster.connect(self._node), deque())
-        return self._link
+        link = self._link = _Link(self._owner.cluster.connect(self._node))
+        if self._owner.options.acks:
+            _ANSWERS.add(link.connection.lend(), _Answers(self, link))
+        return link
 
-    def _receive_from(self, link: _Link) -> None:
-        """Start the thread that receives, unless it runs. Called under the lock."""
-        if not link.has_receiver:
-            link.has_receiver = True
-            threading.Thread(target=self._receive, args=(link,), name=f"acks-{self._node}", daemon=True).start()
+    def answered(self, link: _Link, body: memoryview) -> None:
+        """Take over the answer to the oldest request on this link."""
+        with self._owner.lock:
+            if not link.under_way:  # the sending thread found it broken, and took all back
+                return
+            request = link.under_way.popleft()
+        appended, throttle = messages.decode(request.version, body)
+        if throttle:
+            link.connection.excuse(throttle / 1000)
+        self._settle(request, appended, len(body), throttle)
 
-    def _receive(self, link: _Link) -> None:
-        """Receive answers until this connection is idle or lost."""
-        try:
-            try:
-                self._take_answers(link)
-            except ConnectionLost as error:
-                if requests := self._take_back(link):  # else it was idle, and the next request makes a new one
-                    self._lost(error, requests)
-        except Exception as error:  # noqa: BLE001 - the engine raises it
+    def broken(self, link: _Link, error: Exception) -> None:
+        """Take back what is under way on a link that has ended."""
+        if not isinstance(error, ConnectionLost):
             self._owner.ended(error)
-
-    def _take_answers(self, link: _Link) -> None:
-        while True:
-            body = link.connection.receive_within(IDLE_TIMEOUT)
-            with self._owner.lock:
-                if body is None and link.under_way:  # since a moment
-                    continue
-                if body is None or not link.under_way:  # or the sending thread found it broken, and took all back
-                    link.has_receiver = False
-                    return
-                request = link.under_way.popleft()
-            appended, throttle = messages.decode(request.version, body)
-            if throttle:
-                link.connection.excuse(throttle / 1000)
-            self._settle(request, appended, len(body), throttle)
+        elif requests := self._take_back(link):  # else it was idle, and the next request makes a new one
+            self._lost(error, requests)
 
     def _settle(self, request: _Request, appended: Sequence[messages.Appended], size: int, throttle: int) -> None:
         now = monotonic()
@@ -369,5 +380,5 @@ class BrokerSender:
 
 
 def _is_usable(link: _Link) -> bool:
-    """Return False if the login ends, or if the broker closed the connection while no thread received."""
-    return not link.connection.is_due() and (link.has_receiver or link.connection.is_open())
+    """Return False if the login ends, or if the broker closed the connection while nothing was under way."""
+    return not link.connection.is_due() and (bool(link.under_way) or link.connection.is_open())

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from itertools import count
+from socket import socket
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -25,15 +26,14 @@ from kafka.protocol.broker_version_data import BrokerVersionData
 from legacy_mm.clients.native import login
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.connection_security import Security
+from legacy_mm.clients.native.incoming_response import IncomingResponse
 from legacy_mm.clients.native.transport_layer import TransportLayer, open_socket
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Bytes
 from legacy_mm.protocol.message_writer import FLEXIBLE
 
 _REQUEST_HEAD = struct.Struct(">ihhi")  # size, API, version, correlation id
-_RESPONSE_HEAD = struct.Struct(">ii")  # size, correlation id
 _CLIENT_ID = "legacy_mm"
 _SIZE = struct.Struct(">i")
 _CLIENT_ID_LENGTH = struct.Struct(">h")
@@ -146,6 +146,7 @@ class Connection:
         self._outstanding: deque[_Asked] = deque()
         self._excused = float("-inf")
         self._may_skip = False
+        self._incoming = IncomingResponse(self._check)
         self._broker = BrokerVersionData(api_versions={})
         self._features: Mapping[str, int] = {}
         self._users, self._closed, self._lock = 0, False, Lock()
@@ -217,22 +218,22 @@ class Connection:
         A flexible response still starts with its header's tagged fields. Wait for a request if none is in flight; raise
         ConnectionLost when the broker does not answer within `socket.timeout.ms`.
         """
-        body = self.receive_within(float("inf"))
+        body = self._receive(self._transport.receive_into, waits=True)
         assert body is not None
         return body
 
-    def receive_within(self, idle: float) -> memoryview | None:
-        """Return what `receive` does; None if for so many seconds no request was in flight."""
-        head = memoryview(bytearray(_RESPONSE_HEAD.size))
-        with self._in_use():
-            if not self._fill_head(head, idle):
-                return None
-            size, correlation_id = _RESPONSE_HEAD.unpack(head)
-            self._check(size, correlation_id)
-            body = unwritten(size - _SIZE.size)
-            self._fill(body)
-            self._outstanding.popleft()
-        return body
+    def receive_now(self) -> memoryview | None:
+        """Return what `receive` does, without waiting: None until the response is whole. Keep what has come of it."""
+        return self._receive(self._transport.receive_now, waits=False)
+
+    def lend(self) -> socket:
+        """Return the socket to wait on for responses, until `give_back`; nobody else receives meanwhile."""
+        self._enter()
+        return self._transport.socket
+
+    def give_back(self) -> None:
+        """End the use of the socket that `lend` began."""
+        self._leave()
 
     def call(self, request: Any) -> Any:
         """Send any message object of kafka-python in the highest version both know, and wait for its response."""
@@ -340,34 +341,22 @@ class Connection:
                 deadline = Deadline.after(self._timeout)
                 segments = _unsent(segments, sent)
 
-    def _fill_head(self, head: memoryview, idle: float) -> bool:
-        """Fill the head; return False once no request has been in flight for so many seconds."""
-        idle_since = monotonic()
-        while True:
-            try:
-                received = self._transport.receive_into(head)
-            except BlockingIOError:
-                self._check_timeout()
-                if self._outstanding:
-                    idle_since = monotonic()
-                elif monotonic() - idle_since > idle:
-                    return False
-                continue
-            if not received:
-                raise self._lost("it closed the connection")
-            self._fill(head[received:])
-            return True
-
-    def _fill(self, view: memoryview) -> None:
-        while view:
-            try:
-                received = self._transport.receive_into(view)
-            except BlockingIOError:
-                self._check_timeout()
-                continue
-            if not received:
-                raise self._lost("it closed the connection")
-            view = view[received:]
+    def _receive(self, receive_into: Callable[[memoryview], int], *, waits: bool) -> memoryview | None:
+        with self._in_use():
+            while self._incoming.missing:
+                try:
+                    received = receive_into(self._incoming.missing)
+                except BlockingIOError:
+                    self._check_timeout()
+                    if waits:
+                        continue
+                    return None
+                if not received:
+                    raise self._lost("it closed the connection")
+                self._incoming.received(received)
+            body, self._incoming = self._incoming.body, IncomingResponse(self._check)
+            self._outstanding.popleft()
+            return body
 
     def _check_timeout(self) -> None:
         if self._closed:

@@ -42,8 +42,17 @@ class TransportLayer(ABC):
         """
 
     @abstractmethod
+    def receive_now(self, view: memoryview) -> int:
+        """Receive what `receive_into` does, without waiting: raise BlockingIOError when nothing has come."""
+
+    @abstractmethod
     def send_some(self, segments: Sequence[Bytes]) -> int:
         """Send at least one byte of these and return the count. Raise BlockingIOError after a moment."""
+
+    @property
+    def socket(self) -> socket.socket:
+        """Return the socket, to wait on."""
+        return self._socket
 
     def is_ended(self) -> bool:
         """Return True if the other side has closed it; earlier bytes may still wait to be received."""
@@ -76,6 +85,10 @@ class PlaintextTransportLayer(TransportLayer):
         """Fill the view in one call: each return to Python waits for the interpreter's lock."""
         return self._socket.recv_into(view, 0, socket.MSG_WAITALL)
 
+    def receive_now(self, view: memoryview) -> int:
+        """Take over what the kernel has."""
+        return self._socket.recv_into(view, 0, socket.MSG_DONTWAIT)
+
     def send_some(self, segments: Sequence[Bytes]) -> int:
         """Send the segments in one gather write."""
         return self._socket.sendmsg(segments[:_MOST_SEGMENTS])
@@ -93,14 +106,21 @@ class SslTransportLayer(TransportLayer):
         """Receive bytes; raise AuthenticationFailed when the broker refuses our certificate this late."""
         while True:
             try:
-                with self._lock:
-                    return self._socket.recv_into(view)
-            except ssl.SSLWantReadError:
+                return self.receive_now(view)
+            except BlockingIOError:
                 self._wait(select.POLLIN)
-            except ssl.SSLError as error:
-                if "ALERT" in (error.reason or ""):
-                    raise AuthenticationFailed(f"SSL handshake failed: {tls_reason(error)}") from error
-                raise
+
+    def receive_now(self, view: memoryview) -> int:
+        """Receive decrypted bytes. OpenSSL may hold more of them, which make no socket ready: ask until it has none."""
+        try:
+            with self._lock:
+                return self._socket.recv_into(view)
+        except ssl.SSLWantReadError:
+            raise BlockingIOError from None
+        except ssl.SSLError as error:
+            if "ALERT" in (error.reason or ""):
+                raise AuthenticationFailed(f"SSL handshake failed: {tls_reason(error)}") from error
+            raise
 
     def send_some(self, segments: Sequence[Bytes]) -> int:
         """Send bytes. After BlockingIOError pass the same segments again: OpenSSL has begun with them."""

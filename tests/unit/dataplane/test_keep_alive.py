@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 
@@ -23,9 +24,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def beating() -> Callable[[], int]:
-    """How many threads of this test beat; those of earlier tests may still be there."""
-    before = set(threading.enumerate())
-    return lambda: sum(thread.name == "beat" for thread in set(threading.enumerate()) - before)
+    """How many threads beat; those of earlier tests have ended."""
+
+    def count() -> int:
+        return sum(thread.name == "beat" for thread in threading.enumerate())
+
+    wait_until(lambda: count() == 0, SECONDS, "the end of earlier tests' thread")
+    return count
 
 
 def test_nothing_runs_before_the_first_call(beating: Callable[[], int]) -> None:
@@ -56,13 +61,13 @@ def test_a_call_that_begins_while_the_thread_ends_is_reported(monkeypatch: pytes
     with alive:
         pass
 
-    def is_to_run() -> bool:
+    def is_to_watch() -> bool:
         entered.set()
         assert go_on.wait(SECONDS)
         return usual()
 
-    usual, entered, go_on = alive._is_to_run, threading.Event(), threading.Event()
-    monkeypatch.setattr(alive, "_is_to_run", is_to_run)
+    usual, entered, go_on = alive._is_to_watch, threading.Event(), threading.Event()
+    monkeypatch.setattr(alive, "_is_to_watch", is_to_watch)
     alive._since = 0.0  # as if a call began after the thread had found none
     monkeypatch.setattr(keep_alive, "_IDLE_BEATS", 0)
     assert entered.wait(SECONDS)
@@ -71,9 +76,51 @@ def test_a_call_that_begins_while_the_thread_ends_is_reported(monkeypatch: pytes
     alive._since = None
 
 
-def test_a_channel_that_is_gone_ends_it(beating: Callable[[], int]) -> None:
-    def broken() -> None:
-        raise ChannelError("gone")
+def test_one_thread_reports_the_calls_of_all_engines(beating: Callable[[], int]) -> None:
+    beats = [threading.Semaphore(0) for _ in range(20)]
+    with ExitStack() as calls:
+        for each in beats:
+            calls.enter_context(KeepAlive(each.release))
+        for each in beats:
+            assert each.acquire(timeout=SECONDS)
+            assert beating() == 1
+    wait_until(lambda: beating() == 0, SECONDS, "the end of the thread")
 
+
+@pytest.mark.parametrize("error", [ChannelError("gone"), RuntimeError("a fault")], ids=["channel", "fault"])
+def test_an_engine_that_cannot_report_ends_no_report_of_others(
+    beating: Callable[[], int], capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    def broken() -> None:
+        failed.set()
+        raise error
+
+    failed, beats = threading.Event(), threading.Semaphore(0)
     with KeepAlive(broken):
-        wait_until(lambda: beating() == 0, SECONDS, "the end of the thread")
+        assert failed.wait(SECONDS)
+        with KeepAlive(beats.release):
+            for _ in range(3):
+                assert beats.acquire(timeout=SECONDS)
+        wait_until(lambda: beating() == 0, SECONDS, "the end of the thread, though the broken call lasts")
+    assert ("RuntimeError: a fault" in capsys.readouterr().err) is isinstance(error, RuntimeError)
+
+
+def test_a_call_that_begins_while_its_engine_is_forgotten_is_watched(beating: Callable[[], int]) -> None:
+    """Between the thread's last look at it and its removal."""
+    beats = threading.Semaphore(0)
+
+    class Late(KeepAlive):
+        def tend(self) -> bool:
+            goes_on = super().tend()
+            if not goes_on and not called.is_set():
+                called.set()
+                self.__enter__()
+            return goes_on
+
+    called = threading.Event()
+    alive = Late(beats.release)
+    with alive:
+        pass
+    assert beats.acquire(timeout=SECONDS)
+    alive.__exit__()
+    wait_until(lambda: beating() == 0, SECONDS, "the end of the thread")

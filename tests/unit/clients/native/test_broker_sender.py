@@ -22,7 +22,6 @@ from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.broker_sender import BrokerSender, _Link, _Request
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.login import BrokerVersions
 from legacy_mm.clients.native.partition_queue import PartitionQueue
 from legacy_mm.clients.native.topology import Broker
@@ -113,14 +112,12 @@ def test_who_has_waited_for_a_throttled_answer_does_not_wait_again() -> None:
 def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond `request.timeout.ms`: it is behind the answer that said so."""
     appender = make()
-    answers = [b"", ConnectionLost("over")]
-    throttled = Mock(receive_within=Mock(side_effect=answers))
+    throttled = Mock()
     monkeypatch.setattr(
         "legacy_mm.clients.native.broker_sender.messages.decode", lambda *_: ([Appended(PLACE, 0, 0, "", {})], 45_000)
     )
     link = _Link(throttled, deque([_Request([sent(appender)], 9, 0.0, 0)]))
-    with pytest.raises(ConnectionLost, match="over"):
-        BrokerSender(appender, 1)._take_answers(link)
+    BrokerSender(appender, 1).answered(link, memoryview(b""))
     throttled.excuse.assert_called_once_with(45.0)
 
 

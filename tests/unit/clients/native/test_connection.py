@@ -15,7 +15,7 @@ from kafka.protocol.consumer import HeartbeatRequest, HeartbeatResponse
 from kafka.protocol.metadata import ApiVersionsResponse
 from kafka.protocol.schemas import StructField
 
-from legacy_mm.clients.native import connection
+from legacy_mm.clients.native import connection, incoming_response
 from legacy_mm.clients.native.connection import open_connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.connection_security import Security
@@ -119,14 +119,50 @@ def test_many_requests_are_on_their_way_but_never_all(
         (b"HTTP/1.1 400 Bad Request\r\n", "a response of 1213486160 bytes"),
     ],
 )
-def test_what_is_no_answer_ends_the_connection(peer: Peer, raw: bytes, said: str) -> None:
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_is_no_answer_ends_the_connection(peer: Peer, raw: bytes, said: str, *, waits: bool) -> None:
     peer.answers(raw)
     peer.connection.send(FETCH, 4, [])
     with pytest.raises(ConnectionLost, match=rf"^the connection to broker:9092 \(broker 7\) is lost: {said}"):
-        peer.connection.receive()
+        peer.connection.receive() if waits else peer.connection.receive_now()
     for use in (peer.connection.receive, lambda: peer.connection.send(FETCH, 4, [])):
         with pytest.raises(ConnectionLost, match="closed here"):
             use()
+
+
+def test_a_response_that_comes_in_pieces_is_kept_until_it_is_whole(peer: Peer) -> None:
+    for _ in range(3):
+        peer.connection.send(FETCH, 4, [])
+    raw = response(1, b"first") + response(2, b"")
+    for end in range(1, len(raw) + 1):
+        found = peer.connection.receive_now()
+        assert found is None or end == len(response(1, b"first")) + 1
+        peer.end.sendall(raw[end - 1 : end])
+    second = peer.connection.receive_now()
+    assert second is not None
+    assert bytes(second) == b""
+    assert peer.connection.receive_now() is None
+    peer.end.sendall(response(3, b"third"))
+    assert bytes(peer.connection.receive()) == b"third", "whoever waits goes on"
+
+
+def test_who_does_not_wait_sees_that_a_broker_does_not_answer_in_time(peer: Peer) -> None:
+    peer.connection.send(FETCH, 4, [])
+    with pytest.raises(ConnectionLost, match=r"no answer to Fetch within 0.02 s"):
+        while peer.connection.receive_now() is None:
+            pass
+
+
+def test_a_lent_socket_keeps_its_number_until_it_is_given_back(peer: Peer) -> None:
+    lent = peer.connection.lend()
+    peer.connection.close()
+    assert lent.fileno() >= 0
+    with pytest.raises(ConnectionLost, match="closed here"):
+        peer.connection.receive_now()
+    peer.connection.give_back()
+    assert lent.fileno() < 0
+    with pytest.raises(ConnectionLost, match="closed here"):
+        peer.connection.lend()
 
 
 def test_a_response_to_no_request_ends_the_connection(peer: Peer) -> None:
@@ -139,7 +175,7 @@ def test_memory_that_cannot_be_had_ends_the_connection(peer: Peer, monkeypatch: 
     def none(size: int) -> memoryview:
         raise MemoryError(size)
 
-    monkeypatch.setattr(connection, "unwritten", none)
+    monkeypatch.setattr(incoming_response, "unwritten", none)
     peer.answers(response(1, b"abc"))
     peer.connection.send(FETCH, 4, [])
     with pytest.raises(MemoryError):

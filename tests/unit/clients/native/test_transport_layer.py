@@ -8,6 +8,7 @@ import struct
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from select import select
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.unit.clients.native.broker import FETCH, response
 
 HEAD = struct.Struct(">ihhih2s")
 REQUESTS, SIZE = 60, 150_000
+SECONDS = 10.0
 Ends = tuple[Connection, ssl.SSLSocket]
 
 
@@ -57,6 +59,25 @@ def read(broker: ssl.SSLSocket, size: int) -> bytes:
     while len(received) < size:
         received += broker.recv(size - len(received))
     return bytes(received)
+
+
+def test_answers_that_openssl_holds_back_are_received_without_a_ready_socket(
+    ends: Ends, threads: ThreadPoolExecutor
+) -> None:
+    """Several of them in one TLS record: the first call takes all bytes from the socket."""
+    connection, broker = ends
+    for _ in range(3):
+        connection.send(FETCH, 4, [])
+    lent = connection.lend()
+    broker.sendall(b"".join(response(number, bytes([number])) for number in (1, 2, 3)))
+    assert select([lent], [], [], SECONDS)[0]
+    found: list[bytes] = []
+    while len(found) < 3:
+        body = connection.receive_now()
+        found += [] if body is None else [bytes(body)]  # None: what came belongs to TLS
+        assert not found or body is not None, "nothing is waited for once the record is read"
+    assert (found, connection.receive_now()) == ([b"\1", b"\2", b"\3"], None)
+    connection.give_back()
 
 
 def test_one_thread_sends_while_another_receives(ends: Ends, threads: ThreadPoolExecutor) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.channel import Peer
-from legacy_mm.control_channel.frame_reader import FrameReader
 from legacy_mm.control_channel.frames import LENGTH, MAX_FRAME, Exit, Frame, Ticket, encode
 from legacy_mm.errors import ChannelError
+from legacy_mm.socket_reader import SocketReader
 
 TICKET = Ticket("", 0, b"", "", "a->b", 0, 1, 1)
 WAIT = 20.0
@@ -22,12 +22,12 @@ WAIT = 20.0
 class Other:
     """The other end of a peer, and what the reader said of it."""
 
-    def __init__(self, reader: FrameReader) -> None:
+    def __init__(self, reader: SocketReader) -> None:
         ours, self.line = socket.socketpair()
         self.peer = Peer(ours, TICKET)
         self.frames: queue.Queue[Frame] = queue.Queue()
         self.ends: queue.Queue[Exception | None] = queue.Queue()
-        reader.add(self.peer, self.take, self.ends.put)
+        self.peer.watch(reader, self.take, self.ends.put)
 
     def take(self, frame: Frame) -> None:
         if frame == Exit(13):
@@ -47,7 +47,7 @@ def others() -> Iterator[list[Other]]:
 @pytest.fixture
 def other(others: list[Other]) -> Iterator[Callable[[], Other]]:
     """Makes other ends of one reader."""
-    reader = FrameReader("reader-under-test")
+    reader = SocketReader("reader-under-test")
 
     def make() -> Other:
         others.append(Other(reader))
@@ -115,34 +115,64 @@ def test_a_peer_that_was_closed_beforehand_has_ended() -> None:
         peer = Peer(ours, TICKET)
         peer.close()
         ends: queue.Queue[Exception | None] = queue.Queue()
-        reader = FrameReader("reader-of-one")
-        reader.add(peer, lambda frame: None, ends.put)
+        reader = SocketReader("reader-of-one")
+        peer.watch(reader, lambda frame: None, ends.put)
         assert ends.get(timeout=WAIT) is None
         reader.close()
 
 
-def test_the_thread_ends_when_the_last_peer_has(others: list[Other]) -> None:
-    reader = FrameReader("reader-that-ends")
-    others.append(Other(reader))
-    reader.close()
-    others[0].line.send(encode(Exit(1), TICKET))
-    assert others[0].frames.get(timeout=WAIT) == Exit(1)
-    others[0].peer.close()
-    wait_until(lambda: "reader-that-ends" not in {thread.name for thread in threading.enumerate()}, WAIT, "its end")
+def test_the_thread_ends_with_the_last_peer_and_starts_with_the_next(others: list[Other]) -> None:
+    reader = SocketReader("reader-that-ends")
+    for number in range(2):
+        others.append(Other(reader))
+        others[number].line.send(encode(Exit(1), TICKET))
+        assert others[number].frames.get(timeout=WAIT) == Exit(1)
+        others[number].peer.close()
+        wait_until(lambda: "reader-that-ends" not in {thread.name for thread in threading.enumerate()}, WAIT, "its end")
 
 
-def test_closing_twice_is_closing_once(others: list[Other]) -> None:
-    reader = FrameReader("closed-twice")
+class Patient:
+    """The owner of a socket that waits for something that may never come; it looks often enough to see that."""
+
+    def __init__(self) -> None:
+        self.looks = threading.Semaphore(0)
+        self.end: queue.Queue[Exception | None] = queue.Queue()
+        self.patience_is_over = False
+
+    def take(self) -> bool:
+        self.looks.release()
+        if self.patience_is_over:
+            raise TimeoutError("no answer")
+        return True
+
+    def ended(self, error: Exception | None) -> None:
+        self.end.put(error)
+
+
+def test_an_owner_looks_at_the_time_though_nothing_comes_and_others_are_busy(others: list[Other]) -> None:
+    reader, patient, talks = SocketReader("reader-with-a-clock", 0.02), Patient(), threading.Event()
     others.append(Other(reader))
-    others[0].peer.close()
-    assert others[0].ends.get(timeout=WAIT) is None
-    reader.close()
-    wait_until(lambda: "closed-twice" not in {thread.name for thread in threading.enumerate()}, WAIT, "its end")
-    reader.close()
+
+    def talk() -> None:
+        while not talks.wait(0.001):
+            others[0].line.send(encode(Exit(1), TICKET))
+
+    talker = threading.Thread(target=talk)
+    talker.start()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        reader.add(ours, patient)
+        for _ in range(3):
+            assert patient.looks.acquire(timeout=WAIT)
+        patient.patience_is_over = True
+        assert isinstance(patient.end.get(timeout=WAIT), TimeoutError)
+    talks.set()
+    talker.join()
+    assert others[0].ends.empty()
 
 
 def test_a_peer_that_comes_behind_the_end_has_ended(others: list[Other]) -> None:
-    reader = FrameReader("over")
+    reader = SocketReader("over")
     reader.close()
     others.append(Other(reader))
     assert others[0].ends.get(timeout=WAIT) is None
@@ -151,5 +181,5 @@ def test_a_peer_that_comes_behind_the_end_has_ended(others: list[Other]) -> None
 
 def test_a_reader_without_peers_has_no_thread() -> None:
     before = threading.active_count()
-    FrameReader("nobody").close()
+    SocketReader("nobody").close()
     assert threading.active_count() == before

@@ -84,6 +84,7 @@ PROFILES = (
     Profile("100B", 3_000_000, 100),
     Profile("100B-one", 3_000_000, 100, partitions=1, streams=(1,)),
     Profile("100B-many", 3_000_000, 100, partitions=24, streams=(1,)),
+    Profile("100B-wide", 3_000_000, 100, partitions=72, streams=(40,)),
     Profile("1KB", 800_000, 1_000),
     Profile("1KB-lz4", 800_000, 1_000, "lz4"),
     # As a Java producer with its default batch.size fills a topic: sixteen records in a batch.

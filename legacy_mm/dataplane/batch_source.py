@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from legacy_mm.clients.error_lines import ErrorLines
 from legacy_mm.clients.native import fetch_options
+from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
@@ -25,21 +26,19 @@ class BatchSource:
         self,
         settings: ConsumerSettings,
         decompress: Decompressor,
+        pool: BufferPool,
         *,
-        keeps_append_time: bool = False,
-        joins_all: bool = False,
+        opens: bool,
     ) -> None:
-        """Create the source; `keeps_append_time` and `joins_all` as in `DataBatches`."""
+        """Create the source, which keeps what it reads in `pool`; `opens`: all batches are opened, for a handler."""
         fetch = settings.fetch
         self.cluster = cluster_of(settings.connection, committed_only=fetch.committed_only)
         self.traffic = Traffic("consumer", trouble_log(settings.connection))
         self._options = fetch_options.options_from(fetch)
-        self.fetcher = Fetcher(self.cluster, self._options, fetch.backlog_bytes, self.traffic)
+        self.fetcher = Fetcher(self.cluster, self._options, fetch.backlog_bytes, self.traffic, pool)
         self.check_crcs = fetch.check_crcs
         self._decompress = decompress
-        self._batches = DataBatches(
-            decompress, check_crcs=self.check_crcs, keeps_append_time=keeps_append_time, joins_all=joins_all
-        )
+        self._batches = DataBatches(decompress, check_crcs=self.check_crcs, keeps_append_time=opens, joins_all=opens)
 
     def data(self, fetched: CompletedFetch, most_bytes: int, *, opens: bool = True) -> Iterator[Arrived]:
         """Yield the batches whose records are to be copied, as `DataBatches.of` does."""

@@ -37,6 +37,7 @@ from legacy_mm.dataplane.report_times import ReportTimes
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import FailedSend, ProducerBroken, SendFailures, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.dataplane.task_process import Buffers
 from legacy_mm.errors import CorruptRecords, HandlerFailure
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
@@ -51,25 +52,24 @@ _LAST_TIMEOUT = 20.0
 class CopyEngine:
     """Copies the partitions of one task config until `stop`."""
 
-    def __init__(self, config: TaskConfig, report: Callable[[Frame], None]) -> None:
+    def __init__(self, config: TaskConfig, report: Callable[[Frame], None], buffers: Buffers) -> None:
         self._report = report
         self._config = config
         self._keeps_partition = frozenset(config.keeps_partition)
         self._failures = SendFailures(abort=config.abort_on_send_failure, synchronous=config.synchronous)
-        source, target = config.source, config.target
+        aside, target = config.quarantine, config.target
         self._target = cluster_of(target.connection)
         self._written = Traffic("producer", trouble_log(target.connection))
-        aside = config.quarantine
         options = append_options.options_from(
             target,
             sets_aside=aside.refused,
             synchronous=config.synchronous,
             transactional=config.exactly_once is not None,
         )
-        self._appender = BatchAppender(self._target, options, self._written)
+        self._appender = BatchAppender(self._target, options, self._written, buffers.sent)
         self._router = Router(RouteOptions.of(target.produce, measure=config.pairs or config.receipts))
         handled = config.handler is not None
-        self._batches = BatchSource(source, self._router.decompress, keeps_append_time=handled, joins_all=handled)
+        self._batches = BatchSource(config.source, self._router.decompress, buffers.read, opens=handled)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
         self._join_limits = JoinLimits(min(options.request_bytes, options.batch_bytes))
         self._safe = SafeOffsets()

@@ -136,6 +136,7 @@ class CopyTask:
     def __init__(self, peer: Peer, config: TaskConfig, process: TaskProcess) -> None:
         self._peer = peer
         self._config = config
+        self._process = process
         self._heard = monotonic()
         self.over = threading.Event()
         """Set when the last word is said: then the loss of the channel or the lease ends nothing any more."""
@@ -154,7 +155,7 @@ class CopyTask:
         try:
             if self._config.handler is not None:
                 print_with_the_mirror()
-            engine = CopyEngine(self._config, self._peer.send)
+            engine = CopyEngine(self._config, self._peer.send, self._process.buffers)
             with self._lock:
                 self._engine = engine
                 if self._stop_frame is not None:

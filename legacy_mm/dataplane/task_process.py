@@ -1,10 +1,12 @@
-"""Hold what the copy tasks of one process share: a thread that hears the driver, and one that watches leases."""
+"""Hold what the copy tasks of one process share: threads that hear the driver and watch leases, and memory."""
 
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.control_channel.frames import BEAT_INTERVAL
 from legacy_mm.socket_reader import SocketReader
 
@@ -19,11 +21,22 @@ class Leased(Protocol):
         """End the process if the lease is over and the last word is not said."""
 
 
+@dataclass(frozen=True, slots=True)
+class Buffers:
+    """The memory that the tasks of a process share."""
+
+    read: BufferPool = field(default_factory=BufferPool)
+    """What waits to be copied."""
+    sent: BufferPool = field(default_factory=BufferPool)
+    """What the target does not have yet."""
+
+
 class TaskProcess:
     """The process of one copy task, or of several."""
 
     def __init__(self) -> None:
         self.reader = SocketReader("channel")
+        self.buffers = Buffers()
         self._tasks: list[Leased] = []
         self._lock = threading.Lock()
         threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.broker_sender import BrokerSender
+from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.log_inquiry import LogAnswer, LogInquiry
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question, newest_time
@@ -47,7 +48,10 @@ class Acknowledged(NamedTuple):
 class BatchAppender:
     """Sends batches to the target cluster."""
 
-    def __init__(self, cluster: Cluster, options: AppendOptions, traffic: Traffic) -> None:
+    def __init__(
+        self, cluster: Cluster, options: AppendOptions, traffic: Traffic, pool: BufferPool | None = None
+    ) -> None:
+        """Create an appender; `pool` is the memory that it shares with others."""
         self.cluster = cluster
         self.options = options
         self.traffic = traffic
@@ -67,6 +71,7 @@ class BatchAppender:
         self._tend_at = 0.0
         self._stuck: list[PartitionQueue] = []
         self._stuck_bytes = 0
+        self._room = (pool or BufferPool()).share(options.buffer_bytes, self._held)
         traffic.gauges = self._gauges
         traffic.metadata_age = cluster.age
         traffic.connections = cluster.connections
@@ -124,8 +129,8 @@ class BatchAppender:
             self._settled.notify_all()
 
     def has_room(self) -> bool:
-        """Return True if more may be appended. Stuck partitions keep at most half of the buffer from the others."""
-        return self._bytes - min(self._stuck_bytes, self.options.buffer_bytes // 2) < self.options.buffer_bytes
+        """Return True if more may be appended."""
+        return self._room.has_room()
 
     def takes(self, partition: TopicPartition) -> bool:
         """Return True if this partition can take more."""
@@ -134,7 +139,7 @@ class BatchAppender:
             return True
         with self.lock:
             size = queue.size
-        return not size or not (_is_stuck(queue, monotonic()) or size >= self.options.buffer_bytes // _SHARE)
+        return not size or not (_is_stuck(queue, monotonic()) or size >= self._room.own() // _SHARE)
 
     def stuck(self) -> dict[TopicPartition, str]:
         """Return the partitions that were stuck at the last `tend`, each with the reason."""
@@ -243,6 +248,7 @@ class BatchAppender:
         """Send nothing more and forget what waits; from any thread."""
         with self.lock:
             self._closed = True
+            self._room.close()
             self._settled.notify_all()
             senders = list(self._senders.values())
             if self._inquiry is not None:
@@ -321,6 +327,10 @@ class BatchAppender:
             self._settled.notify_all()
 
     # --- the rest
+
+    def _held(self) -> int:
+        """Return the bytes that count. Stuck partitions keep at most half of the buffer from the others."""
+        return self._bytes - min(self._stuck_bytes, self.options.buffer_bytes // 2)
 
     def _gauges(self) -> dict[str, float]:
         most = self.options.buffer_bytes

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 
 from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable
 from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, FetchBuffer, Work
@@ -42,14 +43,19 @@ _PARTED, _RECREATED = "its leader is another one", "its topic is another one"
 class Fetcher:
     """Reads the partitions of one copy job."""
 
-    def __init__(self, cluster: Cluster, options: FetchOptions, backlog: int, traffic: Traffic) -> None:
-        """Create a fetcher; `backlog` is the number of bytes that may wait before it stops asking for more."""
+    def __init__(
+        self, cluster: Cluster, options: FetchOptions, backlog: int, traffic: Traffic, pool: BufferPool | None = None
+    ) -> None:
+        """Create a fetcher; `backlog` is the number of bytes that may wait before it stops asking for more.
+
+        `pool` is the memory that it shares with others.
+        """
         self.cluster = cluster
         self.options = options
         self.traffic = traffic
-        self._backlog = backlog
         self._changed = threading.Condition()
         self._arrivals = FetchBuffer(self._changed)
+        self._room = (pool or BufferPool()).share(backlog, lambda: self._arrivals.waiting_bytes)
         self._positions: dict[TopicPartition, int] = {}
         self._asked: set[TopicPartition] = set()
         self._halted: set[TopicPartition] = set()
@@ -193,6 +199,7 @@ class Fetcher:
         """Read no more; from any thread."""
         with self._changed:
             self._closed = True
+            self._room.close()
             self._changed.notify_all()
             readers = list(self._readers.values())
         for reader in readers:
@@ -286,7 +293,7 @@ class Fetcher:
     # --- the rest
 
     def _wanted(self, node: int) -> list[Wanted]:
-        if self._closed or self._arrivals.waiting_bytes >= self._backlog:
+        if self._closed or not self._room.has_room():
             return []
         now = monotonic()
         return [

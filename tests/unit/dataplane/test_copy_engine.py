@@ -24,6 +24,7 @@ from legacy_mm.dataplane.copy_engine import CopyEngine
 from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
+from legacy_mm.dataplane.task_process import Buffers
 from legacy_mm.errors import SendFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
@@ -56,7 +57,7 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[CopyEngine, list[Any]]:
         synchronous=False,
         **more,
     )
-    return CopyEngine(config, frames.append), frames
+    return CopyEngine(config, frames.append, Buffers()), frames
 
 
 def write_to(engine: CopyEngine, target: Any) -> None:
@@ -318,4 +319,4 @@ def test_while_a_handler_is_made_the_driver_hears_that_the_task_lives(monkeypatc
 
     monkeypatch.setattr(handler_stage, "load_handler", load)
     config = replace(make()[0]._config, handler=HandlerSettings("slow.py"))
-    assert isinstance(CopyEngine(config, frames.put)._stage, HandlerStage)
+    assert isinstance(CopyEngine(config, frames.put, Buffers())._stage, HandlerStage)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import epoch_ms
@@ -17,11 +18,11 @@ PLACE = TopicPartition("t", 0)
 NOW = epoch_ms()
 
 
-def make(*, sets_aside: bool = False, **properties: str) -> BatchAppender:
+def make(pool: BufferPool | None = None, *, sets_aside: bool = False, **properties: str) -> BatchAppender:
     """`properties`: with _ for a dot."""
     known = {name.replace("_", "."): text for name, text in properties.items()}
     options = options_from(property_names.read_producer(known), sets_aside=sets_aside)
-    return BatchAppender(FakeCluster(), options, Traffic("producer", print))
+    return BatchAppender(FakeCluster(), options, Traffic("producer", print), pool)
 
 
 def sent(appender: BatchAppender) -> ProducerBatch:

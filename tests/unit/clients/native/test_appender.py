@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.log_inquiry import LogAnswer
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
@@ -209,6 +210,34 @@ def test_a_partition_to_which_nothing_gets_through_keeps_its_share_and_no_more(m
         appender.acknowledged(entry, 0)
     assert appender._queues[PLACE].trouble is None
     assert appender.takes(PLACE)
+
+
+def test_streams_whose_partitions_are_stuck_leave_room_for_their_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of a full pool may be stuck: each stream can still write to partitions that are led."""
+    now = 100.0
+    monkeypatch.setattr("legacy_mm.clients.native.appender.monotonic", lambda: now)
+    pool = BufferPool()
+    streams = [make(pool, queue_buffering_max_kbytes="4") for _ in range(4)]
+    for stream in streams:
+        assert stream.has_room()
+        stream.append(PLACE, build([Row(0, NOW, b"k", b"v" * 1200)]), "opaque")
+    assert not any(stream.has_room() for stream in streams)
+    now += 1.1
+    for stream in streams:
+        stream.tend()
+    assert all(stream.has_room() for stream in streams)
+    assert not any(stream.takes(PLACE) for stream in streams)
+    assert all(stream.takes(TopicPartition("t", 1)) for stream in streams)
+
+
+def test_what_is_purged_leaves_its_room_to_others() -> None:
+    pool = BufferPool()
+    first, second = (make(pool, queue_buffering_max_kbytes="1") for _ in range(2))
+    for stream in (first, second):
+        stream.append(PLACE, build([Row(0, NOW, b"k", b"v" * 600)]), "opaque")
+    assert not second.has_room()
+    first.purge()
+    assert second.has_room()
 
 
 def test_what_was_given_up_leaves_the_way_free(monkeypatch: pytest.MonkeyPatch) -> None:

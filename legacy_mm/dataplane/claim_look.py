@@ -6,13 +6,9 @@ import threading
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable
-from legacy_mm.clients.native.topic_properties import described
+from legacy_mm.clients.native.positions_policy import policy_doubt
 from legacy_mm.clock import monotonic
-from legacy_mm.exactly_once.positions_topic import POLICY, judge_policy
-from legacy_mm.protocol.error_codes import is_retriable
 
 _LONGEST_AGE = 5.0
 """Seconds after which a look serves no claim, however long ago that began."""
@@ -25,8 +21,8 @@ class ClaimLook(NamedTuple):
     """The id of the source; empty: brokers before 0.10.1 have none."""
     topic_ids: Mapping[str, str]
     """The ids of the topics of the source; empty: brokers before 2.8 have none."""
-    refusal: str
-    """Why the positions topic keeps no positions; empty: it keeps them."""
+    doubt: str
+    """Why a claim must end, because the positions topic keeps no positions; empty: it keeps them."""
 
 
 class ClaimLooks:
@@ -56,12 +52,4 @@ class ClaimLooks:
     def _look(self) -> ClaimLook:
         self._source.refresh()
         ids = {topic: str(topic_id) for topic, topic_id in self._source.topic_ids().items()}
-        return ClaimLook(self._source.cluster_id(), ids, self._refusal())
-
-    def _refusal(self) -> str:
-        (row,) = described(self._target, [self._topic], [POLICY])
-        if is_retriable(row.error_code):
-            raise ClusterUnreachable(
-                f"the target does not tell the properties of {self._topic}: {error_text.text(row.error_code)}"
-            )
-        return judge_policy(self._topic, {each.name: each.value or "" for each in row.configs})
+        return ClaimLook(self._source.cluster_id(), ids, policy_doubt(self._target, self._topic))

@@ -342,8 +342,8 @@ class CopiedBundle:
         self._cluster, self._ids = look.cluster, look.topic_ids
         side = SourceSide(look.cluster, look.topic_ids, self._group)
         evidence = weigh(self._partitions, found, side, self._all.flow.positions_topic)
-        if look.refusal:  # after the evidence: that positions are lost already says more
-            raise Undecided(f"exactly once cannot go on: {look.refusal}")
+        if look.doubt:  # after the evidence: that positions are lost already says more
+            raise Undecided(look.doubt)
         adopted = evidence.adopted | self._first_offsets(evidence.unset)
         return tuple(sorted(evidence.positions.items())), tuple(sorted(adopted.items()))
 

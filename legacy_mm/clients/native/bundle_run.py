@@ -10,11 +10,12 @@ from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, id_refused
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import RequestRefused
+from legacy_mm.clients.native.positions_policy import policy_doubt
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clients.native.transaction_client import TransactionClient
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ProducerSettings
-from legacy_mm.errors import HostError
+from legacy_mm.errors import HostError, Undecided
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import Discard, Owned, Timer
 from legacy_mm.exactly_once.position_records import PositionsRecord
@@ -108,10 +109,16 @@ class _Run:
     def __init__(self, bundle: Bundle, contents: RunContents, client: TransactionClient) -> None:
         self.is_done = False
         self.claim = contents.claim
-        self.weigh = contents.weigh
         self.position_records = contents.position_records
+        self._contents = contents
         self._bundle = bundle
         self._client = client
+
+    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+        """Return what its contents find; raise Undecided before they do, where the topic keeps no positions."""
+        if doubt := policy_doubt(self._client.appender.cluster, self._bundle.positions.topic):
+            raise Undecided(doubt)
+        return self._contents.weigh(rows)
 
     def ask_ownership(self) -> None:
         """Take the bundle without a group: a run is short, and whoever copies claims it again."""

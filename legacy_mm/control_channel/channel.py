@@ -52,6 +52,10 @@ class _TooLate(ChannelError):
     """The ticket is ours, and its job was given up: the group rebalanced, or the mirror stops."""
 
 
+class _NeverSpoke(ChannelError):
+    """The other end is gone and has sent nothing: a task that died. A stranger who says nothing does no harm."""
+
+
 class Peer:
     """One end of a proven connection: send frames from any thread, receive them from one."""
 
@@ -76,7 +80,7 @@ class Peer:
     def receive(self) -> Frame | None:
         """Receive the next frame; None when the other end closed or broke off."""
         text = _read_frame(self._connection, MAX_FRAME)
-        return None if text is None else decode(text, self._ticket)
+        return decode(text, self._ticket) if text else None
 
     def close(self) -> None:
         """Close both directions at once, which wakes a thread that is receiving."""
@@ -238,6 +242,9 @@ class ChannelServer:
             except _TooLate:
                 events.emit(events.PEER_TOO_LATE, peer=f"{address[0]}:{address[1]}")
                 return
+            except _NeverSpoke:
+                events.emit(events.PEER_NEVER_SPOKE, peer=f"{address[0]}:{address[1]}")
+                return
             except (OSError, ChannelError) as error:
                 events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
                 return
@@ -259,6 +266,8 @@ class ChannelServer:
         nonce = secrets.token_hex(32)
         connection.sendall(encode(Challenge(nonce)))
         text = _read_frame(connection, _HELLO_BYTES)
+        if text is None:
+            raise _NeverSpoke("gone without a word")
         hello = decode(text) if text else None
         if not isinstance(hello, Hello):
             raise ChannelError("no Hello")
@@ -373,16 +382,19 @@ def _cut_frame(unread: bytearray) -> bytes | None:
 
 
 def _read_frame(connection: socket.socket, limit: int) -> bytes | None:
+    """Return the next frame's text. None: the other end closed before it began, empty: it broke off in the middle."""
     head = _read(connection, LENGTH.size)
-    if head is None:
-        return None
+    if len(head) < LENGTH.size:
+        return b"" if head else None
     (size,) = LENGTH.unpack(head)
-    if size > limit:
+    if not 0 < size <= limit:
         raise ChannelError(f"frame of {size} bytes")
-    return _read(connection, size)
+    text = _read(connection, size)
+    return text if len(text) == size else b""
 
 
-def _read(connection: socket.socket, size: int) -> bytes | None:
+def _read(connection: socket.socket, size: int) -> bytes:
+    """Return so many bytes, less where the other end closed or broke off."""
     data = bytearray()
     while len(data) < size:
         try:
@@ -390,8 +402,8 @@ def _read(connection: socket.socket, size: int) -> bytes | None:
         except (ConnectionError, ssl.SSLError, OSError) as error:
             if isinstance(error, TimeoutError):
                 raise
-            return None
+            break
         if not chunk:
-            return None
+            break
         data += chunk
     return bytes(data)

@@ -162,6 +162,7 @@ CLIENT_ERROR = Event("client-error", logging.WARNING, "[{client}] {text}")
 PEER_TOO_LATE = Event(
     "peer-too-late", logging.INFO, "Control channel: {peer} came too late: its copy job was given up before"
 )
+PEER_NEVER_SPOKE = Event("peer-never-spoke", logging.DEBUG, "Control channel: {peer} is gone before it said a word")
 PEER_REFUSED = Event("peer-refused", logging.WARNING, "Control channel: {peer} refused: {reason}")
 IDEMPOTENCE_REFUSED = Event(
     "idempotence-refused",

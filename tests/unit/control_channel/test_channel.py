@@ -167,6 +167,26 @@ def test_silent_and_flooding_strangers_hold_nobody_up(server: ChannelServer, hol
     peer.close()
 
 
+@pytest.mark.parametrize(
+    ("sent", "level"),
+    [
+        pytest.param(b"", "DEBUG", id="nothing"),
+        pytest.param(LENGTH.pack(4)[:2], "WARNING", id="half of a length"),
+        pytest.param(LENGTH.pack(4) + b"{}", "WARNING", id="half of a frame"),
+        pytest.param(LENGTH.pack(4) + b"\x80\x04N.", "WARNING", id="nonsense"),
+    ],
+)
+def test_a_task_that_died_before_it_spoke_alarms_nobody(
+    server: ChannelServer, caplog: pytest.LogCaptureFixture, sent: bytes, level: str
+) -> None:
+    """Its worker was killed, as in a rebalance; who sends something else is a stranger."""
+    caplog.set_level("DEBUG", "legacy_mm")
+    with socket.create_connection((server.host, server.port)) as dying:
+        dying.sendall(sent)
+    wait_until(lambda: caplog.records, WAIT, "a line")
+    assert [record.levelname for record in caplog.records] == [level]
+
+
 def test_over_tls_only_the_run_s_own_certificate_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     address, tls, certificate = channel_identity(embedded=False)

@@ -16,7 +16,8 @@ from legacy_mm.model import Offsets, TopicPartition
 _ASK_TIMEOUT = 300.0
 _BEHIND = "-- COMMAND LINE OF THE MIRROR"
 _ACTIONS: Mapping[str, str] = {
-    "status": "what the target has of each source partition, and the group's offset beside it",
+    "status": "what the target has of each source partition, and the group's offset beside it; also the version of "
+    "transactions that the target speaks",
     "adopt": "take the group's offsets as positions: the mirror goes on there, whatever the target has of it",
     "retire": "give the group the positions, before exactly once is turned off",
     "move": "set positions, and the group's offsets with them",
@@ -63,11 +64,12 @@ def _run(call: CommandCall) -> int:
 
 
 def _status(positions: PositionChanges, *, as_json: bool) -> int:
-    rows = positions.rows()
+    rows, topic, version = positions.rows(), positions.flow.positions_topic, positions.transaction_version().value
     if as_json:
-        print_json({"positions_topic": positions.flow.positions_topic, "partitions": [_document(row) for row in rows]})
+        found = [_document(row) for row in rows]
+        print_json({"positions_topic": topic, "transaction_version": version, "partitions": found})
     else:
-        print_lines([f"positions topic {positions.flow.positions_topic}", ""])
+        print_lines([f"positions topic {topic}", f"transaction version {version}", ""])
         titles = ("partition", "position", "group's offset", "committed by", "")
         print_lines(columns(titles, [_cells(row) for row in rows]))
     return ExitCode.FOUND if any(row.doubt for row in rows) else ExitCode.DONE

@@ -22,7 +22,7 @@ def render(explanation: Explanation, topics: Topics) -> str:
 
 
 def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
-    """Return the first part: would it run, unknowns, dangers, differences, topics, rights."""
+    """Return the first part: would it run, unknowns, dangers, differences, topics, transactions, rights."""
     return [
         [
             *_outcome(explanation),
@@ -41,6 +41,7 @@ def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
         ),
         _copies(explanation.pattern, topics),
         _impossible(topics),
+        _transactions(topics),
         section(
             "Rights needed",
             [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
@@ -128,6 +129,11 @@ def _impossible(topics: Topics) -> list[str]:
     if topics.target_unknown:
         return textwrap.wrap(f"{title}: not known, {topics.target_unknown}", WIDTH, subsequent_indent=INDENT)
     return section(title, [(row.topic, row.because) for row in topics.impossible])
+
+
+def _transactions(topics: Topics) -> list[str]:
+    version = topics.transaction_version
+    return [] if version is None else [f"Exactly once at the target: transaction version {version}"]
 
 
 def _start(offset: int | None) -> str:

@@ -13,6 +13,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.errors import HostError
 from legacy_mm.explain.target_look import impossible_copies
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.cluster_identity import both_ends, warning
 from legacy_mm.flow.flow_settings import Settings
@@ -66,6 +67,8 @@ class Topics:
     """Why that is not known."""
     attention: str = ""
     """A warning that both ends are one cluster."""
+    transaction_version: int | None = None
+    """The version that exactly once would speak at the target; None: it is off, or the target does not answer."""
 
 
 def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
@@ -78,11 +81,12 @@ def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
     )
     try:
         impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java)
+        version = _transaction_version(flows[0], java)
     except HostError as error:
         return replace(topics, target_unknown=str(error))
     attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
     rows = tuple(Impossible(*row) for row in sorted(impossible.items()))
-    return replace(topics, impossible=rows, attention=attention)
+    return replace(topics, impossible=rows, attention=attention, transaction_version=version)
 
 
 def _impossible(settings: Settings, topics: Collection[str], java: StartJvm) -> Mapping[str, str]:
@@ -92,6 +96,14 @@ def _impossible(settings: Settings, topics: Collection[str], java: StartJvm) -> 
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
     return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT))
+
+
+def _transaction_version(settings: Settings, java: StartJvm) -> int | None:
+    """Return what a claim would find; None without exactly once."""
+    if settings.features[EXACTLY_ONCE] is None:
+        return None
+    target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
+    return target.transaction_version(Deadline.after(_ASK_TIMEOUT)).value
 
 
 def _attention(settings: Settings, java: StartJvm) -> str:

@@ -31,6 +31,7 @@ from legacy_mm.exactly_once.position_records import (
     encode_position,
     read_bundle,
 )
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.bundle_settings import flow_bundles
@@ -68,6 +69,10 @@ class PositionChanges:
         self._timeout = _TRANSACTION_TIMEOUT if asked is None else asked.transaction_timeout
         self._deadline = deadline
         self._groups = GroupAdmin("source", settings.source_admin_connection)
+
+    def transaction_version(self) -> TransactionVersion:
+        """Return the version that the next claim speaks; raise HostError."""
+        return NativeAdmin("target", self._settings.target_admin_connection).transaction_version(self._deadline)
 
     def rows(self) -> list[PositionRow]:
         """Return the state of each partition that has a position or an offset. Raise HostError, StreamFailure."""

@@ -19,7 +19,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         metrics/metric_catalogue metrics/mirror_maker_2_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
-        __main__ cli/adopt cli/bundle_positions cli/cluster_look cli/command cli/driver_text cli/explain_text
+        __main__ cli/adopt cli/cluster_look cli/command cli/driver_text cli/explain_text
         cli/group_look cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest
         compat/steps explain/client_files explain/explanation explain/host_look explain/source_look
     """,

@@ -28,12 +28,14 @@ from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourc
 from legacy_mm.clients.cluster_errors import error_at
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.inspector import asking, every_topic, partition_counts
 from legacy_mm.clients.native.topic_properties import described
+from legacy_mm.clients.native.txn_protocol import version_at
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import (
@@ -110,6 +112,18 @@ class NativeAdmin:
                     except UnsupportedVersion:
                         return -1
         return found
+
+    def transaction_version(self, deadline: Deadline) -> TransactionVersion:
+        """Return the version of transactions that a claim would find now; the first broker that is reached tells it."""
+        lost: ConnectionLost | None = None
+        with self._asking("asking for the transaction version", deadline) as cluster:
+            for broker in cluster.brokers():
+                try:
+                    with closing(cluster.connect(broker.node)) as connection:
+                        return version_at(connection)
+                except ConnectionLost as error:
+                    lost = error
+            raise lost or ClusterUnreachable("there is no broker")
 
     def properties(
         self, topics: Collection[str], deadline: Deadline

@@ -15,7 +15,9 @@ from legacy_mm.cli import explain
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.output import folded_table
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.compat.environment import KAFKA_HOME
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.explain import source_look
 from legacy_mm.explain.explanation import Explanation
 from legacy_mm.explain.source_look import Topics
@@ -127,6 +129,7 @@ def test_the_document_has_the_keys_that_are_promised(run: Explain) -> None:
         assert made[part], part
         assert f"`{part}`: {', '.join(made[part][0])}" in promised
     fields = {"answered", "why_not", "attention", "copies", "partitions", "impossible", "target_unknown"}
+    fields.add("transaction_version")
     assert set(made["topics"]) == fields
     assert all(key in promised for key in made["topics"])
 
@@ -431,6 +434,15 @@ def test_no_topic_is_said_at_once() -> None:
         "It would run.\nWARN No topic of the source matches orders.*."
     )
     assert "WARN" not in render(made, Topics(why_not="not asked"))
+
+
+def test_the_transaction_version_of_exactly_once_is_named(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_look, "_flow", lambda *_, whose: ([], []))
+    monkeypatch.setattr(source_look, "_attention", lambda *_: "")
+    monkeypatch.setattr(NativeAdmin, "transaction_version", lambda *_: TransactionVersion.TWO)
+    for flag, named in (("true", True), ("false", False)):
+        _, text = run(*OLD_LINE, "--include", "t", "--exactly.once", flag, flags=())
+        assert ("\nExactly once at the target: transaction version 2\n" in text) == named
 
 
 def test_a_refusal_is_said_again_at_the_end(run: Explain, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How many things a broker is asked for at once."""
+"""How many things a broker is asked for at once, and which broker where any will do."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ import pytest
 
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection_errors import ConnectionLost
+from legacy_mm.clients.native.topology import Broker
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
+from legacy_mm.errors import HostError
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, SetConfig
 
+ADDRESS = property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"})
 TOPICS = [f"t{number}" for number in range(300)]
 
 
@@ -35,7 +39,7 @@ def test_a_controller_can_take_what_it_is_asked_for(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Cluster, "call_any", listed)
     monkeypatch.setattr(Cluster, "call", controlled)
     target, deadline = (
-        NativeAdmin("target", property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"})),
+        NativeAdmin("target", ADDRESS),
         Deadline.after(10.0),
     )
     for outcomes in (
@@ -47,3 +51,27 @@ def test_a_controller_can_take_what_it_is_asked_for(monkeypatch: pytest.MonkeyPa
         assert not [outcome for outcome in outcomes if outcome.error]
         assert sum(asked) == 50 * len(TOPICS)
         assert max(asked) <= 5_000
+
+
+@pytest.mark.parametrize(("level", "version"), [(0, 1), (1, 1), (2, 2)])
+def test_the_transaction_version_is_told_by_the_first_broker_that_is_reached(
+    monkeypatch: pytest.MonkeyPatch, level: int, version: int
+) -> None:
+    def connect(cluster: Cluster, node: int) -> Any:
+        if node == 1:
+            raise ConnectionLost("it is down")
+        return SimpleNamespace(level_now=lambda _: level, has=lambda *_: True, close=lambda: None)
+
+    monkeypatch.setattr(Cluster, "brokers", lambda cluster: [Broker(node, "host", 1, None) for node in (1, 2)])
+    monkeypatch.setattr(Cluster, "connect", connect)
+    assert NativeAdmin("target", ADDRESS).transaction_version(Deadline.after(10.0)) == version
+
+
+def test_the_transaction_version_of_a_cluster_that_nobody_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(cluster: Cluster, node: int) -> Any:
+        raise ConnectionLost("it is down")
+
+    monkeypatch.setattr(Cluster, "brokers", lambda cluster: [Broker(1, "host", 1, None)])
+    monkeypatch.setattr(Cluster, "connect", connect)
+    with pytest.raises(HostError, match="it is down"):
+        NativeAdmin("target", ADDRESS).transaction_version(Deadline.after(10.0))

@@ -160,7 +160,8 @@ class Stream(threading.Thread):
         """Shut down in four steps.
 
         (1) Stop the task while the membership continues to poll; (2) commit and poll until the outcome or the deadline;
-        (3) call the listener; (4) close with no work left.
+        (3) call the listener; (4) close with no work left. Without an outcome it stays a member until its session is
+        over; with exactly once it leaves, because whoever claims a bundle ends its transaction and fences its task.
         """
         member = self._require_member()
         # (1)
@@ -184,7 +185,9 @@ class Stream(threading.Thread):
                 member.poll(_POLL_INTERVAL / 5)
                 self._commits.tick()
             if self._commits.waiting():
-                return
+                if self._ownership is None:
+                    return
+                self._unacknowledged = self._commits.pending() | self._unacknowledged
         # (4)
         events.emit(events.LEAVING, stream=self.index)
         self._commits.forget(self._owned)

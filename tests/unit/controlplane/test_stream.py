@@ -351,3 +351,56 @@ def test_a_worker_that_another_stream_ended_is_replaced_as_often_as_it_takes(ben
     bench.run(*[spared, lambda: None] * 10)
     assert bench.failures == []
     assert len(bench.jobs) == 11
+
+
+def stop_exactly_once(bench: Bench, deadline: Deadline) -> None:
+    """Copy up to 8, committed at the target, and stop while a transaction up to 12 is not answered."""
+    bundles: Any = Nothing()
+    bench.stream._ownership = bundles
+
+    def copy() -> None:
+        bench.job.safe[P] = 8
+        bench.job.unacknowledged[P] = 12
+
+    bench.steps = [
+        partial(bench.stream.assigned, frozenset({P})),
+        lambda: None,
+        copy,
+        partial(bench.stream.stop, deadline, commit=True),
+    ]
+    bench.stream.run()
+    assert bench.failures == []
+
+
+def test_a_last_transaction_without_an_answer_keeps_nobody_in_the_group(bench: Bench) -> None:
+    """Its bundle's next owner ends it; until then the group's offset is that of the transaction before."""
+    stop_exactly_once(bench, Deadline.after(10))
+    assert (bench.commits, bench.left) == ([{P: 8}], True)
+    assert bench.stream.uncommitted() == {P: 12}
+
+
+@pytest.mark.parametrize("unanswered", [{P: 12}, {}], ids=["transaction", "commit"])
+def test_nor_does_a_task_that_has_to_be_killed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, unanswered: dict[TopicPartition, int]
+) -> None:
+    """The commit for the group goes out at the deadline, and leaving comes behind it."""
+    monkeypatch.setattr(Job, "wait_over", lambda job, deadline: False)
+    monkeypatch.setattr(Job, "kill", lambda job: setattr(job, "unacknowledged", unanswered))
+    stop_exactly_once(bench, Deadline.after(0.05))
+    assert (bench.commits, bench.left) == ([{P: 8}], True)
+    assert bench.stream.uncommitted() == ({P: 8} | unanswered)
+
+
+def test_at_least_once_it_stays_a_member_until_its_session_is_over(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing fences a task that was killed; its last requests shall not meet a new owner's."""
+    monkeypatch.setattr(Job, "wait_over", lambda job, deadline: False)
+    bench.steps = [
+        partial(bench.stream.assigned, frozenset({P})),
+        lambda: None,
+        lambda: bench.job.safe.update({P: 8}),
+        partial(bench.stream.stop, Deadline.after(0.05), commit=True),
+    ]
+    bench.stream.run()
+    assert (bench.commits, bench.left, bench.stream.uncommitted()) == ([{P: 8}], False, {P: 8})

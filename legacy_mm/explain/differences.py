@@ -14,6 +14,7 @@ from legacy_mm.explain.relevance import (
     family,
     foreign_class,
     idempotent,
+    kept_by_librdkafka,
     login_of_our_own,
     option,
     producer,
@@ -535,9 +536,10 @@ DIFFERENCES = (
     KnownDifference(
         "reconnect-pause",
         "a client tries a broker that is away after 50 ms, then doubles the pause up to reconnect.backoff.max.ms (1 s)",
-        "the reading clients always pause for a quarter of that maximum",
+        "a membership that librdkafka keeps always pauses for a quarter of that maximum; all other clients do the same",
         "librdkafka never doubles while it looks for the group's coordinator: 36 attempts a second with 50 ms",
-        "tests/processes/compat/test_reconnects.py::test_a_consumer_does_not_besiege_a_broker_that_is_away",
+        "tests/processes/compat/test_reconnects.py::test_a_member_does_not_besiege_a_broker_that_is_away",
+        kept_by_librdkafka,
     ),
     KnownDifference(
         "no-libs-folder",

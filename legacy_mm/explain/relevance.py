@@ -175,3 +175,10 @@ def _names(*several: Relevance) -> tuple[str, ...]:
 
 def _has(file: Mapping[str, str], name: str, values: Sequence[str]) -> bool:
     return name in file and (not values or file[name].strip().lower() in values)
+
+
+kept_by_librdkafka = any_of(
+    consumer("group.protocol", "consumer"),
+    consumer("partition.assignment.strategy", "org.apache.kafka.clients.consumer.cooperativestickyassignor"),
+)
+"""A membership that librdkafka keeps, as `clients/choose.py` decides; its own properties have a row of theirs."""

@@ -7,6 +7,7 @@ commits work, and no record can leak out of `poll()`. Rule: one thread makes eve
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
@@ -20,6 +21,20 @@ from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import Offsets, TopicPartition
+
+_LEAST_SHARE = 4
+"""The first pause is such a part of the longest at least."""
+
+
+def patient(settings: ConsumerSettings) -> ConsumerSettings:
+    """Return the settings with a longer pause before the next try to connect.
+
+    While it looks for the group's coordinator, librdkafka tries twice in the first pause, for ever.
+    """
+    connection = settings.connection
+    longest = connection.reconnect_backoff_max
+    pause = min(max(connection.reconnect_backoff, longest / _LEAST_SHARE), longest)
+    return replace(settings, connection=replace(connection, reconnect_backoff=pause))
 
 
 class LibrdkafkaMember:
@@ -41,7 +56,7 @@ class LibrdkafkaMember:
         own = {"client.id": client_id, "auto.offset.reset": "error", "on_commit": self._on_commit}
         own |= statistics_properties(on_statistics)
         self._errors = MemberErrors(client_id)
-        self._consumer = Consumer(client_properties(settings, self._errors, **own))
+        self._consumer = Consumer(client_properties(patient(settings), self._errors, **own))
 
     def subscribe(self, topics: Collection[str]) -> None:
         """Ask for these topics from the next rebalance on; none leaves the subscription."""

@@ -82,10 +82,8 @@ def _reconnect_backoff(reading: PropertyReading) -> Emitted:
         0,
         3_600_000,
     )
-    # while it looks for the group's coordinator, a consumer of librdkafka tries twice in the first pause, for ever
-    pause = min(max(first, most // 4) if reading.side == "consumer" else first, most)
     return {
-        "reconnect.backoff.ms": str(pause),
+        "reconnect.backoff.ms": str(min(first, most)),
         "reconnect.backoff.max.ms": str(most),
     }
 
@@ -191,7 +189,7 @@ RULES: Rules = (
         "reconnect.backoff.ms",
         Number(0, long=True),
         Computed(_reconnect_backoff),
-        reason="never above reconnect.backoff.max.ms; a consumer takes that at once: librdkafka does not double there",
+        reason="never above reconnect.backoff.max.ms",
     ),
     Rule("reconnect.backoff.max.ms", Number(0, long=True), Computed(_reconnect_backoff)),
     Rule(

@@ -46,7 +46,6 @@ _BYTES = ("", "org.apache.kafka.common.serialization.ByteArrayDeserializer")
 
 DEFAULTS = {
     **common.DEFAULTS,
-    "reconnect.backoff.ms": "250",
     "isolation.level": "read_uncommitted",
     "check.crcs": "true",
     "enable.auto.commit": "false",

@@ -1,17 +1,19 @@
-"""How often our clients try a broker that is away; Java's tries about once a second after its first second."""
+"""How often a member of librdkafka tries a broker that is away; Java's client does it about once a second."""
 
 from __future__ import annotations
 
 import socket
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
 
-from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import monotonic
+from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
+from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.config import property_names
 
 SECONDS = 4.0
 PAUSE = 0.25
@@ -52,29 +54,16 @@ def siege() -> Iterator[Siege]:
     made.close()
 
 
-def test_a_consumer_does_not_besiege_a_broker_that_is_away(siege: Siege) -> None:
+def test_a_member_does_not_besiege_a_broker_that_is_away(siege: Siege) -> None:
     """Difference reconnect-pause: measured 8 attempts a second; it was 36 with Java's first pause of 50 ms."""
     properties = apply("consumer", {"bootstrap.servers": siege.address, "group.id": "g"}).properties
-    consumer = Consumer({**properties, "log_level": 0})
-    consumer.subscribe(["t"])
-    wait_until(lambda: consumer.poll(0.1) is None and siege.attempts, 30.0, "the first attempt")
-    wait_until(
-        lambda: consumer.poll(0.1) is None and siege.attempts[-1] - siege.attempts[0] > SECONDS,
-        60.0,
-        "attempts over four seconds",
-    )
+    listener: Any = SimpleNamespace()
+    member = LibrdkafkaMember(property_names.read_consumer(properties), "g-0", listener, lambda _: None)
+    member.subscribe(["t"])
+    deadline = Deadline.after(90.0)
+    while len(siege.attempts) < 2 or siege.attempts[-1] - siege.attempts[0] < SECONDS:
+        assert not deadline.expired(), "attempts over four seconds"
+        member.poll(0.1)
     took = siege.attempts[-1] - siege.attempts[0]
-    consumer.close()
+    member.close()
     assert len(siege.attempts) <= 4 * took / PAUSE + 4
-
-
-def test_a_quarter_of_the_file_s_maximum_is_the_least() -> None:
-    file = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
-    for given, pause in (
-        ({}, "250"),
-        ({"reconnect.backoff.max.ms": "8000"}, "2000"),
-        ({"reconnect.backoff.ms": "200"}, "200"),
-        ({"reconnect.backoff.ms": "200", "reconnect.backoff.max.ms": "5000"}, "1250"),
-    ):
-        assert apply("consumer", file | given).properties["reconnect.backoff.ms"] == pause
-    assert apply("producer", file).properties["reconnect.backoff.ms"] == "50"

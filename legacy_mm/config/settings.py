@@ -107,7 +107,7 @@ class TargetSettings:
     """Settings for writing to the target cluster."""
 
     client: ProducerSettings = field(repr=False)
-    """The producer's of *one stream* (`buffer.memory` is already divided)."""
+    """The producer's of *one stream* (`buffer.memory` is already divided; see `BufferPool`)."""
     abort_on_send_failure: bool
     name: str = "target"
     """Tells it from the other targets of this process."""

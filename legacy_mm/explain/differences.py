@@ -185,7 +185,8 @@ DIFFERENCES = (
     KnownDifference(
         "buffer-memory-divided",
         "one producer of buffer.memory bytes for all streams",
-        "one producer per stream, each with its share of buffer.memory, large enough for max.request.size",
+        "one producer per stream, each with its share of buffer.memory, large enough for max.request.size; streams of "
+        "one process lend each other what they do not use",
         "a stream's copying has its own memory and connections, so that it can end alone",
         _PRODUCER + "test_buffer_memory_is_divided",
         several_streams,

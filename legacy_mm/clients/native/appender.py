@@ -139,7 +139,7 @@ class BatchAppender:
             return True
         with self.lock:
             size = queue.size
-        return not size or not (_is_stuck(queue, monotonic()) or size >= self._room.own() // _SHARE)
+        return not size or not (_is_stuck(queue, monotonic()) or size >= self.options.buffer_bytes // _SHARE)
 
     def stuck(self) -> dict[TopicPartition, str]:
         """Return the partitions that were stuck at the last `tend`, each with the reason."""
@@ -330,7 +330,7 @@ class BatchAppender:
 
     def _held(self) -> int:
         """Return the bytes that count. Stuck partitions keep at most half of the buffer from the others."""
-        return self._bytes - min(self._stuck_bytes, self.options.buffer_bytes // 2)
+        return self._bytes - min(self._stuck_bytes, self._room.pool.total() // 2)
 
     def _gauges(self) -> dict[str, float]:
         most = self.options.buffer_bytes

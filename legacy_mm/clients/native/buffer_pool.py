@@ -1,6 +1,7 @@
 """The memory that the streams of one process share, as all streams of the legacy tool share their producer's.
 
-A limit for each stream would bound nothing: a target that is away for a minute fills the buffers of forty streams.
+The settings of a stream hold its part (`explain` calls it its share of `buffer.memory`). It may always use that, and
+what the others leave of theirs.
 """
 
 from __future__ import annotations
@@ -17,35 +18,35 @@ class BufferPool:
         """Those of all streams at present."""
         self._lock = Lock()
 
-    def share(self, most: int, held: Callable[[], int]) -> BufferShare:
-        """Return the share of one more stream; `most` is the limit of its properties, `held` what it holds now."""
+    def share(self, own: int, held: Callable[[], int]) -> BufferShare:
+        """Return the share of one more stream; `own` is its part in bytes, `held` what it holds now."""
         with self._lock:
-            made = BufferShare(self, most, held)
+            made = BufferShare(self, own, held)
             self.shares = (*self.shares, made)
             return made
 
+    def total(self) -> int:
+        """Return the sum of all parts."""
+        return sum(each.own for each in self.shares)
+
     def forget(self, share: BufferShare) -> None:
-        """Leave the room of a stream that has ended to the others."""
+        """Take the part of a stream that has ended out of the pool."""
         with self._lock:
             self.shares = tuple(each for each in self.shares if each is not share)
 
 
 class BufferShare:
-    """One stream's part in a pool: an equal part of its limit at any time, and more while the others leave room."""
+    """One stream's part in a pool."""
 
-    def __init__(self, pool: BufferPool, most: int, held: Callable[[], int]) -> None:
-        self._pool = pool
-        self._most = most
+    def __init__(self, pool: BufferPool, own: int, held: Callable[[], int]) -> None:
+        self.pool = pool
+        self.own = own
         self.held = held
-
-    def own(self) -> int:
-        """Return the bytes that nobody else can keep this stream from."""
-        return self._most // max(1, len(self._pool.shares))
 
     def has_room(self) -> bool:
         """Return True if the stream may take more; what it takes then may be larger than the room."""
-        return self.held() < self.own() or sum(each.held() for each in self._pool.shares) < self._most
+        return self.held() < self.own or sum(each.held() for each in self.pool.shares) < self.pool.total()
 
     def close(self) -> None:
-        """Leave the room to the others."""
-        self._pool.forget(self)
+        """Take this part out of the pool."""
+        self.pool.forget(self)

@@ -38,7 +38,7 @@ _SESSION_TIMEOUT = 45_000
 _HEARTBEAT_INTERVAL = 3_000
 _DAY = 86_400_000
 _INTERNAL = "internal to the Java client"
-_QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 32_768, 8_192
+_QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 32_768, 2_048
 _NO_TOPICS = "a pattern subscription creates no topic, in Java neither"
 _FETCH_SIZE = "librdkafka takes 1000 to 2147483135, and message.max.bytes not above it"
 

@@ -217,7 +217,7 @@ def test_streams_whose_partitions_are_stuck_leave_room_for_their_others(monkeypa
     now = 100.0
     monkeypatch.setattr("legacy_mm.clients.native.appender.monotonic", lambda: now)
     pool = BufferPool()
-    streams = [make(pool, queue_buffering_max_kbytes="4") for _ in range(4)]
+    streams = [make(pool, queue_buffering_max_kbytes="1") for _ in range(4)]
     for stream in streams:
         assert stream.has_room()
         stream.append(PLACE, build([Row(0, NOW, b"k", b"v" * 1200)]), "opaque")
@@ -230,14 +230,15 @@ def test_streams_whose_partitions_are_stuck_leave_room_for_their_others(monkeypa
     assert all(stream.takes(TopicPartition("t", 1)) for stream in streams)
 
 
-def test_what_is_purged_leaves_its_room_to_others() -> None:
+def test_what_is_purged_counts_no_more() -> None:
     pool = BufferPool()
     first, second = (make(pool, queue_buffering_max_kbytes="1") for _ in range(2))
-    for stream in (first, second):
-        stream.append(PLACE, build([Row(0, NOW, b"k", b"v" * 600)]), "opaque")
+    first.append(PLACE, build([Row(0, NOW, b"k", b"v" * 1900)]), "opaque")
+    second.append(PLACE, build([Row(0, NOW, b"k", b"v" * 1000)]), "opaque")
     assert not second.has_room()
     first.purge()
-    assert second.has_room()
+    assert not second.has_room(), "nor does it leave its part"
+    assert pool.total() == 1024
 
 
 def test_what_was_given_up_leaves_the_way_free(monkeypatch: pytest.MonkeyPatch) -> None:

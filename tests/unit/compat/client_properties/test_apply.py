@@ -252,7 +252,7 @@ def test_what_is_fetched_ahead_is_divided() -> None:
         "32768",
         "16384",
         "8192",
-        "8192",
+        "2048",
     ]
 
 

@@ -28,7 +28,7 @@ from legacy_mm.compat.client_properties.rule import (
 )
 from legacy_mm.errors import ConfigurationError
 
-_NEAREST = "the nearest value librdkafka takes"
+_NEAREST = "the nearest value this client has"
 OriginKind = Literal["file", "default", "ours"]
 
 
@@ -97,7 +97,7 @@ def understood(row: Rule | None, name: str) -> str:
         said = _describe(row.meaning, name)
         return f"{said}: {row.reason}" if isinstance(row.meaning, Computed) and row.reason else said
     if name.startswith(NATIVE_PREFIX):
-        return f"handed on to librdkafka as {name.removeprefix(NATIVE_PREFIX)}"
+        return f"read as librdkafka's {name.removeprefix(NATIVE_PREFIX)}"
     today = zookeeper_files.new_name(name)
     return f"ignored since Kafka 2; today it is {today}" if today else "unknown, ignored"
 

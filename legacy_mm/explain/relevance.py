@@ -134,7 +134,7 @@ def says(words: str, *names: str) -> Relevance:
 clamped = Relevance(
     (),
     says("the nearest value this client has").applies,
-    "every mirror with a number beyond librdkafka's range",
+    "every mirror with a number out of its range",
 )
 
 

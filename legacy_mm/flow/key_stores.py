@@ -1,6 +1,6 @@
 """Key and trust stores of a flow's clients: their content becomes settings, at the start and after a change.
 
-librdkafka reads a key once, when a client is made. So changed stores come into use by new clients: a successor that has
+A client takes its key once, when it is made. So changed stores come into use by new clients: a successor that has
 read them replaces the mirror (`lifecycle`), once the clusters have accepted a login with them.
 """
 

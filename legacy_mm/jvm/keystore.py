@@ -91,8 +91,8 @@ class _Java:
         raise ConfigurationError(f"ssl.truststore.location: {store.location} holds no certificate{locked}")
 
     def _doubt(self, store: KeyStore, found: Any) -> None:
-        """Warn of a certificate without its issuers: Java trusts it alone, OpenSSL only with its issuers, up to the
-        root.
+        """Warn of a certificate without its issuers: Java and our sockets trust it alone, librdkafka only with its
+        issuers, up to the root.
         """
         subjects = {each.getSubjectX500Principal().getName() for each in found}
         for each in found:

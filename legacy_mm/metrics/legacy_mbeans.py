@@ -138,7 +138,7 @@ UNCOUNTED = (
         _CLIENTS,
         "io-ratio io-time-ns-avg io-time-ns-total io-wait-ratio io-wait-time-ns-avg io-wait-time-ns-total "
         "io-waittime-total iotime-total select-rate select-total",
-        "the network loop of the Java client; librdkafka has a thread for each connection",
+        "the network loop of the Java client; here threads wait for connections",
     ),
     Uncounted(
         _CLIENTS,
@@ -146,7 +146,7 @@ UNCOUNTED = (
         "failed-reauthentication-total reauthentication-latency-avg reauthentication-latency-max "
         "successful-authentication-no-reauth-total successful-authentication-rate successful-authentication-total "
         "successful-reauthentication-rate successful-reauthentication-total",
-        "librdkafka counts connections, not logins",
+        "connections are counted, not logins",
     ),
     Uncounted(
         "kafka.consumer:type=consumer-metrics",
@@ -159,7 +159,7 @@ UNCOUNTED = (
         "heartbeat-response-time-max join-time-avg join-time-max sync-time-avg sync-time-max "
         "last-heartbeat-seconds-ago rebalance-latency-avg rebalance-latency-max rebalance-latency-total "
         "failed-rebalance-total failed-rebalance-rate-per-hour",
-        "librdkafka counts these requests, but does not time them one by one, nor tell which rebalance failed",
+        "these requests are counted, but not timed one by one, and nobody tells which rebalance failed",
     ),
     Uncounted(
         _COORDINATOR,

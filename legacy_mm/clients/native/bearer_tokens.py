@@ -1,6 +1,6 @@
 """Tokens for SASL/OAUTHBEARER: unsecured ones, those of an OIDC service, signed ones for Amazon MSK.
 
-What librdkafka does with the settings of a membership by itself is done here for all other connections. A token is
+What librdkafka does by itself in a membership that it keeps is done here for all other connections. A token is
 asked for again when four fifths of its life are over. That no token came is no refusal, unless the service says so: it
 is tried again.
 """

@@ -33,7 +33,7 @@ _JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 BYTES_ONLY = "bytes are mirrored as they are"
 _ONLY_METRICS = "it shapes the Java client's own metrics"
 _SYSTEM_SIZE = "-1 is the system's choice, here 0"
-_ONE_SETUP_TIME = "the longer of the two: librdkafka's time covers TCP, TLS and login"
+_ONE_SETUP_TIME = "the longer of the two: one time covers TCP, TLS and login here"
 _OBSERVERS = (
     "io.confluent.monitoring.clients.interceptor.MonitoringConsumerInterceptor",
     "io.confluent.monitoring.clients.interceptor.MonitoringProducerInterceptor",
@@ -174,7 +174,7 @@ RULES: Rules = (
         "metadata.max.age.ms",
         Number(0, long=True),
         Computed(_metadata_age),
-        reason="librdkafka's own metadata.max.age.ms is another thing: the expiry of its cache",
+        reason="called topic.metadata.refresh.interval.ms here: librdkafka's metadata.max.age.ms is another thing",
     ),
     Rule("metadata.recovery.rebootstrap.trigger.ms", Text(), Forgotten(later=True)),
     Rule("metadata.recovery.strategy", Text(("REBOOTSTRAP", "NONE"), any_case=True), Same()),

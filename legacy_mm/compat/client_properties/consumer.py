@@ -40,7 +40,7 @@ _DAY = 86_400_000
 _INTERNAL = "internal to the Java client"
 _QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 32_768, 2_048
 _NO_TOPICS = "a pattern subscription creates no topic, in Java neither"
-_FETCH_SIZE = "librdkafka takes 1000 to 2147483135, and message.max.bytes not above it"
+_FETCH_SIZE = "from 1000 to 2147483135, which is all that a membership kept by librdkafka takes"
 
 _BYTES = ("", "org.apache.kafka.common.serialization.ByteArrayDeserializer")
 
@@ -75,13 +75,13 @@ def _assignors(reading: PropertyReading) -> Emitted:
             )
         if name not in _EAGER and name not in _COOPERATIVE and name != _STICKY:
             raise ConfigurationError(f"partition.assignment.strategy: {name} is not supported, because it is Java code")
-    # librdkafka refuses a mix; of Java's own mix the eager protocol is the one in force
+    # librdkafka refuses a mix, and ours has no other than eager; of Java's own mix the eager protocol is in force
     chosen = [_EAGER[name] for name in names if name in _EAGER]
     chosen = chosen or [_COOPERATIVE[name] for name in names if name in _COOPERATIVE]
     if not chosen:
         raise ConfigurationError(
-            f"partition.assignment.strategy: {_STICKY} is not supported, because librdkafka does "
-            f"not have it; use {_PACKAGE}RoundRobinAssignor"
+            f"partition.assignment.strategy: {_STICKY} is not supported, because neither our membership "
+            f"nor librdkafka's has it; use {_PACKAGE}RoundRobinAssignor"
         )
     if _STICKY in names:
         reading.note(f"{_STICKY} is left out of partition.assignment.strategy.")
@@ -93,7 +93,7 @@ def _next_generation(reading: PropertyReading) -> bool:
 
 
 def _max_poll_interval_ms(reading: PropertyReading) -> int:
-    # at least the session timeout: librdkafka demands it, Java does not
+    # at least the session timeout: librdkafka, which keeps some memberships, demands it, Java does not
     given = reading.integer("max.poll.interval.ms", _MAX_POLL_INTERVAL)
     session = min(reading.integer("session.timeout.ms", _SESSION_TIMEOUT), 3_600_000)
     if _next_generation(reading):
@@ -174,14 +174,15 @@ RULES: Rules = (
         "max.poll.interval.ms",
         Number(1),
         Computed(_membership_times, always=True),
-        reason="at least session.timeout.ms and at most one day: librdkafka takes no other",
+        reason="at least session.timeout.ms and at most one day: a membership kept by librdkafka takes no other",
     ),
     Rule("max.poll.records", Number(1), Harmless("records are handed on as they come")),
     Rule(
         "partition.assignment.strategy",
         TextList(),
         Computed(_assignors),
-        reason="librdkafka's name; of a mixed list the eager ones are in force, as in Java",
+        reason="range and roundrobin are ours, the cooperative one is librdkafka's; of a mixed list the eager ones are "
+        "in force, as in Java",
     ),
     Rule("request.timeout.ms", Number(0), Renamed("socket.timeout.ms", 10, 300_000)),
     Rule("session.timeout.ms", Number(), PartOf("max.poll.interval.ms")),

@@ -232,7 +232,7 @@ RULES: Rules = (
         "request.timeout.ms",
         Number(0),
         PartOf("delivery.timeout.ms"),
-        reason="librdkafka's own request.timeout.ms is only the broker's patience with its replicas",
+        reason="called socket.timeout.ms here; request.timeout.ms is only the broker's patience with its replicas",
     ),
     Rule("enable.idempotence", Boolean(), Computed(_idempotence, always=True)),
     Rule(_IN_FLIGHT, Number(1), PartOf("enable.idempotence"), reason=_IN_FLIGHT_REASON),

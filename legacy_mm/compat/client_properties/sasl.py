@@ -30,7 +30,7 @@ from legacy_mm.config.property_names import TOKEN_AUTH
 from legacy_mm.errors import ConfigurationError, blamed
 
 _MODULES = "org.apache.kafka.common.security."
-_ONLY_OAUTH = "librdkafka renews a token when four fifths of its life are over"
+_ONLY_OAUTH = "a token is renewed when four fifths of its life are over"
 
 
 class _Mechanism(NamedTuple):

@@ -67,7 +67,7 @@ def test_a_default_spelled_out_is_the_file_s() -> None:
 def test_the_nearest_value_is_called_so() -> None:
     client = apply("consumer", BASE | {"group.id": "g", "fetch.max.wait.ms": "400000", "fetch.min.bytes": "2"})
     found = origins(client)
-    nearest = Origin("file", ("fetch.max.wait.ms",), "the nearest value librdkafka takes")
+    nearest = Origin("file", ("fetch.max.wait.ms",), "the nearest value this client has")
     assert found["fetch.wait.max.ms"] == nearest
     assert found["fetch.min.bytes"] == Origin("file", ("fetch.min.bytes",))
 
@@ -86,4 +86,4 @@ def test_every_row_can_be_put_into_words(row: Rule) -> None:
 
 def test_unknown_names() -> None:
     assert understood(None, "foo") == "unknown, ignored"
-    assert understood(None, "librdkafka.x") == "handed on to librdkafka as x"
+    assert understood(None, "librdkafka.x") == "read as librdkafka's x"

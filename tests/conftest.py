@@ -7,6 +7,7 @@ pytest_plugins = [
     "tests.fixtures.clusters",
     "tests.fixtures.copying",
     "tests.fixtures.driver_jvm",
+    "tests.fixtures.engine_process",
     "tests.fixtures.handlers",
     "tests.fixtures.kerberos",
     "tests.fixtures.process",

@@ -41,6 +41,8 @@ class Mirrors:
         self.copies = (copy, *beside)
         self.remarks: list[str] = []
         """What is to be told about a run, beside its figures."""
+        self.commit_ms = "3000"
+        """How often the next ones commit for the group."""
         self._options = options
         self._start, self._source, self._target = start, NamedKafka(source), target
 
@@ -63,7 +65,7 @@ class Mirrors:
             **consumer,
         }
         topics = "|".join(each.topic for each in self.copies)
-        words = ["--whitelist", topics, "--offset.commit.interval.ms", "3000", *self._options]
+        words = ["--whitelist", topics, "--offset.commit.interval.ms", self.commit_ms, *self._options]
         if self.once:
             words += ["--exactly.once", "true", "--exactly.once.transaction.timeout.ms", SHORT_MS]
         return self._start(read, {"bootstrap.servers": self._target}, *words)
@@ -89,6 +91,16 @@ class Mirrors:
         """Wait until everything is copied and committed."""
         wanted = self.last_offsets()
         wait_until(lambda: self.reached(wanted), PATIENCE, f"the commit of {wanted}")
+
+    def wait_positions(self) -> None:
+        """Wait until everything is copied, and committed at the target."""
+        wanted = self.copy.ends()
+
+        def reached() -> bool:
+            found = self.copy.positions()
+            return all(number in found and found[number][-1] >= end for number, end in wanted.items())
+
+        wait_until(reached, PATIENCE, f"positions {wanted}")
 
     def last_offsets(self) -> dict[tuple[str, int], int]:
         """Return one past the last record of each source partition."""

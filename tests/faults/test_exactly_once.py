@@ -9,11 +9,16 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient
 from kafka.admin import KafkaAdminClient
 
+from compat.laboratory.broker import Broker
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.cluster_access import members
+from legacy_mm.audit.cluster_access import change_topic, create_topic, leader, members
+from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
+from legacy_mm.model import TopicPartition
 from tests.faults.mirrors import BUSY, Mirrors
 from tests.faults.test_crash_points import kill
 from tests.faults.test_recovery import spark_jvm, stop
@@ -22,6 +27,8 @@ from tests.fixtures.exactly_once import PATIENCE, CopiedOnce
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 RECORDS, SIZE = 60_000, 500
+FEW = 1_000
+UNSAFE = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
 ONCE = pytest.param(True, id="exactly once")
 AT_LEAST_ONCE = pytest.param(False, id="at least once", marks=pytest.mark.slow)
 BY_FLAG = pytest.mark.parametrize("once", [ONCE, AT_LEAST_ONCE])
@@ -70,6 +77,24 @@ def test_one_of_two_is_killed(mirrors: Mirrors) -> None:
         wait_until(lambda: members(copy.source.bootstrap, copy.flow.group) == 1, PATIENCE, "the end of its session")
     mirrors.wait_copied()
     stop(stays)
+    mirrors.judge()
+
+
+@pytest.mark.slow
+@BY_FLAG
+def test_each_of_two_hosts_is_started_twice(mirrors: Mirrors) -> None:
+    """By a supervisor that does not see that the first one runs; then one of each pair is killed."""
+    copy = mirrors.copy
+    tools = [mirrors.start() for _ in range(4)]
+    with copy.writing():
+        wait_until(lambda: members(copy.source.bootstrap, copy.flow.group) == 4, 2 * PATIENCE, "all to be members")
+        mirrors.wait_busy()
+        for tool in tools[::2]:
+            kill(tool)
+        mirrors.wait_busy()
+    mirrors.wait_copied()
+    for tool in tools[1::2]:
+        stop(tool)
     mirrors.judge()
 
 
@@ -156,3 +181,60 @@ def test_coordinators_are_killed(
     mirrors.wait_copied()
     stop(tool)
     assert copy.differences() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", ["positions", "records"])
+def test_an_unclean_election_at_the_target(
+    source: Any, own_clusters: Callable[..., Cluster], topic: Callable[..., str], our_tool: Callable[..., Any], cut: str
+) -> None:
+    """What only the dead leader had is gone. Positions that have gone back end the mirror; what becomes of records
+    nobody can see, so each start warns of the settings that allow it.
+    """
+    target = own_clusters(brokers=3)
+    copy = CopiedOnce(source, target, topic("once"), partitions=1, replication=2 if cut == "records" else 3)
+    name, partition = copy.topic, 0
+    if cut == "positions":
+        name, partition = copy.flow.bundle(bundle_of(TopicPartition(copy.topic, 0), BUNDLES)).positions
+        create_topic(target.bootstrap, name, BUNDLES, 2, {"cleanup.policy": "compact"})
+    change_topic(target.bootstrap, name, UNSAFE)
+    mirrors = Mirrors(copy, our_tool, source.bootstrap, target.bootstrap)
+    tools = [mirrors.start()]
+    copy.load(RECORDS)
+    mirrors.wait_copied()
+    leads, lags = led_and_followed(target, name, partition)
+    lags.kill()
+    copy.load(FEW)
+    mirrors.wait_copied()
+    stop(tools[0])
+    assert copy.differences() == []
+    leads.kill()
+    lags.restart()
+    wait_until(lambda: leader(target.bootstrap, name, partition) == lags.node, PATIENCE, "an unclean election")
+    leads.restart()
+    target.wait_ready()
+    copy.load(FEW)
+    tools.append(mirrors.start())
+    if cut == "positions":
+        assert tools[1].wait(PATIENCE) == 255
+        assert "later ones are lost; legacy-mm exactly-once adopt" in tools[1].output()
+    else:
+        mirrors.wait_copied()
+        stop(tools[1])
+        verdict = copy.verdict()
+        assert (verdict.count("lost"), verdict.count("duplicated")) == (FEW, 0)
+    assert [warned(each, name) for each in tools] == [{"=".join(each) for each in UNSAFE.items()}] * 2
+
+
+def led_and_followed(target: Cluster, topic: str, partition: int) -> list[Broker]:
+    """Return the leader and the follower of a partition with two replicas."""
+    admin = AdminClient({"bootstrap.servers": target.bootstrap, "log_level": 0})
+    found = admin.list_topics(topic, timeout=30).topics[topic].partitions[partition]
+    nodes = sorted(found.replicas, key=lambda node: node != found.leader)
+    return [next(broker for broker in target.brokers if broker.node == node) for node in nodes]
+
+
+def warned(tool: ToolProcess, topic: str) -> set[str]:
+    """Return the settings that its start warns of for a topic."""
+    lines = [line for line in tool.output().splitlines() if "WARN Exactly once: " in line and topic in line]
+    return {setting for line in lines for setting in map("=".join, UNSAFE.items()) if setting in line}

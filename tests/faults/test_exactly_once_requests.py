@@ -1,10 +1,12 @@
 """Worker and driver of a mirror are killed while they wait for the answer to a named request: contract 10.1.
 
 The request has not arrived yet, and does so when somebody else goes on; or it has arrived, and only its answer has not.
+In a revocation everything is committed at the target, and the source does not know it yet.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,18 +16,20 @@ import pytest
 
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, LostAnswer
+from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.exactly_once.bundle import BUNDLES, FLOW, bundle_of
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.model import TopicPartition
 from tests.faults.mirrors import Mirrors
 from tests.faults.test_crash_points import kill
-from tests.faults.test_recovery import stop
+from tests.faults.test_recovery import spark_jvm, stop
 from tests.faults.test_zombies import send
 from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, formatted, named
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 RECORDS = 4_000
+NEVER_MS = "3600000"
 TWO = TransactionVersion.TWO
 
 
@@ -159,4 +163,54 @@ def test_killed_while_it_waits(
             rule.deliver()
     mirrors.wait_copied()
     stop(tool)
+    assert copy.differences() == []
+
+
+def end(killed: str, tool: ToolProcess, copying: list[int]) -> None:
+    """Kill a part of a mirror, or all of it at once; `copying` are its copy processes."""
+    match killed:
+        case "worker":
+            send(copying, signal.SIGKILL)
+        case "jvm":
+            os.kill(spark_jvm(tool), signal.SIGKILL)
+            assert tool.wait(PATIENCE) == 255
+        case "driver":
+            kill(tool)
+        case "all":
+            send(tool.tree.pids(), signal.SIGKILL)
+            tool.wait(PATIENCE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", [TWO], indirect=True, ids=["version 2"])
+@pytest.mark.parametrize("arrives", [False, True])
+@pytest.mark.parametrize("killed", ["worker", "jvm", "driver", "all"])
+def test_killed_in_a_revocation(
+    version: TransactionVersion,
+    proxies: tuple[HoldingProxy, HoldingProxy],
+    mirrors: Mirrors,
+    killed: str,
+    arrives: bool,
+) -> None:
+    """Between the last EndTxn and the commit at the source, because another mirror has come."""
+    copy, mirrors.commit_ms = mirrors.copy, NEVER_MS
+    gives = mirrors.start()
+    mirrors.wait_positions()
+    copying = mirrors.copying(gives)
+    rule = arm(proxies, WAITS["OFFSET_COMMIT"], copy, version, arrives=arrives)
+    with copy.writing():
+        stays = mirrors.start()
+        wait_until(lambda: rule.applied, PATIENCE, "the commit")
+        assert copying, "no process copies, so the test shows nothing"
+        if not arrives:
+            assert mirrors.committed() < sum(each[-1] for each in copy.positions().values())
+        end(killed, gives, copying)
+        proxies[0].cut()
+        mirrors.wait_positions()
+        if isinstance(rule, HeldRequest):
+            rule.deliver()
+    mirrors.wait_positions()
+    stop(stays)
+    if killed == "worker":
+        stop(gives)
     assert copy.differences() == []

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
+from kafka.admin import KafkaAdminClient
 
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HoldingProxy
-from legacy_mm.audit.cluster_access import delete_topic, end_offsets, leader
+from legacy_mm.audit.cluster_access import delete_topic, end_offsets, leader, list_topics
 from legacy_mm.audit.ledger_check import check
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
+from legacy_mm.model import TopicPartition
+from tests.faults.crash_points import POINTS, strike
 from tests.fixtures.copying import Copying, Start
+from tests.fixtures.engine_process import StartProcess
 from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines
 
 pytestmark = pytest.mark.faults
 RECORDS, PARTITIONS = 2_000, 4
 TIME_OUT = 10.0
+PREFERRED = 0
+TRANSACTION_STATE = "__transaction_state"
+IN_THE_SUITE = {"EndTxn sent"}
+STEPS = [
+    pytest.param(name, marks=() if name in IN_THE_SUITE else pytest.mark.slow, id=name)
+    for name, point in POINTS.items()
+    if not point.way and "AddPartitions" not in name and "added" not in name
+]
+"""Those of transaction version 2, without the ways that have a fault of their own."""
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +57,10 @@ def make_engines(
 ) -> Iterator[Callable[..., Engines]]:
     """Make the topics, and write some records: `make_engines(replication=3, config={}, transaction_timeout=10.0)`."""
 
-    def make(*, replication: int = 3, config: dict[str, str] | None = None, **settings: Any) -> Engines:
-        copy = CopiedOnce(source, brokers, topic("once"), PARTITIONS, replication, config=config)
+    def make(
+        *, partitions: int = PARTITIONS, replication: int = 3, config: dict[str, str] | None = None, **settings: Any
+    ) -> Engines:
+        copy = CopiedOnce(source, brokers, topic("once"), partitions, replication, config=config)
         copy.replication = 3  # of the positions
         copy.load(RECORDS)
         settings = {"transaction_timeout": TIME_OUT, **settings}
@@ -151,3 +171,67 @@ def test_a_transaction_that_the_coordinator_ends(proxy: HoldingProxy, make_engin
     copying.wait_reached(2 * RECORDS)
     late.deliver()
     end(engines, copying)
+
+
+def coordinator(brokers: Cluster, transactional_id: str) -> int:
+    """Return the broker that leads the partition of the transactional id's hash, as Java makes it."""
+    Producer({"bootstrap.servers": brokers.bootstrap, "transactional.id": "any"}).init_transactions(PATIENCE)
+    number = 0
+    for letter in transactional_id:
+        number = (31 * number + ord(letter)) & 0xFFFFFFFF
+    count = list_topics(brokers.bootstrap)[TRANSACTION_STATE]
+    return leader(brokers.bootstrap, TRANSACTION_STATE, (number & 0x7FFFFFFF) % count)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_coordinator_is_killed_between_two_steps(
+    brokers: Cluster, make_engines: Callable[..., Engines], start_process: StartProcess, name: str
+) -> None:
+    """The engine stands still meanwhile, so it finds out when it asks, or waits for an answer."""
+    engines = make_engines(partitions=1)
+    copy = engines.copy
+    bundle = copy.flow.bundle(bundle_of(TopicPartition(copy.topic, 0), BUNDLES))
+    node = coordinator(brokers, bundle.transactional_id)
+    engine = engines.start_by(start_process(partial(strike, name, signal.SIGSTOP)), "first")
+    with copy.writing():
+        wait_until(engine.is_frozen, PATIENCE, "the step")
+        brokers.brokers[node - 1].kill()
+        engine.wake()
+        engine.wait_reached(copy.total)
+        assert coordinator(brokers, bundle.transactional_id) != node
+        brokers.brokers[node - 1].restart()
+        brokers.wait_ready()
+    copy.load(RECORDS)
+    engine.wait_reached(copy.total)
+    assert engine.stop() == {}
+    assert copy.differences() == []
+
+
+@pytest.mark.slow
+def test_leaders_move(brokers: Cluster, make_engines: Callable[..., Engines]) -> None:
+    """Of coordinators, positions and records: each broker stops cleanly, comes back, and leads again."""
+    engines = make_engines()
+    copy = engines.copy
+    copying = engines.start("first")
+    copying.wait_reached(RECORDS)
+    topics = (TRANSACTION_STATE, copy.flow.positions_topic, copy.topic)
+    moved = dict.fromkeys(topics, 0)
+    with copy.writing():
+        for broker in brokers.brokers:
+            broker.terminate()
+            copying.wait_reached(copy.total)
+            broker.restart()
+            brokers.wait_ready()
+            for name in led_again(brokers, topics):
+                moved[name] += 1
+            copying.wait_reached(copy.total)
+    assert all(moved.values()), moved
+    end(engines, copying)
+
+
+def led_again(brokers: Cluster, topics: tuple[str, ...]) -> list[str]:
+    """Let the first replica of each partition lead it; return the topics of those whose leader this changed."""
+    with closing(KafkaAdminClient(bootstrap_servers=brokers.bootstrap)) as admin:
+        elected = admin.elect_leaders(PREFERRED, list(topics), raise_errors=False)
+    rows = elected.replica_election_results
+    return [row.topic for row in rows for each in row.partition_result if not each.error_code]

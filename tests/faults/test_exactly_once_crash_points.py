@@ -11,7 +11,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from tests.faults.crash_points import POINTS, strike
 from tests.fixtures.copying import Copying, Start
 from tests.fixtures.engine_process import EngineProcess, StartProcess
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines, formatted, named
+from tests.fixtures.exactly_once import PATIENCE, BrokersOf, CopiedOnce, Engines, formatted, named
 
 pytestmark = pytest.mark.faults
 RECORDS = 2_000
@@ -73,16 +73,17 @@ def proxy() -> Iterator[HoldingProxy]:
 
 
 @pytest.fixture(scope="module")
-def version(request: pytest.FixtureRequest) -> TransactionVersion:
-    made: TransactionVersion = request.param
-    return made
-
-
-@pytest.fixture(scope="module")
-def brokers(version: TransactionVersion, proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
-    """One, which looks for transactions that are overdue each second, not each ten."""
+def brokers_of(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> BrokersOf:
+    """One for all tests of a version; it looks for overdue transactions each second, not each ten."""
     looks = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}
-    return module_clusters(properties=looks, advertise=proxy.before, format_options=formatted(version))
+    return cache(
+        lambda version: module_clusters(properties=looks, advertise=proxy.before, format_options=formatted(version))
+    )
+
+
+@pytest.fixture
+def brokers(version: TransactionVersion, brokers_of: BrokersOf) -> Cluster:
+    return brokers_of(version)
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def give_back(first: EngineProcess, second: Copying, copy: CopiedOnce) -> None:
     first.wait_reached(copy.total)
 
 
-@pytest.mark.parametrize(("version", "name", "fate"), CASES, indirect=["version"])
+@pytest.mark.parametrize(("version", "name", "fate"), CASES)
 def test_an_engine_is_killed_or_frozen(
     version: TransactionVersion,
     proxy: HoldingProxy,

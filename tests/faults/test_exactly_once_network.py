@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import bundle_owner
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from tests.fixtures.copying import Start
-from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines, formatted, named
+from tests.fixtures.exactly_once import PATIENCE, BrokersOf, CopiedOnce, Engines, formatted, named
 from tests.unit.exactly_once.mutants import NeverRenews
 
 pytestmark = pytest.mark.faults
@@ -80,15 +81,14 @@ def proxy() -> Iterator[HoldingProxy]:
 
 
 @pytest.fixture(scope="module")
-def version(request: pytest.FixtureRequest) -> TransactionVersion:
-    made: TransactionVersion = request.param
-    return made
+def brokers_of(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> BrokersOf:
+    """Three for all tests of a version, each behind the proxy."""
+    return cache(lambda version: module_clusters(brokers=3, advertise=proxy.before, format_options=formatted(version)))
 
 
-@pytest.fixture(scope="module")
-def brokers(version: TransactionVersion, proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
-    """Three, each behind the proxy."""
-    return module_clusters(brokers=3, advertise=proxy.before, format_options=formatted(version))
+@pytest.fixture
+def brokers(version: TransactionVersion, brokers_of: BrokersOf) -> Cluster:
+    return brokers_of(version)
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def arm(proxy: HoldingProxy, moment: Moment, fault: str, copy: CopiedOnce, versi
     return proxy.hold(moment.api, cut=fault in ("late", "late_to_another"), **words)
 
 
-@pytest.mark.parametrize(("version", "name", "fault"), CASES, indirect=["version"])
+@pytest.mark.parametrize(("version", "name", "fault"), CASES)
 def test_a_request_is_lost_or_late(
     version: TransactionVersion, proxy: HoldingProxy, make_engines: Callable[..., Engines], name: str, fault: str
 ) -> None:
@@ -157,7 +157,6 @@ def test_a_request_is_lost_or_late(
 @pytest.mark.parametrize(
     ("version", "renews"),
     [(ONE, True), (ONE, False), (TWO, True)],
-    indirect=["version"],
     ids=["product", "without the renewal", "version 2"],
 )
 def test_a_late_end_meets_an_open_transaction(

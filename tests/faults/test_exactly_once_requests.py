@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -83,19 +84,20 @@ def proxies() -> Iterator[tuple[HoldingProxy, HoldingProxy]]:
 
 
 @pytest.fixture(scope="module")
-def version(request: pytest.FixtureRequest) -> TransactionVersion:
-    made: TransactionVersion = request.param
-    return made
+def clusters_of(
+    proxies: tuple[HoldingProxy, HoldingProxy], module_clusters: Callable[..., Cluster]
+) -> Callable[[TransactionVersion], list[Cluster]]:
+    """Source and target for all tests of a version."""
+    return cache(
+        lambda version: [
+            module_clusters(advertise=proxy.before, format_options=formatted(version)) for proxy in proxies
+        ]
+    )
 
 
-@pytest.fixture(scope="module")
-def clusters(
-    version: TransactionVersion,
-    proxies: tuple[HoldingProxy, HoldingProxy],
-    module_clusters: Callable[..., Cluster],
-) -> list[Cluster]:
-    """Source and target."""
-    return [module_clusters(advertise=proxy.before, format_options=formatted(version)) for proxy in proxies]
+@pytest.fixture
+def clusters(version: TransactionVersion, clusters_of: Callable[[TransactionVersion], list[Cluster]]) -> list[Cluster]:
+    return clusters_of(version)
 
 
 @pytest.fixture
@@ -133,7 +135,7 @@ def arm(
     return act(wait.api, containing=about, cut=False)
 
 
-@pytest.mark.parametrize(("version", "name", "killed", "arrives"), CASES, indirect=["version"])
+@pytest.mark.parametrize(("version", "name", "killed", "arrives"), CASES)
 def test_killed_while_it_waits(
     version: TransactionVersion,
     proxies: tuple[HoldingProxy, HoldingProxy],

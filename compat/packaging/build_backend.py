@@ -44,7 +44,8 @@ _TARGETS = {
 _PLATFORM = os.environ.get("LEGACY_MM_PLATFORM")
 _TARGET = _TARGETS[_PLATFORM] if _PLATFORM else ""
 _ZIG = "ziglang>=0.13"
-_OPTIONS = ["-O3", "-g0"]
+_OPTIONS = ["-O3", "-g0", "-fwrapv"]
+"""The last is in Python's own flags, but `CFLAGS` takes their place; sums of hostile numbers differ without it."""
 _ERRORS_ONLY = 2
 
 prepare_metadata_for_build_wheel = build_meta.prepare_metadata_for_build_wheel

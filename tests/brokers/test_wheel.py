@@ -185,6 +185,26 @@ def test_what_ziglang_compiles_runs_on_older_processors(zig: Path) -> None:
     assert "__AVX__" not in macros
 
 
+def test_flags_of_the_environment_change_no_answer(zig: Path, tmp_path: Path) -> None:
+    """`CFLAGS` takes the place of the flags that Python was built with; the kernels count on one of them."""
+    build = (zig / "venv/bin/python", "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, zig / "src")
+    platform = {"LEGACY_MM_PLATFORM": f"manylinux_2_17_{os.uname().machine}", "CFLAGS": "-O2"}
+    call(*build, folder=zig, environment={**os.environ, **platform})
+    for name in ("legacy_mm", "compat", "tests"):
+        shutil.copytree(CHECKOUT / name, tmp_path / "src" / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    shutil.copy(CHECKOUT / "setup.cfg", tmp_path / "src")
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "src")
+    tests = ("--confcutdir", "tests/unit", "tests/unit/protocol/test_kernels.py", "-k", "two_modules or hostile")
+    said = call(
+        *(sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", *tests),
+        folder=tmp_path / "src",
+        environment={**os.environ, "PYTHONPATH": "", "LEGACY_MM_FUZZ_SECONDS": "1"},
+    )
+    assert "4 passed" in said
+
+
 def test_a_wheel_of_a_checkout_holds_its_commit(tmp_path: Path) -> None:
     shutil.copytree(CHECKOUT, tmp_path / "src", ignore=LEFT_OUT, symlinks=True)
     git = ("git", "-C", tmp_path / "src", "-c", "user.name=a", "-c", "user.email=a@b")

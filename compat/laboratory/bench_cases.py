@@ -94,14 +94,17 @@ def say(text: str) -> None:
 
 
 def _warm(site: Site, case: Case, latency_seconds: int) -> None:
-    """Run the quickest tool without counting: a JVM compiles what it does often, and brokers run for months."""
-    tool = OURS if OURS in case.tools else case.tools[0]
+    """Run the quickest tools without counting: a JVM compiles what it does often, and brokers run for months.
+
+    Transactions are code of their own in a broker.
+    """
+    tools = [tool for tool in (OURS, OURS_ONCE) if tool in case.tools] or case.tools[:1]
     latency_runs = WARM_LATENCY_RUNS if latency_seconds else 0
-    say(f"{WARM_RUNS} + {latency_runs} runs of {tool} to warm the brokers, not counted")
-    for _ in range(WARM_RUNS):
+    say(f"{WARM_RUNS} + {latency_runs} runs of {' and '.join(tools)} to warm the brokers, not counted")
+    for _, tool in itertools.product(range(WARM_RUNS), tools):
         with contextlib.suppress(*FAILURES):
             measure_throughput(site, tool, case.profile, case.streams, case.records)
-    for _ in range(latency_runs):
+    for _, tool in itertools.product(range(latency_runs), tools):
         with contextlib.suppress(*FAILURES):
             measure_latency(site, tool, case.profile, case.streams, latency_seconds)
 

@@ -348,7 +348,7 @@ class BundleSession:
         """Give up the epoch with everything that hangs on it. The positions are read anew by the next claim."""
         fresh = replace(self, state=BundleState.IDLE, producer=None, positions=(), transaction=None, renewal=None)
         if self.stopping:
-            return replace(fresh, state=BundleState.OVER), (discard, End(discard.error))
+            return replace(fresh, state=BundleState.OVER), (discard, End())
         return fresh, (discard, AskOwnership())
 
     def _stop(self) -> Next:

@@ -277,7 +277,7 @@ def test_a_stop_needs_no_new_epoch() -> None:
 
 def test_a_stop_that_is_fenced_ends_too() -> None:
     session, actions = then([*ENDING, Timer.STOP], Answered(COMMIT, E.PRODUCER_FENCED))
-    assert actions == (Discard(Reaction.FENCED, E.PRODUCER_FENCED), End(E.PRODUCER_FENCED))
+    assert actions == (Discard(Reaction.FENCED, E.PRODUCER_FENCED), End())
     assert session.state is BundleState.OVER
 
 

@@ -50,7 +50,7 @@ ABANDONED = 70
 """Exit code of a task that lost its channel or lease."""
 ENDED_BY_HANDLER = 71
 """Exit code of a task whose handler ended its JVM in the thread that handles records."""
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """The options of glibc's `mallopt`."""
 
 
@@ -114,12 +114,14 @@ def _ignore_signals(*, embedded: bool) -> None:
 def _keep_freed_memory() -> None:
     """Let the C library keep what it would give back to the kernel, only to get it again for the next answer.
 
-    Pages that are new each time take a tenth of the CPU. A C library without this call does as it likes.
+    Pages that are new each time take a tenth of the CPU. What one thread has freed is there for all: an arena for each
+    would keep the most that its thread ever had. A C library without this call does as it likes.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_TRIM_THRESHOLD, 64 << 20)
         mallopt(_MMAP_THRESHOLD, 32 << 20)
+        mallopt(_ARENA_MAX, 1)
 
 
 def _refuse_second_attempt() -> None:

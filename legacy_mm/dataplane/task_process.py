@@ -26,9 +26,9 @@ class Buffers:
     """The memory that the tasks of a process share."""
 
     read: BufferPool = field(default_factory=BufferPool)
-    """What waits to be copied."""
+    """The pool of what waits to be copied."""
     sent: BufferPool = field(default_factory=BufferPool)
-    """What the target does not have yet."""
+    """The pool of what the target does not have yet."""
 
 
 class TaskProcess:

@@ -15,7 +15,7 @@ class BufferPool:
 
     def __init__(self) -> None:
         self.shares: tuple[BufferShare, ...] = ()
-        """Those of all streams at present."""
+        """The shares of all streams at present."""
         self._lock = Lock()
 
     def share(self, own: int, held: Callable[[], int]) -> BufferShare:

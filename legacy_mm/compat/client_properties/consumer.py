@@ -38,7 +38,7 @@ _SESSION_TIMEOUT = 45_000
 _HEARTBEAT_INTERVAL = 3_000
 _DAY = 86_400_000
 _INTERNAL = "internal to the Java client"
-_QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 32_768, 2_048
+_QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 16_384, 1_024
 _NO_TOPICS = "a pattern subscription creates no topic, in Java neither"
 _FETCH_SIZE = "from 1000 to 2147483135, which is all that a membership kept by librdkafka takes"
 

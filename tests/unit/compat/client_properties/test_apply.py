@@ -249,10 +249,10 @@ def test_buffer_memory_is_divided() -> None:
 def test_what_is_fetched_ahead_is_divided() -> None:
     name = "queued.max.messages.kbytes"
     assert [apply("consumer", BASE, streams=n).properties[name] for n in (1, 2, 4, 100)] == [
-        "32768",
         "16384",
         "8192",
-        "2048",
+        "4096",
+        "1024",
     ]
 
 

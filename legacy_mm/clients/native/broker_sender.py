@@ -326,10 +326,13 @@ class BrokerSender:
 
     def broken(self, link: _Link, error: Exception) -> None:
         """Take back what is under way on a link that has ended."""
-        if not isinstance(error, ConnectionLost):
-            self._owner.ended(error)
-        elif requests := self._take_back(link):  # else it was idle, and the next request makes a new one
-            self._lost(error, requests)
+        try:
+            if not isinstance(error, ConnectionLost):
+                raise error
+            if requests := self._take_back(link):  # else it was idle, and the next request makes a new one
+                self._lost(error, requests)
+        except Exception as fault:  # noqa: BLE001 - the engine raises it; other engines are heard by the same thread
+            self._owner.ended(fault)
 
     def _settle(self, request: _Request, appended: Sequence[messages.Appended], size: int, throttle: int) -> None:
         now = monotonic()

@@ -6,7 +6,7 @@ import socket
 import struct
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from select import select
 from types import SimpleNamespace
@@ -218,12 +218,23 @@ class Conversation:
 
 
 @pytest.fixture
-def conversation(request: pytest.FixtureRequest) -> Iterator[Conversation]:
-    made = Conversation(getattr(request, "param", ProduceSettings()))
-    yield made
-    made.appender.purge()
-    for peer in made.cluster.peers:
-        peer.close()
+def converse() -> Iterator[Callable[[ProduceSettings], Conversation]]:
+    conversations: list[Conversation] = []
+
+    def begin(produce: ProduceSettings) -> Conversation:
+        conversations.append(Conversation(produce))
+        return conversations[-1]
+
+    yield begin
+    for made in conversations:
+        made.appender.purge()
+        for peer in made.cluster.peers:
+            peer.close()
+
+
+@pytest.fixture
+def conversation(request: pytest.FixtureRequest, converse: Callable[[ProduceSettings], Conversation]) -> Conversation:
+    return converse(getattr(request, "param", ProduceSettings()))
 
 
 def test_what_is_answered_is_acknowledged_with_its_offset(conversation: Conversation) -> None:
@@ -247,6 +258,37 @@ def test_what_was_under_way_when_a_connection_breaks_is_sent_again_over_the_next
     assert conversation.acknowledged(1) == [(b"one", 7)]
     assert len(conversation.troubles) == 1
     assert conversation.cluster.called_stale
+
+
+@pytest.mark.parametrize("step", ["answered", "_take_back"])
+def test_a_fault_where_answers_are_taken_ends_its_own_engine_only(
+    conversation: Conversation,
+    converse: Callable[[ProduceSettings], Conversation],
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+) -> None:
+    """All engines of a process are heard by one thread."""
+    faulty = converse(ProduceSettings())
+
+    def has_ended() -> bool:
+        with suppress(MemoryError):
+            faulty.appender.tend()
+            return False
+        return True
+
+    for each in (faulty, conversation):
+        each.append(b"one")
+    number, _ = faulty.request()
+    with monkeypatch.context() as patched:
+        patched.setattr(BrokerSender, step, Mock(side_effect=MemoryError("no more")))
+        if step == "answered":
+            faulty.answer(number)
+        else:
+            faulty.cluster.peers[0].close()
+        wait_until(has_ended, SECONDS, "the fault")
+    number, _ = conversation.request()
+    conversation.answer(number)
+    assert conversation.acknowledged(1) == [(b"one", 7)]
 
 
 def test_a_batch_that_goes_to_the_wrong_broker_is_sent_again(conversation: Conversation) -> None:

@@ -151,11 +151,15 @@ def read_bundle(
 ) -> BundleLog:
     """Read offset, key and value of all committed records of a partition of the positions topic, in their order.
 
-    Raise StreamFailure for a record that no owner of this bundle writes: nobody can say what it means for the
-    positions.
+    Of each key only the last counts, as after compaction. Raise StreamFailure if no owner of this bundle writes such a
+    record: nobody can say what it means for the positions.
     """
-    log = BundleLog()
+    last: dict[bytes | None, tuple[int, bytes | None]] = {}
     for offset, key, value in records:
+        last.pop(key, None)
+        last[key] = offset, value
+    log = BundleLog()
+    for key, (offset, value) in last.items():
         try:
             _take(log, partition.partition, bundles, decode(key, value))
         except ValueError as error:

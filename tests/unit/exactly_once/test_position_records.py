@@ -152,6 +152,15 @@ def test_the_last_record_of_a_key_counts() -> None:
     assert log.flow is None
 
 
+def test_what_compaction_would_take_away_is_not_looked_at() -> None:
+    """Else it would depend on the cleaner whether a bundle can be claimed."""
+    key, value = encode_position(ORDERS, POSITION)
+    rows = [(0, key, b"{ not ours"), (3, key, value)]
+    assert read_bundle(PLACE, 24, rows).positions == {ORDERS: POSITION}
+    with pytest.raises(StreamFailure, match="at offset 6"):
+        read_bundle(PLACE, 24, [*rows, (6, key, b"{ not ours")])
+
+
 def test_partition_0_has_the_flow_and_the_positions_of_its_bundle() -> None:
     source = next(
         each for each in (TopicPartition("orders", number) for number in range(24)) if bundle_of(each, 24) == 0

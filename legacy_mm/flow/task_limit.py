@@ -17,8 +17,11 @@ from legacy_mm.flow import control_groups
 from legacy_mm.flow.flow_settings import Settings
 
 _FIRST_STREAM = 90
-_EACH_FURTHER = 12
-"""Tasks of a busy mirror on two cores with one broker on each side: 85 were counted, then 10 for each stream."""
+_EACH_FURTHER = 8
+"""Tasks of a busy mirror on two cores with one broker on each side: 76 to 83 were counted, then 5 for each stream.
+
+Each further broker costs a stream one or two more.
+"""
 _EACH_FEATURE = 8
 """Tasks of the clients that a feature has beside the copying: 860 were counted of 20 flows with six features each."""
 

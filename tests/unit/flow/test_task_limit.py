@@ -68,14 +68,14 @@ def test_the_limit_of_a_container(host: Path, line: str, folder: str) -> None:
     if folder.endswith("pod"):
         (host / "cgroup" / folder / "container").mkdir(parents=True)
         (host / "cgroup" / folder).joinpath("container/pids.max").write_text("max\n")
-        (host / "cgroup" / folder / "pids.max").write_text("131\n")
+        (host / "cgroup" / folder / "pids.max").write_text("119\n")
         (host / "cgroup" / folder / "pids.current").write_text("10\n")
         (host / "proc/self/cgroup").write_text(f"{line}\n")
     else:
-        in_cgroup(host, line, folder, "131")
+        in_cgroup(host, line, folder, "119")
     check_task_limit(3)
     assert refusal(4) == (
-        "4 streams need about 126 processes and threads, and pids.max of this container (131) leaves 121: raise it by "
+        "4 streams need about 114 processes and threads, and pids.max of this container (119) leaves 109: raise it by "
         "5, or ask for fewer --num.streams"
     )
 
@@ -89,8 +89,8 @@ def test_where_nothing_is_limited_any_number_may_start(host: Path) -> None:
     check_task_limit(1_000)
     in_cgroup(host, "0::/a", "a", "max")
     check_task_limit(1_000)
-    (host / "cgroup/a/pids.max").write_text("10000\n")
-    assert "1000 streams need about 12078" in refusal(1_000)
+    (host / "cgroup/a/pids.max").write_text("8000\n")
+    assert "1000 streams need about 8082" in refusal(1_000)
 
 
 def test_features_have_clients_of_their_own(host: Path) -> None:

@@ -329,8 +329,8 @@ class BatchAppender:
     # --- the rest
 
     def _held(self) -> int:
-        """Return the bytes that count. Stuck partitions keep at most half of the buffer from the others."""
-        return self._bytes - min(self._stuck_bytes, self._room.pool.total() // 2)
+        """Return the bytes that count: of those in stuck partitions, as many as half of the pool do not."""
+        return self._bytes - min(self._stuck_bytes, self._room.pool.total // 2)
 
     def _gauges(self) -> dict[str, float]:
         most = self.options.buffer_bytes

@@ -16,23 +16,25 @@ class BufferPool:
     def __init__(self) -> None:
         self.shares: tuple[BufferShare, ...] = ()
         """The shares of all streams at present."""
+        self.total = 0
+        """The sum of their parts."""
         self._lock = Lock()
 
     def share(self, own: int, held: Callable[[], int]) -> BufferShare:
         """Return the share of one more stream; `own` is its part in bytes, `held` what it holds now."""
         with self._lock:
             made = BufferShare(self, own, held)
-            self.shares = (*self.shares, made)
+            self._set((*self.shares, made))
             return made
-
-    def total(self) -> int:
-        """Return the sum of all parts."""
-        return sum(each.own for each in self.shares)
 
     def forget(self, share: BufferShare) -> None:
         """Take the part of a stream that has ended out of the pool."""
         with self._lock:
-            self.shares = tuple(each for each in self.shares if each is not share)
+            self._set(tuple(each for each in self.shares if each is not share))
+
+    def _set(self, shares: tuple[BufferShare, ...]) -> None:
+        """Replace the shares. Under the lock."""
+        self.shares, self.total = shares, sum(each.own for each in shares)
 
 
 class BufferShare:
@@ -45,7 +47,7 @@ class BufferShare:
 
     def has_room(self) -> bool:
         """Return True if the stream may take more; what it takes then may be larger than the room."""
-        return self.held() < self.own or sum(each.held() for each in self.pool.shares) < self.pool.total()
+        return self.held() < self.own or sum(each.held() for each in self.pool.shares) < self.pool.total
 
     def close(self) -> None:
         """Take this part out of the pool."""

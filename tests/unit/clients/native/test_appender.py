@@ -238,7 +238,7 @@ def test_what_is_purged_counts_no_more() -> None:
     assert not second.has_room()
     first.purge()
     assert not second.has_room(), "nor does it leave its part"
-    assert pool.total() == 1024
+    assert pool.total == 1024
 
 
 def test_what_was_given_up_leaves_the_way_free(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_a_stream_that_has_ended_takes_its_part_along() -> None:
     first.fill()
     first.share.close()
     first.share.close()
-    assert (second.fill(), pool.total()) == (OWN, OWN)
+    assert (second.fill(), pool.total) == (OWN, OWN)
 
 
 def test_flows_with_other_settings_have_other_parts() -> None:

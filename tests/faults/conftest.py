@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from compat.laboratory.holding_proxy import HoldingProxy
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import Verdict, check
@@ -28,6 +29,13 @@ def handle(record):
     return [record.to(record.topic)]
 """
 SEEN = pytest.StashKey[Verdict]()
+
+
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[HoldingProxy]:
+    """Stand before the brokers of a module's clusters."""
+    with HoldingProxy() as made:
+        yield made
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,6 @@ STEPS = [
 
 
 @pytest.fixture(scope="module")
-def proxy() -> Iterator[HoldingProxy]:
-    with HoldingProxy() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def brokers(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
     """Three, whose coordinators look for transactions that are overdue each second, not each ten."""
     looks = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}

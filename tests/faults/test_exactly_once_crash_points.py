@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 from functools import cache, partial
 from typing import Any
@@ -64,12 +64,6 @@ CASES = [
     if version is not TWO or not re.search("added|AddPartitions|renewal", name)
     for fate in Fate
 ]
-
-
-@pytest.fixture(scope="module")
-def proxy() -> Iterator[HoldingProxy]:
-    with HoldingProxy() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -75,12 +75,6 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def proxy() -> Iterator[HoldingProxy]:
-    with HoldingProxy() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def brokers_of(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> BrokersOf:
     """Three for all tests of a version, each behind the proxy."""
     return cache(lambda version: module_clusters(brokers=3, advertise=proxy.before, format_options=formatted(version)))

@@ -184,7 +184,7 @@ def end(killed: str, tool: ToolProcess, copying: list[int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", [TWO], indirect=True, ids=["version 2"])
+@pytest.mark.parametrize("version", [TWO], ids=["version 2"])
 @pytest.mark.parametrize("arrives", [False, True])
 @pytest.mark.parametrize("killed", ["worker", "jvm", "driver", "all"])
 def test_killed_in_a_revocation(

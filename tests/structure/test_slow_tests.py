@@ -1,0 +1,15 @@
+"""Tests that `bin/test` leaves out can begin: pytest finds every fixture that they name. None is run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.structure.source_tree import CHECKOUT
+
+
+def test_slow_tests_have_their_fixtures() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "slow", "--setup-plan", "-p", "no:cacheprovider", "tests"]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "SETUP" in done.stdout, "no slow test was looked at"

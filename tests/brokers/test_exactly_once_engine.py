@@ -113,14 +113,21 @@ def test_an_owner_that_vanishes(
     source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
 ) -> None:
     """What it had under way is never seen by committed readers, and the next owner begins at the last commit."""
-    first = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
-    first.wait_safe(1)
+    longer = replace(settings, interval=5.0)
+    first = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=longer)
+    first.wait_reached(RECORDS)
+    written = sum(end_offsets(target.bootstrap, name).values())
+    load(source.bootstrap, name, FEW, 1_000)
+    with_markers = written + 2 * 4
+    wait_until(
+        lambda: sum(end_offsets(target.bootstrap, name).values()) > with_markers, PATIENCE, "an open transaction"
+    )
     first.engine.purge()  # as if it were killed: nothing is flushed, nothing is committed
     second = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
-    second.wait_reached(RECORDS)
+    second.wait_reached(RECORDS + FEW)
     assert second.stop() == {}
     assert_once(source, target, name)
-    assert len(read_all(target.bootstrap, name)) > RECORDS, "nothing was aborted, so the test shows nothing"
+    assert len(read_all(target.bootstrap, name)) > RECORDS + FEW, "nothing was aborted, so the test shows nothing"
 
 
 @pytest.mark.usefixtures("topics")

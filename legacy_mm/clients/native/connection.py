@@ -198,6 +198,14 @@ class Connection:
             raise self._unsupported(api_key, f"{lowest} to {highest}")
         return int(min(highest, known[1]))
 
+    def speaks(self, request: Any) -> bool:
+        """Return True if the broker knows a version of this message object of kafka-python that it may be sent in."""
+        try:
+            self._version_of(request)
+        except UnsupportedVersion:
+            return False
+        return True
+
     def send(
         self, api_key: int, version: int, segments: Sequence[Bytes], *, answered: bool = True, flexible: bool = False
     ) -> None:

@@ -1,9 +1,9 @@
 """The brokers that coordinate transactions: found, asked, and found again when they have moved.
 
-A broker works on one request of a connection at a time, so each coordinator has a thread that asks one question after
-the other; questions that wait for their time, and those whose coordinator must be found, are another thread's. What
-came back is told as an event of the session that asked. A request that never left this process stays here and is tried
-again: only what was sent can be in doubt.
+Each coordinator has a thread that sends all questions that wait, and then hears the answers, so that a long line is
+waited for once; questions that wait for their time, and those whose coordinator must be found, are another thread's.
+What came back is told as an event of the session that asked. A request that never left this process stays here and is
+tried again: only what was sent can be in doubt.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import heapq
 import queue
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
@@ -179,48 +180,56 @@ class TxnCoordinators:
 
     def _run(self) -> None:
         try:
-            while (order := self._next()) is not None:
-                self._hand_over(order)
+            while orders := self._next():
+                self._hand_over(orders)
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self._on_error(error)
 
-    def _next(self) -> _Order | None:
+    def _next(self) -> list[_Order]:
+        """Wait until requests may be sent, and return all of them; none when everything is over."""
+        due: list[_Order] = []
         with self._changed:
-            while not self._closed:
+            while not due and not self._closed:
                 now = monotonic()
-                if self._waiting and self._waiting[0].due <= now:
-                    return heapq.heappop(self._waiting)
-                self._changed.wait(self._waiting[0].due - now if self._waiting else None)
-        return None
+                while self._waiting and self._waiting[0].due <= now:
+                    due.append(heapq.heappop(self._waiting))
+                if not due:
+                    self._changed.wait(self._waiting[0].due - now if self._waiting else None)
+        return due
 
-    def _hand_over(self, order: _Order) -> None:
-        name = order.request.transactional_id
-        try:
-            node = self._find(name) if order.finds or name not in self._nodes else self._nodes[name]
-        except (ConnectionLost, ClusterUnreachable) as error:
-            self._on_trouble(str(error))
-            self.ask(order.request, First.FIND_COORDINATOR)
-            return
-        if node is None:
-            self.ask(order.request, First.FIND_COORDINATOR)
-            return
-        self._nodes[name] = node
+    def _hand_over(self, orders: Sequence[_Order]) -> None:
+        names = [(order.request.transactional_id, order.finds) for order in orders]
+        self._find({name for name, finds in names if finds or name not in self._nodes})
+        for order in orders:
+            node = self._nodes.get(order.request.transactional_id)
+            if node is None:
+                self.ask(order.request, First.FIND_COORDINATOR)
+            else:
+                self._conversation(node, order.request).begin()
+
+    def _conversation(self, node: int, request: CoordinatorRequest) -> _Conversation:
+        """Return the conversation with a broker, which has the request now."""
         with self._changed:
             conversation = self._conversations.get(node)
             if conversation is None:
                 conversation = self._conversations[node] = _Conversation(self, node)
-            conversation.requests.put(order.request)
-        conversation.begin()
+            conversation.requests.put(request)
+        return conversation
 
-    def _find(self, name: str) -> int | None:
-        """Return the coordinator's broker; None while there is none."""
-        ((_, code, node),) = coordinators(self.cluster, [name], TRANSACTION)
-        if not code:
-            return node
-        if error_codes.is_retriable(code):
-            self._on_trouble(f"transactional id {name} has no coordinator yet: {error_text.text(code)}")
-            return None
-        raise RequestRefused(f"transactional id {name} cannot be used: {error_text.text(code)}")
+    def _find(self, names: Collection[str]) -> None:
+        """Note the coordinators' brokers; those that are not found have none."""
+        for name in names:
+            self._nodes.pop(name, None)
+        try:
+            for name, code, node in coordinators(self.cluster, sorted(names), TRANSACTION) if names else ():
+                if not code:
+                    self._nodes[name] = node
+                elif error_codes.is_retriable(code):
+                    self._on_trouble(f"transactional id {name} has no coordinator yet: {error_text.text(code)}")
+                else:
+                    raise RequestRefused(f"transactional id {name} cannot be used: {error_text.text(code)}")
+        except (ConnectionLost, ClusterUnreachable) as error:
+            self._on_trouble(str(error))
 
     def _pause(self, request: CoordinatorRequest, first: First) -> float:
         """Return the seconds to wait: 5, 10, 20 ... 100 ms for the same request. Under the lock."""
@@ -243,7 +252,7 @@ class TxnCoordinators:
 
 
 class _Conversation:
-    """The thread that asks one coordinator, and its connection."""
+    """The thread that asks one coordinator, and its connection: it sends all that waits, then hears the answers."""
 
     def __init__(self, owner: TxnCoordinators, node: int) -> None:
         self.node = node
@@ -275,37 +284,70 @@ class _Conversation:
                 self._connection.close()
 
     def _serve(self) -> bool:
-        """Ask the next question; return False when there is none for a while."""
+        """Ask what waits; return False when nothing does for a while."""
         try:
-            request = self.requests.get(timeout=_IDLE_TIMEOUT)
+            requests = self._next()
         except queue.Empty:
             return not self._owner.is_idle(self)
-        if request is None:
+        if not requests:
             return False
-        is_claim = isinstance(request, InitProducerId) and request.expected is None
+        claims = any(isinstance(each, InitProducerId) and each.expected is None for each in requests)
         try:
             connection = self._usable()
-            version = version_at(connection) if is_claim else TransactionVersion.ONE
+            version = version_at(connection) if claims else TransactionVersion.ONE
         except (ConnectionLost, ClusterUnreachable) as error:
-            self._owner.not_sent(request, error)
+            for request in requests:
+                self._owner.not_sent(request, error)
             return True
+        self._ask_each(requests, connection, version)
+        for name in {each.transactional_id for each in requests}:
+            if self._owner.hangs_untold(name):
+                self._tell_of(name, connection)
+        return True
+
+    def _next(self) -> list[CoordinatorRequest]:
+        """Return all requests that wait, none at the end; raise queue.Empty where none comes for long."""
+        found: list[CoordinatorRequest] = []
+        request = self.requests.get(timeout=_IDLE_TIMEOUT)
+        while request is not None:
+            found.append(request)
+            try:
+                request = self.requests.get_nowait()
+            except queue.Empty:
+                return found
+        self.requests.put(None)  # for the next call, unless this is the end
+        return found
+
+    def _ask_each(
+        self, requests: Sequence[CoordinatorRequest], connection: Connection, version: TransactionVersion
+    ) -> None:
+        """Send requests without waiting for answers, and tell each answer when it comes."""
+        owner = self._owner
+        waiting = deque(requests)
+        asked: deque[CoordinatorRequest] = deque()
+
+        def messages() -> Iterator[Any]:
+            while waiting:
+                request = waiting.popleft()
+                sent = message(request, owner.timeout_ms)
+                if isinstance(request, EndTxn) and not connection.speaks(sent):
+                    owner.came_back(request, Answered(request, ErrorCode.UNSUPPORTED_VERSION))
+                    continue
+                asked.append(request)
+                yield sent
+
         try:
-            answer = connection.call(message(request, self._owner.timeout_ms))
-        except UnsupportedVersion:
-            if not isinstance(request, EndTxn):
-                raise
-            self._owner.came_back(request, Answered(request, ErrorCode.UNSUPPORTED_VERSION))
-            return True
-        except ConnectionLost:
+            for answer in connection.call_each(messages()):
+                request = asked.popleft()
+                owner.came_back(request, answered(request, answer, version))
+        except ConnectionLost as error:
             self._connection = None
             connection.close()
-            self._owner.cluster.stale()
-            self._owner.came_back(request, Unanswered(request))
-            return True
-        self._owner.came_back(request, answered(request, answer, version))
-        if self._owner.hangs_untold(request.transactional_id):
-            self._tell_of(request.transactional_id, connection)
-        return True
+            owner.cluster.stale()
+            for request in asked:
+                owner.came_back(request, Unanswered(request))
+            for request in waiting:
+                owner.not_sent(request, error)
 
     def _tell_of(self, transactional_id: str, connection: Connection) -> None:
         """Say that a transaction does not end, and what its coordinator knows of it."""

@@ -246,6 +246,13 @@ def test_the_highest_version_that_both_know(peer: Peer) -> None:
         peer.connection.version(0, 3, 9)
 
 
+def test_a_broker_speaks_what_it_told(peer: Peer) -> None:
+    assert not peer.connection.speaks(HeartbeatRequest())
+    peer.connection.knows(BrokerVersions({HEARTBEAT: (2, 4)}))
+    assert peer.connection.speaks(HeartbeatRequest(min_version=3))
+    assert not peer.connection.speaks(HeartbeatRequest(max_version=1))
+
+
 @pytest.mark.parametrize("coding", ["emit_encode_into", "emit_decode_from"])
 def test_one_thread_at_a_time_compiles_a_codec(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """kafka-python swaps the class of an answer while it compiles: two threads at once once broke ApiVersions."""

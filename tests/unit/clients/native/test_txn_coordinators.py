@@ -1,8 +1,14 @@
-"""Requests of transactions while one that was begun before does not end. The coordinator answers in bytes."""
+"""Requests of transactions: many at once, over a line that breaks, and while one that was begun before does not end.
+
+The coordinator answers in bytes.
+"""
 
 from __future__ import annotations
 
 import queue
+import threading
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,10 +20,11 @@ from typing_extensions import override
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import txn_coordinators
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.connection_errors import UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.txn_coordinators import TxnCoordinators
 from legacy_mm.clients.native.txn_protocol import CoordinatorRequest
 from legacy_mm.exactly_once.bundle_events import Answered, First, Unanswered
+from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_errors import Reaction, reaction_to
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
@@ -67,8 +74,12 @@ class Broker(FakeCluster):
     @override
     def connect(self, node: int) -> Connection:
         made: Any = SimpleNamespace(is_due=lambda: False, is_open=lambda: True, call=self._answer, close=lambda: None)
+        made.call_each, made.speaks = self._answer_each, lambda _: True
         made.level_now, made.has = lambda _: 0, lambda *_: False  # transaction version 1
         return cast(Connection, made)
+
+    def _answer_each(self, requests: Iterable[Any]) -> Iterator[Any]:
+        return map(self._answer, list(requests))
 
     def _answer(self, request: Any) -> Any:
         if request.API_KEY == DESCRIBE:
@@ -174,3 +185,108 @@ def test_brokers_that_cannot_describe_it(
     asking.coordinators.ask(REQUESTS["claim"])
     wait_until(lambda: told(caplog), SECONDS, "a line")
     assert told(caplog)[0].endswith("its state: not told")
+
+
+class LongLine(Broker):
+    """Answers when it is let, after all that was sent; breaks once, in the midst of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[list[str]] = []
+        """The ids whose requests were on their way together."""
+        self.asked: list[list[str]] = []
+        """The ids of each question for coordinators."""
+        self.goes_on = threading.Event()
+        self.breaks: tuple[int, int] | None = None
+        """How many of the next requests it takes, and answers."""
+        self.newest_end = 5
+
+    @override
+    def call_any(self, request: Any) -> Any:
+        self.asked.append(list(request.coordinator_keys))
+        return super().call_any(request)
+
+    @override
+    def connect(self, node: int) -> Connection:
+        made: Any = super().connect(node)
+        made.speaks = lambda request: request.max_version <= self.newest_end
+        return cast(Connection, made)
+
+    @override
+    def _answer_each(self, requests: Iterable[Any]) -> Iterator[Any]:
+        takes, answers = self.breaks or (None, None)
+        sent = list(islice(requests, takes))
+        self.sent.append([request.transactional_id for request in sent])
+        assert self.goes_on.wait(SECONDS)
+        yield from map(self._answer, sent[:answers])
+        if takes is not None:
+            self.breaks = None
+            raise ConnectionLost("it is cut")
+
+
+class Hearing:
+    """Asks, and keeps what comes back."""
+
+    def __init__(self, broker: LongLine) -> None:
+        self.outcomes: queue.SimpleQueue[Answered | Unanswered] = queue.SimpleQueue()
+        self.errors: list[BaseException] = []
+        self.coordinators = TxnCoordinators(broker, 60.0, self.outcomes.put, lambda text: None, self.errors.append)
+
+    def ask_first(self, broker: LongLine) -> None:
+        """Ask, so that all later questions wait for the answer."""
+        self.coordinators.ask(InitProducerId("first", None))
+        wait_until(lambda: broker.sent, SECONDS, "the first request")
+
+    def next(self, count: int) -> list[Answered | Unanswered]:
+        return [self.outcomes.get(timeout=SECONDS) for _ in range(count)]
+
+
+@pytest.fixture
+def line() -> LongLine:
+    return LongLine()
+
+
+@pytest.fixture
+def hearing(line: LongLine) -> Iterator[Hearing]:
+    made = Hearing(line)
+    made.ask_first(line)
+    yield made
+    made.coordinators.close()
+    assert made.errors == []
+
+
+WAITING = [f"id.{number}" for number in range(10, 34)]
+
+
+def test_all_that_waits_is_sent_at_once(line: LongLine, hearing: Hearing) -> None:
+    for name in WAITING:
+        hearing.coordinators.ask(InitProducerId(name, None))
+    wait_until(lambda: sum(line.asked, []) == ["first", *WAITING], SECONDS, "all coordinators to be found")
+    line.goes_on.set()
+    answers = hearing.next(25)
+    assert [each.request.transactional_id for each in answers] == ["first", *WAITING]
+    assert all(isinstance(each, Answered) and not each.error for each in answers)
+    assert line.sent == [["first"], WAITING]
+
+
+def test_when_the_line_breaks_only_what_was_sent_is_in_doubt(line: LongLine, hearing: Hearing) -> None:
+    line.breaks = 4, 3
+    for name in WAITING[:6]:
+        hearing.coordinators.ask(InitProducerId(name, None))
+    wait_until(lambda: sum(line.asked, []) == ["first", *WAITING[:6]], SECONDS, "all coordinators to be found")
+    line.goes_on.set()
+    outcomes = hearing.next(7)
+    doubted = [each.request.transactional_id for each in outcomes if isinstance(each, Unanswered)]
+    assert doubted == [WAITING[3]]
+    assert line.sent[1:] == [WAITING[:4], WAITING[4:6]]
+    assert line.asked[-1] == WAITING[4:6]  # found anew
+
+
+def test_an_end_that_the_coordinator_does_not_know_holds_up_nobody(line: LongLine, hearing: Hearing) -> None:
+    line.newest_end = 4
+    hearing.coordinators.ask(EndTxn(OTHER, PRODUCER, TransactionVersion.TWO))
+    hearing.coordinators.ask(InitProducerId(WAITING[0], None))
+    line.goes_on.set()
+    outcomes = {each.request.transactional_id: each for each in hearing.next(3)}
+    assert outcomes[OTHER] == Answered(EndTxn(OTHER, PRODUCER, TransactionVersion.TWO), E.UNSUPPORTED_VERSION)
+    assert isinstance(found := outcomes[WAITING[0]], Answered) and not found.error

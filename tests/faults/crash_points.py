@@ -5,14 +5,15 @@ A process that watches its owners sends itself a signal there, so nothing of it 
 
 from __future__ import annotations
 
-import os
 import signal
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
 
 from legacy_mm.clients.native.bundle_owner import BundleOwner
+from legacy_mm.control_channel.frames import Frame, Progress
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
     BundleAction,
@@ -35,6 +36,7 @@ from legacy_mm.exactly_once.txn_requests import (
     PositionsBatch,
     TxnRequest,
 )
+from tests.fixtures.copying import Copying
 
 
 class Step(NamedTuple):
@@ -155,7 +157,15 @@ class _Watch:
         """Send the signal at the point, once."""
         if not self._happened and self._fits(Step(when, what, owner._session)):
             self._happened = True
-            os.kill(os.getpid(), self._number)
+            strike_now(self._number)
+
+
+def strike_now(number: signal.Signals) -> None:
+    """Send this process a signal that it obeys before the caller goes on.
+
+    One to the process may reach the main thread first: until that is awake to freeze all, the caller goes on.
+    """
+    signal.pthread_kill(threading.get_ident(), number)
 
 
 def strike(name: str, number: signal.Signals) -> None:
@@ -175,3 +185,19 @@ def strike(name: str, number: signal.Signals) -> None:
     patch = pytest.MonkeyPatch()
     patch.setattr(BundleOwner, "_handle", watched_handle)
     patch.setattr(BundleOwner, "_do", watched_do)
+
+
+def strike_untold(count: int, number: signal.Signals) -> None:
+    """Let this process send itself a signal, once, before it tells that the target has more than so many offsets."""
+    struck: list[int] = []
+    report = Copying._report
+
+    def watched(copying: Copying, frame: Frame) -> None:
+        if isinstance(frame, Progress) and not struck:
+            reached = sum({**copying.safe, **frame.offsets}.values())
+            if reached > count:
+                struck.append(reached)
+                strike_now(number)
+        report(copying, frame)
+
+    pytest.MonkeyPatch().setattr(Copying, "_report", watched)

@@ -92,15 +92,20 @@ class Mirrors:
         wanted = self.last_offsets()
         wait_until(lambda: self.reached(wanted), PATIENCE, f"the commit of {wanted}")
 
-    def wait_positions(self) -> None:
-        """Wait until everything is copied, and committed at the target."""
+    def wait_written(self) -> None:
+        """Wait until everything is at the target, for good, whatever the group has committed.
+
+        At least once: while nothing is written to the source.
+        """
         wanted = self.copy.ends()
 
         def reached() -> bool:
+            if not self.once:
+                return self.copy.verdict().count("lost") == 0
             found = self.copy.positions()
             return all(number in found and found[number][-1] >= end for number, end in wanted.items())
 
-        wait_until(reached, PATIENCE, f"positions {wanted}")
+        wait_until(reached, PATIENCE, f"records up to {wanted}")
 
     def last_offsets(self) -> dict[tuple[str, int], int]:
         """Return one past the last record of each source partition."""

@@ -100,7 +100,7 @@ def test_each_of_two_hosts_is_started_twice(mirrors: Mirrors) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("once", [ONCE])
+@BY_FLAG
 def test_two_with_the_same_instance_id(mirrors: Mirrors) -> None:
     """The group lets the second in and the first out, which ends as the legacy tool does."""
     first = mirrors.start_static("one")
@@ -136,7 +136,7 @@ def test_frozen_while_another_goes_on(mirrors: Mirrors) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("once", [ONCE])
+@BY_FLAG
 @pytest.mark.parametrize("frozen", ["worker", "tree"])
 def test_frozen_alone(mirrors: Mirrors, frozen: str) -> None:
     """Longer than the session and the transaction; a frozen worker is replaced before that."""
@@ -146,7 +146,11 @@ def test_frozen_alone(mirrors: Mirrors, frozen: str) -> None:
         mirrors.wait_busy()
         pids = mirrors.copying(tool) if frozen == "worker" else tool.tree.pids()
         send(pids, signal.SIGSTOP)
-        wait_until(lambda: not copy.open() if frozen == "tree" else pids != mirrors.copying(tool), PATIENCE, "the end")
+        if frozen == "worker":
+            wait_until(lambda: pids != mirrors.copying(tool), PATIENCE, "another worker")
+        else:
+            wait_until(lambda: not copy.open(), PATIENCE, "the end of its transactions")
+            wait_until(lambda: members(copy.source.bootstrap, copy.flow.group) == 0, PATIENCE, "that of its session")
         send(pids, signal.SIGCONT)
     mirrors.wait_copied()
     stop(tool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from compat.laboratory.holding_proxy import Api, HoldingProxy
 from legacy_mm.audit.cluster_access import delete_topic, end_offsets, leader, list_topics
 from legacy_mm.audit.ledger_check import check
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clock import Deadline
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
 from legacy_mm.model import TopicPartition
 from tests.faults.crash_points import POINTS, strike
@@ -95,27 +96,45 @@ def test_too_few_replicas_in_sync(brokers: Cluster, make_engines: Callable[..., 
     end(engines, copying)
 
 
-@pytest.mark.parametrize("time_out", [TIME_OUT, pytest.param(60.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("time_out", "seconds"),
+    [(TIME_OUT, 0.0), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((TIME_OUT, 300.0), (60.0, 300.0)))],
+)
 def test_all_brokers_are_away_longer_than_a_transaction_lasts(
-    brokers: Cluster, make_engines: Callable[..., Engines], time_out: float
+    brokers: Cluster, make_engines: Callable[..., Engines], time_out: float, seconds: float
 ) -> None:
-    """Frozen: where all are killed at once, Kafka itself may tear a transaction."""
+    """So many seconds, or just longer. Frozen: where all are killed at once, Kafka itself may tear a transaction."""
     engines = make_engines(transaction_timeout=time_out)
     copying = engines.start("first")
     copying.wait_reached(RECORDS)
     with engines.copy.writing():
         for broker in brokers.brokers:
             broker.suspend()
+        over = Deadline.after(seconds)
         wait_until(lambda: given_up(copying) > 0, PATIENCE, "a transaction that was given up")
+        wait_until(over.expired, seconds + PATIENCE, "the end of the fault")
         for broker in brokers.brokers:
             broker.resume()
         brokers.wait_ready()
     end(engines, copying)
 
 
+def copy_more(copy: CopiedOnce, copying: Copying, partitions: Collection[int]) -> None:
+    """Write to all partitions, and wait until these are committed up to their ends."""
+    copy.load(RECORDS)
+    ends = end_offsets(copy.source.bootstrap, copy.topic)
+
+    def committed() -> bool:
+        return all(copying.safe.get(TopicPartition(copy.topic, number)) == ends[number] for number in partitions)
+
+    wait_until(committed, PATIENCE, f"{partitions} to be committed")
+
+
+@pytest.mark.parametrize("seconds", [0.0, pytest.param(120.0, marks=pytest.mark.slow)])
 def test_a_partition_without_a_leader_holds_up_only_its_bundle(
-    brokers: Cluster, make_engines: Callable[..., Engines]
+    brokers: Cluster, make_engines: Callable[..., Engines], seconds: float
 ) -> None:
+    """For so long, or until all others are copied."""
     engines = make_engines(replication=1)
     copy = engines.copy
     copying = engines.start("first")
@@ -124,13 +143,10 @@ def test_a_partition_without_a_leader_holds_up_only_its_bundle(
     others = [number for number in range(PARTITIONS) if leader(brokers.bootstrap, copy.topic, number) != stuck]
     assert others, "one broker leads all partitions"
     brokers.brokers[stuck - 1].kill()
-    copy.load(RECORDS)
-    ends = end_offsets(copy.source.bootstrap, copy.topic)
-
-    def reached() -> bool:
-        return all(copying.safe[place] == ends[place.partition] for place in copying.safe if place.partition in others)
-
-    wait_until(reached, PATIENCE, "the other partitions to be committed")
+    over = Deadline.after(seconds)
+    copy_more(copy, copying, others)
+    while not over.expired():
+        copy_more(copy, copying, others)
     brokers.brokers[stuck - 1].restart()
     brokers.wait_ready()
     end(engines, copying)

@@ -21,7 +21,7 @@ from compat.laboratory.holding_proxy import Api, HoldingProxy
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
-from tests.faults.crash_points import POINTS, strike
+from tests.faults.crash_points import POINTS, strike, strike_untold
 from tests.fixtures.copying import Copying, Start
 from tests.fixtures.engine_process import EngineProcess, StartProcess
 from tests.fixtures.exactly_once import PATIENCE, BrokersOf, CopiedOnce, Engines, formatted, named
@@ -85,7 +85,7 @@ def engines(
     source: Any, brokers: Cluster, topic: Callable[..., str], start_copying: Start, name: str, fate: Fate
 ) -> Engines:
     """Of a topic with some records."""
-    settings = {"interval": 0.2, **SETTINGS.get(POINTS[name].way, {})}
+    settings: dict[str, Any] = {"interval": 0.2, **SETTINGS.get(POINTS[name].way, {})}
     if fate is Fate.GIVEN_UP:
         settings["transaction_timeout"] = TIME_OUT
     copy = CopiedOnce(source, brokers, topic("dies"))
@@ -150,3 +150,32 @@ def test_an_engine_is_killed_or_frozen(
     assert copy.differences() == []
     if POINTS[name].aborts:
         assert copy.aborted() > 0, "nothing was open, so the test shows nothing"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen, taken over"])
+def test_at_least_once_doubles(
+    source: Any,
+    brokers_of: BrokersOf,
+    topic: Callable[..., str],
+    start_copying: Start,
+    start_process: StartProcess,
+    number: signal.Signals,
+) -> None:
+    """The proof that these faults are some: what the first did not tell of is copied again."""
+    copy = CopiedOnce(source, brokers_of(TWO), topic("dies"))
+    copy.load(RECORDS)
+    engines = Engines(copy, start_copying, copy.target.bootstrap, once=False)
+    first = engines.start_by(start_process(partial(strike_untold, RECORDS, number)), "first")
+    first.wait_reached(RECORDS)
+    engines.begin = copy.ended()
+    with copy.writing():
+        wait_until(first.is_dead if number is signal.SIGKILL else first.is_frozen, PATIENCE, "its end")
+        second = engines.start("second")
+        second.wait_reached(copy.total)
+        if number is signal.SIGSTOP:
+            first.wake()
+            first.wait_reached(copy.total)
+    second.wait_reached(copy.total)
+    assert second.stop() == {}
+    assert copy.duplicates() > 0

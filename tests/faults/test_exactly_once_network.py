@@ -89,11 +89,11 @@ def brokers(version: TransactionVersion, brokers_of: BrokersOf) -> Cluster:
 def make_engines(
     source: Any, brokers: Cluster, proxy: HoldingProxy, topic: Callable[..., str], start_copying: Start
 ) -> Iterator[Callable[..., Engines]]:
-    """Make the topics: `make_engines(partitions=4, interval=0.2)`."""
+    """Make the topics: `make_engines(partitions=4, interval=0.2, once=True)`."""
 
-    def make(partitions: int = 4, interval: float = INTERVAL) -> Engines:
+    def make(partitions: int = 4, interval: float = INTERVAL, *, once: bool = True) -> Engines:
         copy = CopiedOnce(source, brokers, topic("once"), partitions, replication=3)
-        return Engines(copy, start_copying, brokers.bootstrap_of(PROXIED), interval=interval)
+        return Engines(copy, start_copying, brokers.bootstrap_of(PROXIED), once=once, interval=interval)
 
     yield make
     proxy.disarm()
@@ -145,6 +145,30 @@ def test_a_request_is_lost_or_late(
     assert last.stop() == {}, last.error
     assert copy.differences() == []
     assert [rule.applied for rule in rules] == [1] * len(rules)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", [TWO], ids=["version 2"])  # of the brokers
+@pytest.mark.parametrize("fault", ["late_to_another", "late_from_the_dead"])
+def test_at_least_once_doubles(proxy: HoldingProxy, make_engines: Callable[..., Engines], fault: str) -> None:
+    """The proof that these faults are some; the others an idempotent producer survives without transactions, too."""
+    engines = make_engines(once=False)
+    copy = engines.copy
+    copy.load(RECORDS)
+    first = engines.start("first")
+    first.wait_reached(RECORDS)
+    engines.begin = copy.ended()
+    late = proxy.hold(Api.PRODUCE, client="^first$", containing=named(copy.topic, ONE), cut=fault == "late_to_another")
+    with copy.writing():
+        wait_until(lambda: late.applied, PATIENCE, "the request")
+        if fault == "late_from_the_dead":
+            first.engine.purge()
+        second = engines.start("second")
+        second.wait_reached(copy.total)
+        late.deliver()
+    second.wait_reached(copy.total)
+    assert second.stop() == {}
+    assert copy.duplicates() > 0
 
 
 @pytest.mark.slow

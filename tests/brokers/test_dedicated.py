@@ -109,6 +109,7 @@ def guarded(flow: str) -> dict[str, str]:
     return {f"{flow}.{key}": text for key, text in lines.items()}
 
 
+@pytest.mark.slow
 def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]) -> None:
     """One topic in both directions, names kept; a group moves over records that were left out."""
     for cluster in pair:
@@ -143,6 +144,7 @@ def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], nodes: Call
     assert "circle" not in node.output()
 
 
+@pytest.mark.slow
 def test_transforms_that_cannot_be_made_refuse_their_flow_alone(
     pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]
 ) -> None:
@@ -230,6 +232,7 @@ def test_a_flow_whose_cluster_is_away_fails_alone_and_comes_back(
     assert node.wait(SECONDS) == STOPPED
 
 
+@pytest.mark.slow
 def test_a_topic_that_would_go_in_a_circle_is_left_out_of_both_directions(
     pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]
 ) -> None:

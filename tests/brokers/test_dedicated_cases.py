@@ -93,6 +93,7 @@ def case(clusters: tuple[Cluster, Cluster], topic: Callable[..., str], tmp_path:
         each.kill_tree()
 
 
+@pytest.mark.slow
 def test_without_offset_syncs_records_are_copied_and_there_is_no_topic_for_them(case: Case) -> None:
     """MirrorConnectorsIntegrationBaseTest:563, DedicatedMirrorIntegrationTest:134 and 197; a topic comes later."""
     name, later = case.topic, f"{case.topic}-later"

@@ -47,6 +47,7 @@ def assert_nothing_left(environment: dict[str, str], folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.brokers
 def test_a_group_moves_between_two_active_clusters(environment: dict[str, str], tmp_path: Path) -> None:
     command = [*DEMO, "active-active"]

@@ -17,7 +17,7 @@ from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 DEPLOYMENTS = [row for row in ROWS if not row.get("kerberos")]
 AT_ONCE = 3
-SOONER = 5
+SOONER = 3
 """Groups of so many that run each time; the others in slow runs."""
 SECRET = "secret-of-the-test"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"

@@ -234,6 +234,7 @@ def left_by_the_handler(values: list[bytes | None]) -> list[bytes | None]:
     return made
 
 
+@pytest.mark.slow
 def test_a_group_goes_on_behind_a_handler_that_drops_and_doubles(
     mirror: Mirror, source: Cluster, target: Cluster, tmp_path: Path
 ) -> None:

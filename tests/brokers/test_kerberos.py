@@ -108,6 +108,7 @@ FEATURES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_offsets_of_groups_heartbeats_and_verify_with_a_keytab(
     kerberized: Kerberized, name: str, group: str, our_tool: Start, tmp_path: Path

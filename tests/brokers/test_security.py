@@ -91,7 +91,7 @@ def secured(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield Secured(stores, source, target)
 
 
-@pytest.fixture(params=["old_tool", "our_tool"])
+@pytest.fixture(params=[pytest.param("old_tool", marks=pytest.mark.slow), "our_tool"])
 def tool(request: pytest.FixtureRequest) -> Callable[..., ToolProcess]:
     """Each of the two, with the same files."""
     found: Callable[..., ToolProcess] = request.getfixturevalue(request.param)

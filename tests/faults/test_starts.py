@@ -27,6 +27,7 @@ def kill(tool: ToolProcess) -> None:
     wait_until(lambda: tool.tree.pids() == [], PATIENCE, "the end of every process")
 
 
+@pytest.mark.slow
 @BY_HANDLER
 def test_what_comes_behind_a_chosen_place_survives_a_kill(
     source: Any, target: Any, make_scene: Callable[..., Scene]

@@ -131,7 +131,7 @@ def test_sigkill_leaves_nothing_behind(scene: Scene, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("streams", [pytest.param(1, marks=pytest.mark.slow), 4])
-@pytest.mark.parametrize("frozen", ["source", "target"])
+@pytest.mark.parametrize("frozen", [pytest.param("source", marks=pytest.mark.slow), "target"])
 def test_the_stop_ends_when_a_cluster_hangs(
     own_clusters: Callable[..., Any], make_scene: Callable[..., Scene], frozen: str, streams: int
 ) -> None:

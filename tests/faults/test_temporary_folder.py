@@ -60,7 +60,15 @@ def class_archive(kind: str) -> Path:
     return found
 
 
-@pytest.mark.parametrize("kind", ["no handler", "jar", "own jar", "own folder", "own script", "own archive"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "no handler",
+        "own jar",
+        "own archive",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("jar", "own folder", "own script")),
+    ],
+)
 def test_nothing_happens(
     kind: str,
     source: Any,

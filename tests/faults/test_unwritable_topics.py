@@ -140,7 +140,8 @@ def test_a_partition_that_nobody_leads_keeps_its_own_records_only(
     load(source.bootstrap, half, RECORDS, 500, seed=9, partitions=2)
     wait_until(lambda: arrived_of(copying, whole) == 2 * RECORDS, PATIENCE, "all of the other topic")
     wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
-    assert copying.of(Progress)[-1].unwritable == {half: f"{half}-0: it has no leader"}
+    told = {half: f"{half}-0: it has no leader"}  # at first, perhaps, that its leader is not reached
+    wait_until(lambda: copying.of(Progress)[-1].unwritable == told, PATIENCE, f"{told}")
     target.brokers[lost - 1].start()
     copying.wait_safe(4 * RECORDS)
     assert copying.stop() == {}

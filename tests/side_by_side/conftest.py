@@ -53,8 +53,8 @@ def ours(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess])
     return Side("ours", our_tool, source, target)
 
 
-@pytest.fixture(params=["old", "ours"])
+@pytest.fixture(params=[pytest.param("old", marks=pytest.mark.slow), "ours"])
 def side(request: pytest.FixtureRequest) -> Side:
-    """Each of the two, one after the other; others by name."""
+    """Each of the two, one after the other; others by name. The legacy tool, which does not change, is slow here."""
     found: Side = request.getfixturevalue(request.param)
     return found

@@ -99,6 +99,7 @@ def test_each_goes_on_where_the_other_has_stopped(own_clusters: Callable[..., Cl
     assert sorted(values) == list(range(sent))
 
 
+@pytest.mark.slow
 def test_the_same_topics_at_both_ends(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
     """Two pairs of clusters, filled alike; what is ours alone is the map of exact offsets."""
     theirs, ours = (own_clusters(), own_clusters()), (own_clusters(), own_clusters())

@@ -149,6 +149,7 @@ LINE = (
 )
 
 
+@pytest.mark.slow
 def test_what_may_pass_is_tried_again(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:
     """For as long as `errors.retry.timeout` says; then the record is left out, with the words of Connect's own line.
 
@@ -172,6 +173,7 @@ def test_what_may_pass_is_tried_again(own_clusters: Callable[..., Cluster], plug
     assert [dict(each[4]).get("refused") for each in seen["O"]].count(None) == 2  # type: ignore[call-overload]
 
 
+@pytest.mark.slow
 def test_a_stop_ends_the_tries(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:
     """The record is not left out: it is the first of the next start."""
     a, b = own_clusters(), own_clusters()
@@ -187,6 +189,7 @@ def test_a_stop_ends_the_tries(own_clusters: Callable[..., Cluster], plugins: Pa
     assert {*values} == {b"", b"1000000 times", b"behind", b"fine"}
 
 
+@pytest.mark.slow
 def test_each_plug_in_has_its_own_release_of_a_library(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
     a, b = own_clusters(), own_clusters()
     write(a, [b"v"])
@@ -199,6 +202,7 @@ def test_each_plug_in_has_its_own_release_of_a_library(own_clusters: Callable[..
         assert copied(b, f"{alias}.t")[0][4] == [("one", b"of one"), ("two", b"of two")]
 
 
+@pytest.mark.slow
 def test_a_class_of_a_jar_breaks_no_circle(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:
     a, b = own_clusters(), own_clusters()
     write(a, [b"v"])
@@ -211,6 +215,7 @@ def test_a_class_of_a_jar_breaks_no_circle(own_clusters: Callable[..., Cluster],
     assert (arrived(a, "t"), arrived(b, "t")) == (1, 0)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_made(own_clusters: Callable[..., Cluster], plugins: Path, tmp_path: Path) -> None:
     """A class that is no transform, and one that does not take its settings."""
     a, b = own_clusters(), own_clusters()

@@ -84,6 +84,7 @@ def test_a_missing_topic_is_told_in_the_same_words(
     assert committed(old.source.bootstrap, f"{group}-both", [missing, there]) == {(there, 0): 100}
 
 
+@pytest.mark.slow
 def test_a_missing_right_ends_both(
     own_clusters: Callable[..., Cluster], old: Side, ours: Side, topic: str, group: str
 ) -> None:

@@ -158,7 +158,9 @@ def test_none_without_a_committed_offset_is_fatal(side: Side, filled: str, group
     assert "Mirror maker thread failure due to" in tool.output()
 
 
-@pytest.mark.parametrize("reset", [pytest.param("earliest", marks=pytest.mark.slow), "latest", "none"])
+@pytest.mark.parametrize(
+    "reset", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("earliest", "latest")), "none"]
+)
 def test_an_offset_that_retention_removed(side: Side, filled: str, group: str, reset: str) -> None:
     """The committed offset is not in the log any more: `auto.offset.reset` decides; ours reports the gap besides."""
     create_topic(side.target.bootstrap, filled)

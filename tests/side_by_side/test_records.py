@@ -77,7 +77,7 @@ def assert_equal(side: Side, topic: str, records: list[ObservedRecord], partitio
     assert same_records(records, copied, target_partitions=partitions) == [], topic
 
 
-@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+@pytest.mark.parametrize("isolation", [pytest.param("read_uncommitted", marks=pytest.mark.slow), "read_committed"])
 def test_every_kind_of_record(side: Side, kinds: list[Loaded], group: str, isolation: str) -> None:
     """Aborted records are copied under read_uncommitted, the default, and left out under read_committed."""
     existing = list_topics(side.target.bootstrap)

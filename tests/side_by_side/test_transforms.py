@@ -112,6 +112,7 @@ def test_the_same_records_in_the_same_topics(own_clusters: Callable[..., Cluster
     assert seen["O"]["u"] == []
 
 
+@pytest.mark.slow
 def test_a_text_in_a_header(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
     """With the header converter that can write it; by default MirrorMaker 2's task ends, and ours says so."""
     a, b = own_clusters(), own_clusters()

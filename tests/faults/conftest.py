@@ -158,8 +158,9 @@ def make_scene(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tests with a scenario's number write the table, where that is asked for."""
+    """Tests with a scenario's number write the table, where that is asked for; those of exactly once are counted."""
     outcome = yield
     if outcome.when == "call":
+        report.count(item, outcome.outcome)
         report.record(item, outcome.outcome, item.stash.get(SEEN, None))
     return outcome

@@ -2,7 +2,8 @@
 
 What bounds cost on the host of the last run is in `bounds.json`.
 
-Written only where `LEGACY_MM_RECORD_FAULTS` is set, so that a test run leaves a checkout as it was.
+Written only where `LEGACY_MM_RECORD_FAULTS` is set, so that a test run leaves a checkout as it was. Each run of a test
+of exactly once is a line of the file `LEGACY_MM_FAULT_RUNS`, where that is set.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from typing import Any
 
 import pytest
 
+from compat.laboratory.repeated_faults import FaultRun, written
 from legacy_mm.audit.ledger_check import Verdict
 from tests.faults.scenarios import SCENARIOS
 
 FOLDER = Path(__file__).resolve().parents[2] / "compat" / "reports"
 RESULTS, TABLE = FOLDER / "faults.json", FOLDER / "faults.md"
 BOUNDS = FOLDER / "bounds.json"
-_ASKED = "LEGACY_MM_RECORD_FAULTS"
+_ASKED, _RUNS = "LEGACY_MM_RECORD_FAULTS", "LEGACY_MM_FAULT_RUNS"
+_REPEATED = "test_exactly_once"
 OURS = "ours"
 """The tool of a test that names none."""
 HANDLERS = ("python", "jar", "steps")
@@ -68,6 +71,18 @@ def record(item: pytest.Item, outcome: str, verdict: Verdict | None) -> None:
     FOLDER.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     TABLE.write_text(rendered(results), encoding="utf-8")
+
+
+def count(item: pytest.Item, outcome: str) -> None:
+    """Add a run of a test of exactly once to the file of runs; its lines are short, so several processes may write."""
+    file = os.environ.get(_RUNS)
+    if not file or outcome == "skipped" or not item.path.name.startswith(_REPEATED):
+        return
+    name, _, case = item.name.partition("[")
+    today, passed = datetime.date.today().isoformat(), outcome == "passed"
+    run = FaultRun(f"{item.path.name}: {name}", case.removesuffix("]"), int(passed), int(not passed), today, today)
+    with Path(file).open("a", encoding="utf-8") as lines:
+        lines.write(written([run]))
 
 
 def note_bound(what: str, tool: str, figures: dict[str, Any]) -> None:

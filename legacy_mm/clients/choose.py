@@ -9,7 +9,7 @@ from legacy_mm.clients.error_lines import ErrorLines
 from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
-from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle
+from legacy_mm.policies.logins import librdkafka_keeps_membership
 
 
 def load_native() -> None:
@@ -31,9 +31,9 @@ def member(
 ) -> Member:
     """Return a group membership; `timeout` is for one question to the cluster.
 
-    `tuned`: the user has written properties that only librdkafka reads.
+    `tuned` as for `librdkafka_keeps_membership`.
     """
-    if (tuned or membership_obstacle(settings.membership)) and beyond_librdkafka(settings.connection) is None:
+    if librdkafka_keeps_membership(settings, tuned=tuned):
         from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 
         return LibrdkafkaMember(settings, client_id, listener, on_statistics)

@@ -21,6 +21,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.jvm import keystore
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies import pem
+from legacy_mm.policies.logins import librdkafka_keeps_membership
 
 _TRY_TIMEOUT = 15.0
 _INVALID = "org.apache.kafka.common.errors.InvalidConfigurationException: "
@@ -41,8 +42,16 @@ def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
 
 def with_store(side: SideSettings, java: Callable[[], Jvm]) -> SideSettings:
     """Return one side with the content of its stores."""
-    connection = _with_keeper(keystore.with_contents(side.connection, side.stores, java), java)
+    found = keystore.with_contents(side.connection, side.stores, java, needs_roots=_meets_librdkafka(side))
+    connection = _with_keeper(found, java)
     return side.reached_by(replace(connection, tls=_with_pem(connection.tls, side.pem)))
+
+
+def _meets_librdkafka(side: AnySide) -> bool:
+    """Return True if librdkafka logs in at this side."""
+    if not isinstance(side, SourceSettings):
+        return False
+    return librdkafka_keeps_membership(side.client, tuned=bool(side.for_librdkafka))
 
 
 def _with_keeper(connection: ConnectionSettings, java: Callable[[], Jvm]) -> ConnectionSettings:

@@ -38,14 +38,17 @@ class StoreContents(NamedTuple):
     chain: str = ""
 
 
-def read(stores: JavaStores, java: Callable[[], Jvm]) -> StoreContents:
-    """Read the stores; raise ConfigurationError in Java's words."""
+def read(stores: JavaStores, java: Callable[[], Jvm], *, needs_roots: bool = False) -> StoreContents:
+    """Read the stores; raise ConfigurationError in Java's words.
+
+    `needs_roots`: librdkafka trusts with them, so each trusted certificate without its issuers is told.
+    """
     if stores == JavaStores():
         return StoreContents()
     security = _Java(java().connect())
     found = StoreContents()
     if stores.trusted or stores.java_trust:
-        found = found._replace(trusted=security.trusted(stores.trusted))
+        found = found._replace(trusted=security.trusted(stores.trusted, needs_roots=needs_roots))
     if stores.token_service:
         found = found._replace(trusted_services=security.trusted(None))
     if stores.keys:
@@ -54,9 +57,11 @@ def read(stores: JavaStores, java: Callable[[], Jvm]) -> StoreContents:
     return found
 
 
-def with_contents(connection: ConnectionSettings, stores: JavaStores, java: Callable[[], Jvm]) -> ConnectionSettings:
+def with_contents(
+    connection: ConnectionSettings, stores: JavaStores, java: Callable[[], Jvm], *, needs_roots: bool = False
+) -> ConnectionSettings:
     """Return the connection with what the stores hold, where it says nothing itself. Raise as `read` does."""
-    found, tls, sasl = read(stores, java), connection.tls, connection.sasl
+    found, tls, sasl = read(stores, java, needs_roots=needs_roots), connection.tls, connection.sasl
     tls = replace(
         tls,
         ca_pem=tls.ca_pem or found.trusted or None,
@@ -74,7 +79,7 @@ class _Java:
         self._gateway = gateway
         self._jvm = gateway.jvm
 
-    def trusted(self, store: KeyStore | None) -> str:
+    def trusted(self, store: KeyStore | None, *, needs_roots: bool = False) -> str:
         """Return the certificates that Java would trust; without a store those of its own, or of a system property."""
         factory = self._jvm.javax.net.ssl.TrustManagerFactory
         factory = factory.getInstance(factory.getDefaultAlgorithm())
@@ -82,7 +87,7 @@ class _Java:
         self._invoke("javax.net.ssl.TrustManagerFactory", "init", factory, ("java.security.KeyStore", opened))
         found = factory.getTrustManagers()[0].getAcceptedIssuers()
         if len(found):
-            if store:
+            if store and needs_roots:
                 self._doubt(store, found)
             return _certificates(found)
         if store is None:

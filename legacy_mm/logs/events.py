@@ -173,8 +173,8 @@ SEVERAL_KEYS = Event("several-keys", logging.WARNING, "{store} holds {count} key
 TRUST_WITHOUT_ROOT = Event(
     "trust-without-root",
     logging.WARNING,
-    "{store} trusts {name} but not its issuer: add the issuers up to the root, or a membership that librdkafka keeps "
-    "(cooperative-sticky, group.protocol=consumer) refuses its brokers",
+    "{store} trusts {name} but not its issuer: add the issuers up to the root, or the membership in the group, which "
+    "librdkafka keeps here (cooperative-sticky, group.protocol=consumer), refuses the brokers",
 )
 STORES_CHANGED = Event(
     "stores-changed",

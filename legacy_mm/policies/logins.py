@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, MembershipSettings, SaslSettings
+from legacy_mm.config.kafka_clients import (
+    KERBEROS,
+    ConnectionSettings,
+    ConsumerSettings,
+    MembershipSettings,
+    SaslSettings,
+)
 
 _EXTENSION_NAME, _EXTENSION_VALUE = re.compile("[A-Za-z]+"), re.compile(r"[\x21-\x7E \t\r\n]+")
 _EAGER = {"range", "roundrobin"}
@@ -30,6 +36,15 @@ def membership_obstacle(settings: MembershipSettings) -> str | None:
     if settings.protocol != "classic":
         return f"group.protocol={settings.protocol}"
     return None if set(settings.assignors) <= _EAGER else f"the assignor {','.join(settings.assignors)}"
+
+
+def librdkafka_keeps_membership(settings: ConsumerSettings, *, tuned: bool) -> bool:
+    """Return True if librdkafka, and not ours, is this consumer's member of the group.
+
+    `tuned`: the user has written properties that only librdkafka reads.
+    """
+    wanted = tuned or membership_obstacle(settings.membership) is not None
+    return wanted and beyond_librdkafka(settings.connection) is None
 
 
 def unfit_extension(extensions: Mapping[str, str]) -> str | None:

@@ -16,6 +16,7 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.wiring import check_logins
+from legacy_mm.jvm import keystore
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.flow_settings import flow_settings, source_settings, target_with
 
@@ -137,3 +138,33 @@ def test_what_is_given_natively_stays(trusted: Path) -> None:
 def test_without_stores_nothing_is_watched(settings: Settings) -> None:
     """Invariant E."""
     assert key_stores.files(replace(settings, source=replace(settings.source, pem=PemFiles()))) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("membership", "needed"),
+    [
+        ({}, []),
+        ({"partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"}, ["s"]),
+        ({"group.protocol": "consumer"}, ["s"]),
+    ],
+)
+def test_roots_are_asked_for_where_librdkafka_logs_in(
+    membership: dict[str, str], needed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[str] = []
+
+    def with_contents(
+        connection: ConnectionSettings, stores: JavaStores, _java: Any, *, needs_roots: bool
+    ) -> ConnectionSettings:
+        if needs_roots:
+            assert stores.trusted is not None
+            found.append(stores.trusted.location)
+        return connection
+
+    monkeypatch.setattr(keystore, "with_contents", with_contents)
+    source_stores, target_stores = (JavaStores(trusted=KeyStore(name, "JKS", "p", "p")) for name in ("s", "t"))
+    read = apply("consumer", {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **membership})
+    settings = flow_settings(source_settings(read.properties, stores=source_stores))
+    settings = replace(settings, target=replace(settings.target, stores=target_stores))
+    key_stores.with_stores(settings, NO_JAVA)
+    assert found == needed

@@ -107,7 +107,7 @@ def test_the_handler_that_is_named_takes_the_place_of_the_lines(
 
 
 def test_key_stores_are_read(tmp_path: Path, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keystore, "read", lambda stores, java: keystore.StoreContents(str(stores.trusted)))
+    monkeypatch.setattr(keystore, "read", lambda stores, java, **_: keystore.StoreContents(str(stores.trusted)))
     plain = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
     secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
     files = {"consumer": plain | secured, "producer": plain}

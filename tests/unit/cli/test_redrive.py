@@ -198,7 +198,7 @@ def test_where_producer_ids_are_wanted_the_target_s_reason_is_told(
 
 
 def test_key_stores_are_read(aside: Aside, target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keystore, "read", lambda stores, java: keystore.StoreContents(str(stores.trusted)))
+    monkeypatch.setattr(keystore, "read", lambda stores, java, **_: keystore.StoreContents(str(stores.trusted)))
     aside.add(b"1")
     secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
     write_properties(aside.producer, {"bootstrap.servers": "127.0.0.1:1"} | secured)

@@ -195,7 +195,7 @@ class LongLine(Broker):
         self.sent: list[list[str]] = []
         """The ids whose requests were on their way together."""
         self.asked: list[list[str]] = []
-        """The ids of each question for coordinators."""
+        """The ids of each question for coordinators, sorted."""
         self.goes_on = threading.Event()
         self.breaks: tuple[int, int] | None = None
         """How many of the next requests it takes, and answers."""
@@ -237,6 +237,11 @@ class Hearing:
         self.coordinators.ask(InitProducerId("first", None))
         wait_until(lambda: broker.sent, SECONDS, "the first request")
 
+    def wait_queued(self, count: int) -> None:
+        """Wait until so many requests wait for the answer to the first."""
+        conversation = self.coordinators._conversations[1]
+        wait_until(lambda: conversation.requests.qsize() == count, SECONDS, "the requests to be handed over")
+
     def next(self, count: int) -> list[Answered | Unanswered]:
         return [self.outcomes.get(timeout=SECONDS) for _ in range(count)]
 
@@ -261,7 +266,7 @@ WAITING = [f"id.{number}" for number in range(10, 34)]
 def test_all_that_waits_is_sent_at_once(line: LongLine, hearing: Hearing) -> None:
     for name in WAITING:
         hearing.coordinators.ask(InitProducerId(name, None))
-    wait_until(lambda: sum(line.asked, []) == ["first", *WAITING], SECONDS, "all coordinators to be found")
+    hearing.wait_queued(24)
     line.goes_on.set()
     answers = hearing.next(25)
     assert [each.request.transactional_id for each in answers] == ["first", *WAITING]
@@ -273,13 +278,14 @@ def test_when_the_line_breaks_only_what_was_sent_is_in_doubt(line: LongLine, hea
     line.breaks = 4, 3
     for name in WAITING[:6]:
         hearing.coordinators.ask(InitProducerId(name, None))
-    wait_until(lambda: sum(line.asked, []) == ["first", *WAITING[:6]], SECONDS, "all coordinators to be found")
+    hearing.wait_queued(6)
     line.goes_on.set()
     outcomes = hearing.next(7)
     doubted = [each.request.transactional_id for each in outcomes if isinstance(each, Unanswered)]
     assert doubted == [WAITING[3]]
-    assert line.sent[1:] == [WAITING[:4], WAITING[4:6]]
-    assert line.asked[-1] == WAITING[4:6]  # found anew
+    assert line.sent[1] == WAITING[:4]
+    assert sum(line.sent[2:], []) == WAITING[4:6]
+    assert sum(line.asked, []) == ["first", *WAITING[:6], *WAITING[4:6]], "coordinators that are not found anew"
 
 
 def test_an_end_that_the_coordinator_does_not_know_holds_up_nobody(line: LongLine, hearing: Hearing) -> None:

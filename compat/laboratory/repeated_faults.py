@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from compat.laboratory.checkout import CHECKOUT
+from compat.laboratory.markdown import table
 
 SUMS = CHECKOUT / "compat" / "reports" / "exactly-once-faults.jsonl"
 REPORT = SUMS.with_suffix(".md")
@@ -68,10 +69,10 @@ def summed(runs: Iterable[FaultRun]) -> list[FaultRun]:
 def rendered(sums: Sequence[FaultRun]) -> str:
     """Format the report: a row for each test, then one for each case."""
     by_test = [list(group) for _, group in groupby(sums, lambda run: run.test)]
-    parts = [_HEAD, _table(_TESTS, [_test_row(cases) for cases in by_test])]
+    parts = [_HEAD, table(_TESTS, [_test_row(cases) for cases in by_test])]
     for cases in by_test:
         rows = [[run.case or "-", run.passed, run.failed, run.last] for run in cases]
-        parts.append(f"\n## {cases[0].test}\n\n" + _table(_CASES, rows))
+        parts.append(f"\n## {cases[0].test}\n\n" + table(_CASES, rows))
     return "".join(parts)
 
 
@@ -104,11 +105,6 @@ def _test_row(cases: Sequence[FaultRun]) -> list[object]:
         total.first,
         total.last,
     ]
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
 
 
 if __name__ == "__main__":

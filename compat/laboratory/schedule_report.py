@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from compat.laboratory.checkout import CHECKOUT
+from compat.laboratory.markdown import table
 
 RUNS = CHECKOUT / "compat" / "reports" / "exactly-once.jsonl"
 REPORT = RUNS.with_suffix(".md")
@@ -115,9 +116,9 @@ def rendered(runs: Sequence[ScheduleRun]) -> str:
     parts = [
         _HEAD,
         *([_MIRROR_MAKER_2] if any(run.tool == MIRROR_MAKER_2 for run in runs) else []),
-        _table([*heads, "lost", "doubled", "date"], rows),
+        table([*heads, "lost", "doubled", "date"], rows),
         "## Faults by their kind\n",
-        _table(["fault", *titles], by_kind),
+        table(["fault", *titles], by_kind),
         _NOT_RUN,
     ]
     wrong = [run for run in runs if run.found]
@@ -144,11 +145,6 @@ def _row(runs: Sequence[ScheduleRun]) -> list[object]:
     faults = sum(sum(run.faults.values()) for run in runs)
     span = "-".join(f"{each:g}" for each in sorted({seconds[0], seconds[-1]}))
     return [*_title(runs[0]), len(runs), span, faults, *(f"{each:,}" for each in sums), max(run.date for run in runs)]
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 
@@ -19,6 +20,9 @@ from tests.unit.clients.native.test_membership import Listener
 
 BLANK = {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": " p"}
 """A login that librdkafka lacks, and every host has."""
+KERBEROS = pytest.mark.skipif(
+    find_spec("gssapi") is None, reason="pip install 'legacy-mm[kerberos]' (needs Debian's libkrb5-dev)"
+)
 AT_ONCE = """
 import importlib, sys, threading
 sys.setswitchinterval(1e-6)
@@ -66,6 +70,7 @@ def made() -> Iterator[list[Member]]:
         ({"partition.assignment.strategy": "cooperative-sticky"}, False, LibrdkafkaMember),
         ({"group.protocol": "consumer"}, False, LibrdkafkaMember),
         (BLANK, True, NativeMember),
+        pytest.param({"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"}, True, NativeMember, marks=KERBEROS),
     ],
 )
 def test_librdkafka_keeps_the_memberships_that_only_it_can(

@@ -117,6 +117,15 @@ class Asking:
             self.answers.put(outcome)
 
 
+def end(coordinators: TxnCoordinators) -> None:
+    """Close them, and wait: what a thread still tells would be in the log of the next test."""
+    conversations = list(coordinators._conversations.values())
+    coordinators.close()
+    for conversation in conversations:
+        if conversation._thread is not None:
+            conversation._thread.join(SECONDS)
+
+
 @pytest.fixture
 def broker() -> Broker:
     return Broker()
@@ -126,7 +135,7 @@ def broker() -> Broker:
 def asking(broker: Broker) -> Any:
     made = Asking(broker)
     yield made
-    made.coordinators.close()
+    end(made.coordinators)
     assert made.errors == []
 
 
@@ -256,7 +265,7 @@ def hearing(line: LongLine) -> Iterator[Hearing]:
     made = Hearing(line)
     made.ask_first(line)
     yield made
-    made.coordinators.close()
+    end(made.coordinators)
     assert made.errors == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from legacy_mm.clients.error_lines import ErrorLines
 from legacy_mm.clients.native import fetch_options
@@ -12,6 +13,7 @@ from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings
+from legacy_mm.dataplane.join_limits import JoinLimits
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_set import Arrived, CommittedOnly, DataBatches
 
@@ -27,14 +29,19 @@ class BatchSource:
         settings: ConsumerSettings,
         decompress: Decompressor,
         pool: BufferPool,
+        limits: JoinLimits,
         *,
         opens: bool,
     ) -> None:
-        """Create the source, which keeps what it reads in `pool`; `opens`: all batches are opened, for a handler."""
+        """Create the source, which keeps what it reads in `pool`; `opens`: all batches are opened, for a handler.
+
+        `limits` are those of the batches that it joins.
+        """
         fetch = settings.fetch
         self.cluster = cluster_of(settings.connection, committed_only=fetch.committed_only)
         self.traffic = Traffic("consumer", trouble_log(settings.connection))
-        self._options = fetch_options.options_from(fetch)
+        options = fetch_options.options_from(fetch)
+        self._options = replace(options, partition_bytes=limits.full_batches(options.partition_bytes))
         self.fetcher = Fetcher(self.cluster, self._options, fetch.backlog_bytes, self.traffic, pool)
         self.check_crcs = fetch.check_crcs
         self._decompress = decompress

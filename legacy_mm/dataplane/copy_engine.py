@@ -69,9 +69,9 @@ class CopyEngine:
         self._appender = BatchAppender(self._target, options, self._written, buffers.sent)
         self._router = Router(RouteOptions.of(target.produce, measure=config.pairs or config.receipts))
         handled = config.handler is not None
-        self._batches = BatchSource(config.source, self._router.decompress, buffers.read, opens=handled)
+        limits = self._join_limits = JoinLimits(min(options.request_bytes, options.batch_bytes))
+        self._batches = BatchSource(config.source, self._router.decompress, buffers.read, limits, opens=handled)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
-        self._join_limits = JoinLimits(min(options.request_bytes, options.batch_bytes))
         self._safe = SafeOffsets()
         self._measures = CopyMeasures(config, self._router)
         self._pieces = Pieces(self._safe, self._measures.tally)

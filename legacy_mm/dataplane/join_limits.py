@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _MOST = 960 << 10
 """Less than brokers before 2.5 allow by default, 1,000,012 bytes."""
+_GROWTH = 32
+"""A joined batch may be larger than its parts, by such a part of it: its offsets and times count from one begin."""
 
 
 class JoinLimits:
@@ -17,6 +19,14 @@ class JoinLimits:
     def most_bytes(self, topic: str) -> int:
         """Return the most bytes of a joined batch for this target topic."""
         return self._limits.get(topic, self._most)
+
+    def full_batches(self, most_bytes: int) -> int:
+        """Return the most bytes to read of a partition at once: those of full joined batches, if they fill one.
+
+        The rest would be a batch of its own, and in a transaction a request of its own.
+        """
+        full = self._most - self._most // _GROWTH
+        return most_bytes - most_bytes % full if 0 < full <= most_bytes else most_bytes
 
     def refused(self, topic: str, size: int) -> None:
         """Note that this topic refused a batch of this many bytes."""

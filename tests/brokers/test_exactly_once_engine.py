@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.proxy import Proxy
@@ -15,14 +16,18 @@ from legacy_mm.audit.cluster_access import change_topic, create_topic, delete_to
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native import linger
+from legacy_mm.clients.native.connection import Connection
 from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.control_channel.frames import Started
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
-from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
+from legacy_mm.dataplane.transactional_delivery import CopiedBundle, ExactlyOnce
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.bundle_session import BundleState
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import EARLIEST, TopicPartition
+from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.record_set import Arrived
 from tests.fixtures.copying import PATIENCE, Copying, Start
 from tests.fixtures.exactly_once import CopiedOnce, Engines, formatted
@@ -32,7 +37,7 @@ GROUP = "g"
 COMMITTED = "read_committed"
 RECORDS = 100_000
 FEW = 1_000
-BACKLOG, TOO_LARGE_TO_JOIN = 60, 500_000
+BACKLOG, TOO_LARGE_TO_JOIN = 48, 500_000
 LINE_MS, SHORT_TIMEOUT = 200.0, 4.0
 
 
@@ -71,6 +76,24 @@ def topics(source: Cluster, target: Cluster, name: str) -> None:
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, 4)
     load(source.bootstrap, name, RECORDS, 1_000)
+
+
+def count_requests(monkeypatch: pytest.MonkeyPatch, kind: int) -> list[int]:
+    """Return the requests of this kind, as they are sent."""
+    send, sent = Connection.send, list[int]()
+
+    def counted(connection: Connection, api_key: int, *words: Any, **more: Any) -> None:
+        if api_key == kind:
+            sent.append(api_key)
+        send(connection, api_key, *words, **more)
+
+    monkeypatch.setattr(Connection, "send", counted)
+    return sent
+
+
+def wait_pieces(bundle: CopiedBundle, count: int) -> None:
+    """Until so many pieces are in the open transaction."""
+    wait_until(lambda: len(bundle.uncommitted.pieces) == count, PATIENCE, f"{count} pieces")
 
 
 def assert_once(source: Cluster, target: Cluster, name: str) -> None:
@@ -214,6 +237,44 @@ def test_a_transaction_takes_what_the_target_takes_in_time(
     assert copy.differences() == []
     for proxy in proxies:
         proxy.close()
+
+
+def test_a_little_of_several_partitions_goes_together(
+    source: Cluster,
+    target: Cluster,
+    name: str,
+    settings: ExactlyOnceSettings,
+    start_copying: Start,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four partitions of one bundle bring a record each, one after the other; the end of the transaction sends them."""
+    partitions = [TopicPartition(name, BUNDLES * number) for number in range(4)]
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, partitions[-1].partition + 1)
+    monkeypatch.setattr(linger, "_LONGEST", inf)
+    produced = count_requests(monkeypatch, produce_messages.API_KEY)
+    copying = start_copying(
+        source.bootstrap,
+        target.bootstrap,
+        name,
+        0,
+        begin=dict.fromkeys(partitions, EARLIEST),
+        exactly_once=replace(settings, interval=inf),
+    )
+    wait_until(lambda: sum(len(started.offsets) for started in copying.of(Started)) == 4, PATIENCE, "the claim")
+    claimed = len(produced)
+    writer = Producer({"bootstrap.servers": source.bootstrap})
+    delivery = copying.engine.delivery
+    assert isinstance(delivery, ExactlyOnce)
+    (bundle,) = delivery._numbers.values()
+    for count, partition in enumerate(partitions, 1):
+        writer.produce(name, b"value", partition=partition.partition)
+        assert not writer.flush(PATIENCE)
+        wait_pieces(bundle, count)
+    assert len(produced) == claimed
+    assert copying.stop() == {}
+    assert len(produced) - claimed <= 2, "all records, and the positions"
+    assert_once(source, target, name)
 
 
 @pytest.mark.parametrize("how", ["it waited long", "its transaction takes no more"])

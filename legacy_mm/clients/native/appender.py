@@ -110,10 +110,11 @@ class BatchAppender:
         with self.lock:
             self._followed.add(queue)
 
-    def release(self, queue: PartitionQueue) -> None:
-        """Let a queue send that has become free to."""
+    def release(self, *queues: PartitionQueue) -> None:
+        """Let queues send that have become free to, in one request where it holds them."""
         with self.lock:
-            self._queue(queue)
+            for queue in queues:
+                self._queue(queue)
 
     def abandon(self, queue: PartitionQueue) -> None:
         """Forget all that a queue holds, and wait for none of its answers."""

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.connection_errors import RequestRefused
+from legacy_mm.clients.native.linger import Linger
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
 from legacy_mm.clients.native.txn_coordinators import TxnCoordinators
@@ -159,6 +160,7 @@ class BundleOwner:
         self._queues: dict[TopicPartition, TransactionalQueue] = {}
         self._data: dict[TopicPartition, Append | None] = {}
         """Target partitions with data in this transaction, and the requests that stand for it once they are sent."""
+        self._linger = Linger(client.appender)
         self._own: set[Append] = set()
         self._next: dict[TopicPartition, int] = {}
         self._untold: set[TopicPartition] = set()
@@ -224,8 +226,11 @@ class BundleOwner:
             self._tell_piece(partition, tuple((each, _Records(self._transactions)) for each in new))
 
     def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
-        """Add a batch of the last piece, to a partition that was named with it."""
-        self._client.appender.append_to(self._queue(target), batch, opaque)
+        """Add a batch of the last piece, to a partition that was named with it; a little of an open transaction
+        lingers.
+        """
+        self._linger.append(self._queue(target), batch, opaque)
+        self._flush_unless_open()
 
     def stop(self) -> None:
         """Commit what is open, then end."""
@@ -263,6 +268,7 @@ class BundleOwner:
         """Look at the clock, and at the queues of a transaction that takes no more pieces."""
         if self._session.transaction is None:
             return
+        self._linger.tend(now)
         if now - self._began >= self._longest:
             self.handle(Timer.OVERDUE)
         elif not self.busy:
@@ -323,6 +329,12 @@ class BundleOwner:
                 each.renewed(session.producer)
         for action in actions:
             self._do(action)
+        self._flush_unless_open()
+
+    def _flush_unless_open(self) -> None:
+        """Send all that lingers, unless more of it may follow."""
+        if self.state is not BundleState.OPEN:
+            self._linger.flush()
 
     def _transaction_over(self) -> None:
         self._data.clear()
@@ -364,7 +376,7 @@ class BundleOwner:
             self._data[request.partition] = request
         elif request not in self._own:
             self._own.add(request)
-            self._client.appender.append_to(queue_, self._batch(request), OwnBatch(self, request))
+            self._linger.append(queue_, self._batch(request), OwnBatch(self, request))
         queue_.added = True
         self._client.appender.release(queue_)
 
@@ -393,6 +405,7 @@ class BundleOwner:
         self.epoch += 1
         for each in self._queues.values():
             self._client.appender.abandon(each)
+        self._linger.forget()
         self._queues.clear()
         self._data.clear()
         self._own.clear()

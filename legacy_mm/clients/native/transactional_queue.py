@@ -1,12 +1,14 @@
 """The batches of a transaction's owner for one target partition. No socket, no thread, as its base.
 
-They are sent only while the session says that the partition is part of the transaction. What the log holds is
-never asked: brokers remember an owner while its transaction is open, and afterwards from the marker on.
+They are sent only while the session says that the partition is part of the transaction, and once they are flushed.
+What the log holds is never asked: brokers remember an owner while its transaction is open, and afterwards from the
+marker on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
@@ -41,6 +43,8 @@ class TransactionalQueue(PartitionQueue):
         """True once a request of the open transaction got no answer: a copy of it may still arrive."""
         self.on_settled: Callable[[], None] | None = None
         """Called, under the appender's lock, when the target has all of it."""
+        self._flushed_at = -inf
+        """The time up to which batches may be sent; later ones linger."""
 
     @property
     def is_settled(self) -> bool:
@@ -49,7 +53,11 @@ class TransactionalQueue(PartitionQueue):
 
     def can_send(self) -> bool:
         """Return True if the next batch may be sent now."""
-        return self.added and super().can_send()
+        return self.added and super().can_send() and self.pending[0].since <= self._flushed_at
+
+    def flush(self) -> None:
+        """Let all that was appended be sent, in this transaction."""
+        self._flushed_at = self._clock()
 
     def acknowledged(self, entry: ProducerBatch, base_offset: int = -1) -> list[ProducerBatch]:
         """Acknowledge the entry, as the base does."""

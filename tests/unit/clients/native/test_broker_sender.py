@@ -402,6 +402,8 @@ def in_a_transaction(conversation: Conversation, value: bytes, place: TopicParti
     queue.added = True
     conversation.appender.follow(queue)
     conversation.appender.append_to(queue, build([Row(0, NOW, b"k", value)]), value)
+    queue.flush()
+    conversation.appender.release(queue)
     return queue
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
+from legacy_mm.clock import monotonic
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
@@ -19,6 +20,7 @@ def queue_with(batches: int, time: int = NOW) -> TransactionalQueue:
     for _ in range(batches):
         batch = build([Row(0, time, b"k", b"v")])
         queue.pending.append(ProducerBatch(queue, batch, None, len(batch.buffer), 0.0, float("inf")))
+    queue.flush()
     return queue
 
 
@@ -30,6 +32,30 @@ def test_it_sends_only_what_is_part_of_a_transaction() -> None:
     assert queue.begin().batch.header.is_transactional
     queue.transaction_over()
     assert not queue.added
+
+
+def test_it_sends_only_what_is_flushed() -> None:
+    queue = queue_with(1)
+    queue.added = True
+    late = ProducerBatch(queue, build([Row(0, NOW, b"k", b"v")]), None, 1, monotonic(), float("inf"))
+    queue.pending.append(late)
+    queue.acknowledged(queue.begin(), 0)
+    assert not queue.can_send()
+    queue.flush()
+    assert queue.can_send()
+
+
+def test_what_failed_is_sent_again_while_later_batches_linger() -> None:
+    queue = queue_with(1)
+    queue.added = True
+    failed = queue.begin()
+    queue.pending.append(ProducerBatch(queue, failed.batch, None, failed.size, monotonic(), float("inf")))
+    queue.failed(failed, denied=False)
+    assert queue.recovered()
+    assert queue.can_send()
+    assert queue.begin() is failed
+    queue.acknowledged(failed, 0)
+    assert not queue.can_send()
 
 
 def test_an_unknown_outcome_makes_the_transaction_doubtful_and_a_refusal_does_not() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from legacy_mm.clients.api import Member
@@ -70,12 +71,15 @@ class GapGuard:
         self._count_skipped = count_skipped
         self._fail = fail
         self._begun: dict[TopicPartition, int] = {}
+        self._recreated: dict[str, set[TopicPartition]] = {}
+        """Each recreated topic, and its partitions that have a position in the new log."""
 
     def begun(self, partition: TopicPartition, low: int, start: int) -> None:
         """Note that a partition without a committed offset begins at `start`; the log's first offset is `low`.
 
         If the partition was begun before, and nothing committed since, only what came after that is skipped.
         """
+        self._recreated.get(partition.topic, set()).add(partition)
         before = self._begun.get(partition, low)
         self._begun[partition] = start
         skipped_from = before if low <= before <= start else low
@@ -85,7 +89,7 @@ class GapGuard:
 
     def after(self, gaps: Iterable[Gap]) -> dict[TopicPartition, int]:
         """Return the offsets to continue from, by the user's policy; raises Undecided if a person must decide."""
-        answers = {gap.topic_partition: self._answer(gap) for gap in gaps}
+        answers = {gap.topic_partition: self._answer(self._explained(gap)) for gap in gaps}
         if answers and (self._fail or self._offset_reset == "none"):
             place, offset = next(iter(answers.items()))
             kind, policy = (SourceGap, "--on.gap fail") if self._fail else (Undecided, "auto.offset.reset=none")
@@ -95,6 +99,18 @@ class GapGuard:
                 f"once without {policy}"
             )
         return answers
+
+    def _explained(self, gap: Gap) -> Gap:
+        """Return the gap, marked if its offset is one of a topic that was deleted since.
+
+        Who begins to read at a committed offset cannot know that it was committed for a topic of another id.
+        """
+        begun = self._recreated.get(gap.topic)
+        if begun is None or gap.topic_partition in begun:
+            return gap
+        begun.add(gap.topic_partition)
+        is_old = gap.wanted > gap.high and gap.parts_at < 0
+        return replace(gap, recreated=True) if is_old else gap
 
     def _answer(self, gap: Gap) -> int:
         """Return the offset to continue from, or the first available one; log and count the gap."""
@@ -122,6 +138,7 @@ class GapGuard:
     def recreated(self, topic: str, before: str, now: str) -> None:
         """Note that a topic was deleted and recreated while the mirror ran; raises SourceGap if that is fatal."""
         self._count(0)
+        self._recreated[topic] = set()
         events.emit(events.TOPIC_RECREATED, topic=topic, before=before, now=now)
         if self._fail:
             raise SourceGap(

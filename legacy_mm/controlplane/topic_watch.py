@@ -103,11 +103,11 @@ class TopicWatch(threading.Thread):
             if self._existing is None and self._before_first is not None:
                 self._before_first(found)
             self._existing = topics
+            self._compare_ids({topic: ids[topic] for topic in found if ids[topic]})  # before a stream reads the new one
             if found != self._mirrored:
                 self._mirrored = found
                 events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
                 self._on_change(found)
-            self._compare_ids({topic: ids[topic] for topic in found if ids[topic]})
         except HostError as error:
             events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))
             return False

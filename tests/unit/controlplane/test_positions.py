@@ -84,6 +84,19 @@ def test_a_topic_that_was_recreated_is_a_new_one() -> None:
     assert counted == [5, 300]
 
 
+def test_an_offset_that_was_committed_for_a_deleted_topic_is_not_one_of_the_new_topic() -> None:
+    """The group's offset is found again at the next start, where nobody sees which topic it was committed for."""
+    guard = GapGuard("latest", lambda offsets: None, unexpected, fail=False, group="mirror", new_from_earliest=True)
+    guard.recreated("orders", "id-1", "id-2")
+    assert guard.after([SHORTER]) == {P: 0}
+    assert guard.after([SHORTER]) == {P: 40}, "the new topic lost records, and is not another one"
+    guard.recreated("orders", "id-2", "id-3")
+    guard.begun(TopicPartition("orders", 4), 0, 0)
+    assert guard.after([SHORTER, replace(SHORTER, partition=4)]) == {P: 0, TopicPartition("orders", 4): 40}
+    guard.recreated("orders", "id-3", "id-4")
+    assert guard.after([TRIMMED]) == {P: 400}, "its offset lies before the log, so it is one of the new topic"
+
+
 @pytest.mark.parametrize(
     ("fail", "error", "policy"), [(True, SourceGap, "--on.gap fail"), (False, Undecided, "auto.offset.reset=none")]
 )

@@ -147,6 +147,29 @@ def test_a_topic_that_was_recreated_is_told_once(caplog: pytest.LogCaptureFixtur
     assert counted.empty()
 
 
+def test_a_topic_that_comes_back_is_told_before_it_is_read() -> None:
+    """A stream may find an old offset of the group there, and asks at once where to go on."""
+    told: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    class Recreated(FakeTopicLister):
+        @override
+        def topics(self) -> dict[str, str]:
+            super().topics()
+            looks = [{"a": "a-1", "ab": "ab-1"}, {"a": "a-1"}, {"a": "a-1", "ab": "ab-2"}]
+            return looks[min(self.looks, len(looks)) - 1]
+
+    topic_watch = watch(
+        lister=Recreated,
+        interval=0.0,
+        guard=GapGuard("latest", lambda offsets: told.put("recreated"), ignored, fail=False, group="mirror"),
+        on_change=lambda found: told.put(" ".join(sorted(found))),
+    )
+    topic_watch.start()
+    assert [told.get(timeout=10) for _ in range(4)] == ["a ab", "a", "recreated", "a ab"]
+    topic_watch.stop()
+    topic_watch.join(10)
+
+
 def test_a_topic_that_was_recreated_can_be_fatal() -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
     topic_watch = watch(

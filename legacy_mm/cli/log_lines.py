@@ -72,6 +72,11 @@ LOG_LINES = (
         "there, look for partitions without a leader.",
     ),
     LogLine(
+        "has copied nothing for {seconds} s",
+        "Exactly once: a bundle is not at work, and waits for what the line says. Other bundles go on.",
+        "Do what the line says. If it names the group, look for a member that holds up a rebalance.",
+    ),
+    LogLine(
         "lost {partitions}; not committed",
         "The group took the partitions away, because no heartbeat came in time. The new owner copies again what was "
         "not committed.",

@@ -284,6 +284,12 @@ TRANSACTION_HANGS = Event(
     "partition {partition} of __transaction_state; a partition without a leader that took part in it holds it up; "
     "other bundles go on; its state: {state}",
 )
+BUNDLE_STANDS_STILL = Event(
+    "bundle-stands-still",
+    logging.WARNING,
+    "Exactly once: the bundle whose positions are in {positions} has copied nothing for {seconds} s ({state}); "
+    "{advice}; other bundles go on",
+)
 TRANSACTION_GIVEN_UP = Event(
     "transaction-given-up",
     logging.WARNING,

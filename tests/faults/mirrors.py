@@ -113,8 +113,13 @@ class Mirrors:
 
     def reached(self, wanted: dict[tuple[str, int], int]) -> bool:
         """Return True if the group's offsets are so far."""
+        return not self.missing(wanted)
+
+    def missing(self, wanted: dict[tuple[str, int], int]) -> dict[tuple[str, int], tuple[int, int]]:
+        """Return partitions whose offset of the group is not so far yet: that offset, and the wanted one."""
         found = committed(self.copy.source.bootstrap, self.copy.flow.group, [each.topic for each in self.copies])
-        return all(found.get(place, 0) >= offset for place, offset in wanted.items())
+        offsets = {place: (found.get(place, 0), offset) for place, offset in wanted.items()}
+        return {place: (offset, end) for place, (offset, end) in offsets.items() if offset < end}
 
     def judge(self) -> None:
         """Check what committed readers see, now that no mirror runs. The fault was one that doubles records."""

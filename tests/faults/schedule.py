@@ -91,7 +91,12 @@ class Schedule:
             self._revive()
             return self._mirrors.reached(wanted)
 
-        wait_until(copied, QUIET_SECONDS, f"the commit of {wanted}")
+        try:
+            wait_until(copied, QUIET_SECONDS, f"the commit of {wanted}")
+        except TimeoutError as error:
+            for tool in self._tools:
+                tool.signal(signal.SIGQUIT)  # its output has the stacks of its threads then
+            raise AssertionError(f"these stand still: {self._mirrors.missing(wanted)}") from error
         for tool in self._tools:
             self._mirrors.stop(tool)
 

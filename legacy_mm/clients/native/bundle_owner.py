@@ -20,6 +20,7 @@ from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.linger import Linger
 from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.native.standstill import Standstill
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
 from legacy_mm.clients.native.txn_coordinators import TxnCoordinators
 from legacy_mm.clock import epoch_ms, monotonic
@@ -161,6 +162,7 @@ class BundleOwner:
         self._data: dict[TopicPartition, Append | None] = {}
         """Target partitions with data in this transaction, and the requests that stand for it once they are sent."""
         self._linger = Linger(client.appender)
+        self._standstill = Standstill(bundle)
         self._own: set[Append] = set()
         self._next: dict[TopicPartition, int] = {}
         self._untold: set[TopicPartition] = set()
@@ -266,6 +268,9 @@ class BundleOwner:
 
     def tend(self, now: float) -> None:
         """Look at the clock, and at the queues of a transaction that takes no more pieces."""
+        hangs = self._client.coordinators.hangs  # which is told with more
+        if self._standstill.is_due(self.state, now) and not hangs(self.bundle.transactional_id):
+            self._standstill.tell(self.state)
         if self._session.transaction is None:
             return
         self._linger.tend(now)

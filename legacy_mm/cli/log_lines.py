@@ -72,6 +72,12 @@ LOG_LINES = (
         "there, look for partitions without a leader.",
     ),
     LogLine(
+        "is read beyond offset {offset}, though its log ends at",
+        "A transaction at the source has been open for longer than brokers allow by default. Committed readers get "
+        "nothing behind its begin; the mirror is one.",
+        "If find-hanging names it, kafka-transactions.sh abort ends it. Otherwise its producer has a long time-out.",
+    ),
+    LogLine(
         "has copied nothing for {seconds} s",
         "Exactly once: a bundle is not at work, and waits for what the line says. Other bundles go on.",
         "Do what the line says. If it names the group, look for a member that holds up a rebalance.",

@@ -290,6 +290,13 @@ BUNDLE_STANDS_STILL = Event(
     "Exactly once: the bundle whose positions are in {positions} has copied nothing for {seconds} s ({state}); "
     "{advice}; other bundles go on",
 )
+STABLE_OFFSET_STANDS_STILL = Event(
+    "stable-offset-stands-still",
+    logging.WARNING,
+    "Nothing of {partition} is read beyond offset {offset}, though its log ends at {end}: a transaction there has been "
+    "open for {minutes} min, and isolation.level=read_committed waits for its end; look whether it hangs with "
+    "kafka-transactions.sh find-hanging --topic {topic} --partition {number} at the source",
+)
 TRANSACTION_GIVEN_UP = Event(
     "transaction-given-up",
     logging.WARNING,

@@ -19,6 +19,7 @@ from legacy_mm.clients.native.connection_errors import ClusterUnreachable
 from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, FetchBuffer, Work
 from legacy_mm.clients.native.fetch_reader import FetchReader
 from legacy_mm.clients.native.position_validator import PositionValidator, TopicIds
+from legacy_mm.clients.native.stable_offsets import StableOffsets
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import monotonic
@@ -63,6 +64,7 @@ class Fetcher:
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
         self._least_bytes: dict[TopicPartition, int] = {}
         self._logs = PositionValidator(cluster)
+        self._stable = StableOffsets()
         self._gaps: list[Gap] = []
         self._started: deque[tuple[Started, TopicIds]] = deque()
         self._readers: dict[int, FetchReader] = {}
@@ -321,6 +323,7 @@ class Fetcher:
             return
         self._attend_at = now + _ATTEND_INTERVAL
         self.cluster.tend()
+        self._stable.tend(now)
         with self._changed:
             nodes = {reads_from for _, reads_from in self._places(now)}
             if None in nodes:
@@ -346,7 +349,10 @@ class Fetcher:
         if answer.error:
             self._deal_with(answer.error, partition, position)
             return None
-        end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
+        end = answer.high_watermark
+        if self.options.committed_only:
+            end = answer.last_stable_offset
+            self._stable.note(partition, end, answer.high_watermark)
         self.traffic.note_log(partition, answer.log_start_offset, end)
         record_set = whole_batches(answer)
         if not record_set.batches and (least := bytes_missing(answer.records)):

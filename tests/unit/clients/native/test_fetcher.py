@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -134,6 +135,22 @@ def test_the_lag_is_counted_from_where_reading_goes_on_after_a_gap(
     fetcher.resume({A: 90})
     fetcher.answered(asked(fetcher), [answer(A)])
     assert lags() == {str(A): 0}
+
+
+@pytest.mark.parametrize("committed_only", [True, False])
+def test_a_transaction_that_hangs_at_the_source_is_told_to_who_waits_for_its_end(
+    committed_only: bool, cluster: OneBroker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("legacy_mm.clients.native.stable_offsets._LONG_TIMEOUT", 0.0)
+    fetcher = Fetcher(cluster, replace(OPTIONS, committed_only=committed_only), 1 << 20, Traffic("consumer", print))
+    fetcher.start({A: 20})
+    fetcher.answered(asked(fetcher), [answer(A)._replace(last_stable_offset=80)])
+    cluster.leaderless = {A}  # so nobody reads by itself
+    assert fetcher.take(0.0) is None
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == committed_only
+    assert all(f"Nothing of {A} is read beyond offset 80" in line for line in told)
+    fetcher.close()
 
 
 def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(cluster: OneBroker) -> None:

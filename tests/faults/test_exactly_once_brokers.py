@@ -218,6 +218,33 @@ def test_the_coordinator_is_killed_between_two_steps(
 
 
 @pytest.mark.slow
+def test_a_marker_that_brokers_leave_out_comes_with_the_next_transaction(
+    proxy: HoldingProxy, brokers: Cluster, make_engines: Callable[..., Engines]
+) -> None:
+    """Kafka 4.3 ends a transaction without one where a partition has no leader at that moment (KAFKA-20734)."""
+    engines = make_engines(partitions=2 * PARTITIONS, replication=1, transaction_timeout=60.0)
+    copy = engines.copy
+    copying = engines.start("first")
+    copying.wait_reached(RECORDS)
+    places = [TopicPartition(copy.topic, number) for number in range(copy.partitions)]
+    bundles = {place.partition: copy.flow.bundle(bundle_of(place, BUNDLES)) for place in places}
+    coordinators = {number: coordinator(brokers, bundle.transactional_id) for number, bundle in bundles.items()}
+    leaders = {number: leader(brokers.bootstrap, copy.topic, number) for number in bundles}
+    number = next(number for number in bundles if coordinators[number] != leaders[number])
+    ending = proxy.hold(Api.END_TXN, containing=bundles[number].transactional_id.encode(), cut=False)
+    copy.load(RECORDS)
+    wait_until(lambda: ending.applied, PATIENCE, "the end of a transaction")
+    brokers.brokers[leaders[number] - 1].kill()
+    wait_until(lambda: leader(brokers.bootstrap, copy.topic, number) < 0, PATIENCE, "the partition to have no leader")
+    ending.deliver()
+    brokers.brokers[leaders[number] - 1].restart()
+    brokers.wait_ready()
+    copying.wait_reached(copy.total)
+    assert copy.unstable() > 0, "no marker was left out, so the test shows nothing"
+    end(engines, copying)
+
+
+@pytest.mark.slow
 def test_leaders_move(brokers: Cluster, make_engines: Callable[..., Engines]) -> None:
     """Of coordinators, positions and records: each broker stops cleanly, comes back, and leads again."""
     engines = make_engines()

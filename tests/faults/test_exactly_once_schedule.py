@@ -31,9 +31,9 @@ from tests.faults.schedule import Schedule
 from tests.fixtures.exactly_once import CopiedOnce
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-SEEDS = [int(text) for text in os.environ.get("LEGACY_MM_SCHEDULE_SEEDS", "1,2,4").split(",")]
+SEEDS = [int(text) for text in os.environ.get("LEGACY_MM_SCHEDULE_SEEDS", "1,2,4,104").split(",")]
 """By default those that have failed: a transaction took more than the target took before its time-out (1, 2); a record
-set was sent that its bundle had let go of, and came again (4)."""
+set was sent that its bundle had let go of, and came again (4); the source had left out a marker (104)."""
 OTHERS = SEEDS[:1] if "LEGACY_MM_SCHEDULE_SEEDS" not in os.environ else SEEDS
 SECONDS = float(os.environ.get("LEGACY_MM_SCHEDULE_SECONDS", "300"))
 RELEASE = os.environ.get("LEGACY_MM_SCHEDULE_RELEASE", CURRENT)

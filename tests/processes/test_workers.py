@@ -18,9 +18,9 @@ LINE = re.compile(r"^\[(gw\d)\] .* PASSED ([^:]+)::", re.MULTILINE)
 @pytest.mark.parametrize(
     ("nodeid", "shared"),
     [
-        ("tests/brokers/test_plan.py::test_a", "brokers"),
-        ("tests/faults/test_stop.py::test_a[x::y]", "faults"),
-        ("tests/side_by_side/test_offsets.py::test_a", "side_by_side"),
+        ("tests/brokers/test_plan.py::test_a", "ours"),
+        ("tests/faults/test_stop.py::test_a[x::y]", "ours"),
+        ("tests/side_by_side/test_offsets.py::test_a", "both"),
         ("tests/processes/jvm/test_gateway.py::test_a[x]", "tests/processes/jvm/test_gateway.py"),
     ],
 )

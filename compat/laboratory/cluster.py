@@ -36,7 +36,7 @@ DEFAULTS: Mapping[str, str] = {
     "log.retention.ms": "-1",  # records with old timestamps must not vanish under a test
     "broker.session.timeout.ms": "4000",  # 9 s by default: a killed broker cannot come back sooner
     "broker.heartbeat.interval.ms": "500",
-    "log.cleaner.backoff.ms": "200",  # 15 s by default: tests would wait for compaction
+    "log.cleaner.backoff.ms": "1000",  # 15 s by default: tests would wait for compaction
     "log.cleaner.dedupe.buffer.size": "8388608",  # 128 MB by default, a quarter of the heap
 }
 

@@ -172,8 +172,8 @@ def test_a_topic_that_is_deleted_while_transactions_write_to_it(
 
 def test_a_transaction_that_the_coordinator_ends(proxy: HoldingProxy, make_engines: Callable[..., Engines]) -> None:
     """Its time is over while records are on their way, which arrive when a new owner has long begun."""
-    engines = make_engines(transaction_timeout=1.0)
-    copying = engines.start("first", **{"request.timeout.ms": "2000"})
+    engines = make_engines(transaction_timeout=3.0)
+    copying = engines.start("first", **{"request.timeout.ms": "6000"})
     copying.wait_reached(RECORDS)
     late = proxy.hold(Api.PRODUCE, client="^first$", cut=False)
     engines.copy.load(RECORDS)

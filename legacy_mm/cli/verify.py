@@ -20,6 +20,7 @@ from legacy_mm.compat import client_connection, properties_file, topic_pattern
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features import flags
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.built_in import GuardLoop
 from legacy_mm.logs import root_logger
@@ -44,6 +45,7 @@ _AS_THE_MIRROR = (
     "detect.loops",
     "source.cluster.alias",
     "target.cluster.alias",
+    "exactly.once",
     "replication.policy.class",
     "replication.policy.separator",
 )
@@ -105,7 +107,7 @@ def _compare(options: argparse.Namespace, parts: LineParts | None) -> Comparison
             lambda found: _copies(names, names.compiled(topics.pattern).matching(found)),
             _progress(stack),
             timed=not options.ignore_timestamps,
-            committed_only=read.get("isolation.level") == "read_committed",
+            committed_only=features[EXACTLY_ONCE] is not None or read.get("isolation.level") == "read_committed",
             without_header=GuardLoop.HEADER if features.detect_loops else "",
         )
 

@@ -188,6 +188,7 @@ def _translate_run(start: Start) -> LineOutcome:
         )
         for number, (path, read) in enumerate(consumers.items())
     )
+    flows = tuple(map(bundle_settings.of_committed_records, flows))
     _look_over(start, flows)
     overridden = (side for sides in admins for side in sides if side is not None)
     read_secrets = (secret for read in (*consumers.values(), *overridden) for secret in read.secrets)

@@ -59,10 +59,12 @@ class GapGuard:
         fail: bool,
         group: str,
         new_from_earliest: bool = False,
+        exactly_once: bool = False,
     ) -> None:
         """Take the user's policies.
 
-        `new_from_earliest`: a recreated topic is read from its start, whatever `latest` says.
+        `new_from_earliest`: a recreated topic is read from its start, whatever `latest` says. `exactly_once`: positions
+        are at the target, and it has a flag of its own for gaps.
         """
         self._group = group
         self._offset_reset: OffsetReset = offset_reset
@@ -70,6 +72,7 @@ class GapGuard:
         self._count = count
         self._count_skipped = count_skipped
         self._fail = fail
+        self._exactly_once = exactly_once
         self._begun: dict[TopicPartition, int] = {}
         self._recreated: dict[str, set[TopicPartition]] = {}
         """Each recreated topic, and its partitions that have a position in the new log."""
@@ -92,11 +95,11 @@ class GapGuard:
         answers = {gap.topic_partition: self._answer(self._explained(gap)) for gap in gaps}
         if answers and (self._fail or self._offset_reset == "none"):
             place, offset = next(iter(answers.items()))
-            kind, policy = (SourceGap, "--on.gap fail") if self._fail else (Undecided, "auto.offset.reset=none")
+            none = ("auto.offset.reset=none", "without it")
+            kind, (policy, otherwise) = (SourceGap, self._policy()) if self._fail else (Undecided, none)
             raise kind(
                 f"{describe_partitions(answers)} cannot be read on, and {policy} leaves the decision to you: the "
-                f"lines above say what happened; {_set_offset(self._group, place, f'--to-offset {offset}')}, or start "
-                f"once without {policy}"
+                f"lines above say what happened; {self._set(place, offset)}, or start once {otherwise}"
             )
         return answers
 
@@ -141,10 +144,26 @@ class GapGuard:
         self._recreated[topic] = set()
         events.emit(events.TOPIC_RECREATED, topic=topic, before=before, now=now)
         if self._fail:
+            policy, otherwise = self._policy()
             raise SourceGap(
-                f"topic {topic} was deleted and recreated, and --on.gap fail leaves the decision to you: "
-                f"{_set_offset(self._group, TopicPartition(topic, 0), '--to-earliest')}, or start once without it"
+                f"topic {topic} was deleted and recreated, and {policy} leaves the decision to you: "
+                f"{self._set(TopicPartition(topic, 0), 0)}, or start once {otherwise}"
             )
+
+    def _policy(self) -> tuple[str, str]:
+        """Return the option that makes a gap the end, and how to start in spite of it."""
+        if self._exactly_once:
+            return "--exactly.once.on.gap stop", "with --exactly.once.on.gap go-on"
+        return "--on.gap fail", "without it"
+
+    def _set(self, place: TopicPartition, offset: int) -> str:
+        """Return how a person says where to go on."""
+        if self._exactly_once:
+            return (
+                "while no mirror runs, set the position, for example with legacy-mm exactly-once move --to "
+                f"{place.topic}:{place.partition}:{offset} -- COMMAND LINE"
+            )
+        return _set_offset(self._group, place, f"--to-offset {offset}")
 
 
 class _Missed(NamedTuple):

@@ -96,7 +96,7 @@ def _doubt(partition: TopicPartition, position: SourcePosition | None, source: S
         )
     if position is None or position.retired:
         return _doubt_without(position, offset, ours)
-    return _another_source(partition, position, source) or _doubt_between(position, offset, ours)
+    return _another_source(partition, position, source, offset) or _doubt_between(position, offset, ours)
 
 
 def _doubt_without(position: SourcePosition | None, offset: GroupOffset | None, ours: bool) -> str:
@@ -116,11 +116,13 @@ def _doubt_without(position: SourcePosition | None, offset: GroupOffset | None, 
     )
 
 
-def _another_source(partition: TopicPartition, position: SourcePosition, source: SourceSide) -> str:
+def _another_source(
+    partition: TopicPartition, position: SourcePosition, source: SourceSide, offset: GroupOffset | None
+) -> str:
     if _differ(position.cluster, source.cluster):
         return (
             f"its position {position.next} is of source cluster {position.cluster}, and this is {source.cluster}: "
-            f"look at bootstrap.servers, or, if the cluster was replaced, {_ADOPT}"
+            f"look at bootstrap.servers, or, if the cluster was replaced, {_MOVE if offset is None else _ADOPT}"
         )
     topic_id = source.topic_ids.get(partition.topic, "")
     if _differ(position.topic_id, topic_id):
@@ -158,12 +160,14 @@ def flow_doubt(found: FlowRecord | None, bundles: int, cluster: str, positions_t
     if found.bundles != bundles:
         return (
             f"positions topic {positions_topic} has the positions of {found.bundles} bundles, and this release has "
-            f"{bundles}: start the release that made them, and {_RETIRE}"
+            f"{bundles}: call legacy-mm exactly-once retire of the release that made them, then delete the topic; the "
+            "next start adopts the group's offsets"
         )
     if _differ(found.cluster, cluster):
         return (
             f"positions topic {positions_topic} has the positions of source cluster {found.cluster}, and this is "
-            f"{cluster}: give this source another source.cluster.alias, or, if the cluster was replaced, {_ADOPT}"
+            f"{cluster}: give this source another source.cluster.alias, or, if the cluster was replaced, {_ADOPT}, or "
+            f"{_MOVE}"
         )
     return ""
 

@@ -98,17 +98,25 @@ class ExactlyOnceStart:
         # (2)
         require_topic(target, self._flow.positions_topic, deadline)
         # (3)
-        version = self._claim_flow(source.cluster_id(deadline), deadline)
+        version = claim_flow(self._settings, self._asked.transaction_timeout, source.cluster_id(deadline), deadline)
         # (4)
         for risk in risks(target, copies, deadline):
             events.emit(events.POSITIONS_AT_RISK, what=risk)
         seconds = f"{self._asked.interval:g}"
         events.emit(events.EXACTLY_ONCE, topic=self._flow.positions_topic, seconds=seconds, version=version.value)
 
-    def _claim_flow(self, cluster: str, deadline: Deadline) -> TransactionVersion:
-        flow = self._flow
-        with closing(BundleRuns(self._settings.target.client, self._asked.transaction_timeout)) as runs:
-            return runs.run(flow.bundle(FLOW), _FlowRecord(flow, cluster), deadline)
+
+def claim_flow(
+    settings: Settings, timeout: float, cluster: str, deadline: Deadline, *, moves: bool = False
+) -> TransactionVersion:
+    """Make certain that the flow's record is of this source cluster; return the version of transactions.
+
+    `timeout` of the transaction in seconds. `moves`: a record of another source cluster is replaced, because a person
+    says where to begin in this one. Raises HostError, and Undecided for a record that is not of this flow.
+    """
+    flow = flow_bundles(settings)
+    with closing(BundleRuns(settings.target.client, timeout)) as runs:
+        return runs.run(flow.bundle(FLOW), _FlowRecord(flow, cluster, moves=moves), deadline)
 
 
 def risks(target: NativeAdmin, copies: Set[str], deadline: Deadline) -> Sequence[str]:
@@ -153,22 +161,24 @@ def require_topic(target: NativeAdmin, topic: str, deadline: Deadline) -> None:
 class _FlowRecord:
     """The contents of the bundle whose transactions write the flow's record: the number of bundles, and the source."""
 
-    def __init__(self, flow: FlowBundles, cluster: str) -> None:
+    def __init__(self, flow: FlowBundles, cluster: str, *, moves: bool) -> None:
         self._flow = flow
         self._cluster = cluster
+        self._moves = moves
 
     def claim(self) -> PositionsRecord:
         """Return the record of this process."""
         return encode_claim(Claim(FLOW, BUNDLES, self._cluster, socket.gethostname(), -1, epoch_ms()))
 
     def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
-        """Return the number of bundles, to be written where it is not known; raise Undecided for another flow's."""
+        """Return the number of bundles, to be written where it is not there; raise Undecided for another flow's."""
         topic = self._flow.positions_topic
         found = read_bundle(self._flow.bundle(FLOW).positions, BUNDLES, rows).flow
-        if doubt := flow_doubt(found, BUNDLES, self._cluster, topic):
+        if doubt := flow_doubt(found, BUNDLES, "" if self._moves else self._cluster, topic):
             raise Undecided(f"exactly once cannot begin: {doubt}")
         number = ((TopicPartition(topic, 0), BUNDLES),)
-        return ((), number) if found is None else (number, ())
+        is_so = found is not None and not (self._moves and found.cluster != self._cluster)
+        return (number, ()) if is_so else ((), number)
 
     def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
         """Return the flow's record."""

@@ -1,13 +1,15 @@
 """Positions of exactly once, seen and changed by a person: status, adopt, retire, move.
 
-No change is made beside a running mirror: the group must have no members. Each bundle is claimed first, so whoever
-still copies is fenced, and what it has open is aborted, before anything is read. The group's offset is committed before
-the position: if the command is ended between the two, the next start finds a doubt and stops.
+No change is made beside a running mirror: the group must have no members. A positions topic that is lost is made anew,
+and the flow's record is of the source that is there. Each bundle is claimed first, so whoever still copies is fenced,
+and what it has open is aborted, before anything is read. The group's offset is committed before the position: if the
+command is ended between the two, the next start finds a doubt and stops.
 """
 
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -35,11 +37,15 @@ from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.bundle_settings import flow_bundles
+from legacy_mm.flow.exactly_once import claim_flow, require_topic
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.model import Offsets, TopicPartition
 
 _UNKNOWN_EPOCH = -1
 _TRANSACTION_TIMEOUT = 60.0
+_TOPIC_TIMEOUT = 10.0
+"""Brokers hear one after the other of a topic that was just made."""
+_RETRY_BACKOFF = 0.2
 FoundPositions = Mapping[TopicPartition, SourcePosition]
 PositionChange = Callable[[FoundPositions], dict[TopicPartition, SourcePosition]]
 """The positions of a bundle -> those to write, which go with the group's offsets."""
@@ -100,6 +106,8 @@ class PositionChanges:
         """Make these offsets the positions, and the group's own, and return them."""
         self._require_no_members()
         cluster, ids = self._source()
+        self._require_topic()
+        claim_flow(self._settings, self._timeout, cluster, self._deadline, moves=True)
 
         def moved(partition: TopicPartition) -> SourcePosition:
             offset, topic_id = offsets[partition], ids.get(partition.topic, "")
@@ -110,13 +118,17 @@ class PositionChanges:
         return offsets
 
     def retire(self) -> Offsets:
-        """Make the positions the group's offsets, from which a mirror without exactly once goes on; return them."""
+        """Make the positions the group's offsets, from which a mirror without exactly once goes on; return them.
+
+        Positions that are retired count once more where exactly once has committed an offset since.
+        """
         self._require_no_members()
         cluster, _ = self._source()
         retired: dict[TopicPartition, int] = {}
+        since = {each for each, offset in self._offsets().items() if offset.metadata == mark(self.flow.positions_topic)}
 
         def retire(found: FoundPositions) -> dict[TopicPartition, SourcePosition]:
-            standing = {each: position for each, position in found.items() if not position.retired}
+            standing = {each: position for each, position in found.items() if not position.retired or each in since}
             retired.update({each: position.next for each, position in standing.items()})
             return {each: position._replace(retired=True, at=epoch_ms()) for each, position in standing.items()}
 
@@ -152,6 +164,18 @@ class PositionChanges:
         if group in untold:
             raise HostError(f"the offsets of group {group} cannot be read: {untold[group]}")
         return {partition: each for partition, each in found.get(group, {}).items() if each.offset >= 0}
+
+    def _require_topic(self) -> None:
+        target = NativeAdmin("target", self._settings.target_admin_connection)
+        known_by = Deadline.after(_TOPIC_TIMEOUT)
+        while True:
+            try:
+                require_topic(target, self.flow.positions_topic, self._deadline)
+                return
+            except HostError:
+                if known_by.expired():
+                    raise
+            threading.Event().wait(_RETRY_BACKOFF)
 
     def _require_no_members(self) -> None:
         group = self._settings.source.group_id

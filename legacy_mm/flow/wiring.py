@@ -24,7 +24,7 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
-from legacy_mm.flow import bundle_settings, exactly_once, key_stores
+from legacy_mm.flow import exactly_once, key_stores
 from legacy_mm.flow.copy_jobs import Copies, client_id
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
@@ -85,7 +85,6 @@ def build_mirror(
 
     Stores and plug-ins are read here; stores are read again whenever they change.
     """
-    written = bundle_settings.of_committed_records(written)
     used = stamps(key_stores.files(written))
     first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
@@ -151,6 +150,7 @@ def _mirror(
         fail=settings.fail_on_gap,
         group=settings.source.group_id,
         new_from_earliest=settings.source.new_from_earliest,
+        exactly_once=settings.features[EXACTLY_ONCE] is not None,
     )
     mirror: Mirror
 

@@ -13,7 +13,7 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.standalone import SparkStandalone
 from compat.laboratory.tools import our_driver
-from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.cluster_access import committed, create_topic, delete_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import same_records
@@ -33,8 +33,6 @@ class Mirrored:
     def __init__(self, source: Cluster, target: Cluster, topic: str, group: str, start: Callable[..., Any]) -> None:
         self.source, self.target, self.topic, self.group = source, target, topic, group
         self._start = start
-        for cluster in (source, target):
-            create_topic(cluster.bootstrap, topic, 4)
 
     def reads(self) -> dict[str, str]:
         """The consumer file."""
@@ -83,7 +81,10 @@ class Mirrored:
 def mirrored(
     source: Cluster, target: Cluster, topic: Callable[[], str], group: str, our_tool: Callable[..., Any]
 ) -> Mirrored:
-    return Mirrored(source, target, topic(), group, our_tool)
+    made = Mirrored(source, target, topic(), group, our_tool)
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, made.topic, 4)
+    return made
 
 
 def test_copy_stop_and_go_on(mirrored: Mirrored) -> None:
@@ -159,32 +160,44 @@ def test_flows_of_mirror_maker_2_s_file(own_clusters: Callable[..., Cluster], tm
         assert [name for name in list_topics(cluster.bootstrap) if name.startswith("legacy-mm-positions.")]
 
 
+Command = Callable[..., tuple[int, Any, str]]
+"""`legacy-mm exactly-once` with these words: exit code, what it printed as JSON, and its errors."""
+
+
 @pytest.fixture
-def positions(mirrored: Mirrored, tmp_path: Path, run: Run) -> Callable[..., tuple[int, Any]]:
-    """Call `legacy-mm exactly-once` for this flow: exit code, and what it printed as JSON."""
-    files = {"consumer": mirrored.reads(), "producer": mirrored.writes()}
-    line = ["--whitelist", mirrored.topic, "--exactly.once", "true"]
-    for name, file in files.items():
-        path = tmp_path / f"{name}.properties"
-        path.write_text("".join(f"{key}={value}\n" for key, value in file.items()))
-        line += [f"--{name}.config", str(path)]
+def command_of(tmp_path: Path, run: Run) -> Callable[[Mirrored], Command]:
+    """Return the command for a flow."""
 
-    def called(*words: str) -> tuple[int, Any]:
-        code, out, _ = run("exactly-once", *words, "--json", "--", *line)
-        return code, json.loads(out) if out else None
+    def command(mirrored: Mirrored) -> Command:
+        line = ["--whitelist", mirrored.topic, "--exactly.once", "true"]
+        for name, file in (("consumer", mirrored.reads()), ("producer", mirrored.writes())):
+            path = tmp_path / f"{name}.properties"
+            path.write_text("".join(f"{key}={value}\n" for key, value in file.items()))
+            line += [f"--{name}.config", str(path)]
 
-    return called
+        def called(*words: str) -> tuple[int, Any, str]:
+            code, out, errors = run("exactly-once", *words, "--json", "--", *line)
+            return code, json.loads(out) if out else None, errors
+
+        return called
+
+    return command
 
 
-def test_positions_are_seen_and_changed(mirrored: Mirrored, positions: Callable[..., tuple[int, Any]]) -> None:
+@pytest.fixture
+def positions(mirrored: Mirrored, command_of: Callable[[Mirrored], Command]) -> Command:
+    return command_of(mirrored)
+
+
+def test_positions_are_seen_and_changed(mirrored: Mirrored, positions: Command) -> None:
     """On, off and on again: what another mode has copied meanwhile is noticed, and a person decides."""
     load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
     mirrored.run_until(4_000)
-    code, found = positions("status")
+    code, found, _ = positions("status")
     assert (code, sum(row["position"] for row in found["partitions"])) == (0, 4_000)
     assert all(row["by_exactly_once"] for row in found["partitions"])
     # off, with the group's offsets as they stand
-    code, found = positions("retire")
+    code, found, _ = positions("retire")
     assert (code, sum(row["offset"] for row in found["partitions"])) == (0, 4_000)
     load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
     mirrored.run_until(8_000, "--exactly.once", "false")
@@ -204,3 +217,67 @@ def test_positions_are_seen_and_changed(mirrored: Mirrored, positions: Callable[
     load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
     mirrored.run_until(20_000)
     assert mirrored.differences() == []
+
+
+def test_positions_beside_a_mirror(mirrored: Mirrored, positions: Command) -> None:
+    """A running mirror keeps them as they are, and `move` and `--to` belong together."""
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirror = mirrored.start()
+    mirrored.wait_committed(1_000)
+    for words in (("adopt",), ("retire",), ("move", "--to", f"{mirrored.topic}:0:0")):
+        code, _, errors = positions(*words)
+        assert code == 1
+        assert f"group {mirrored.group} is Stable: stop its members first" in errors
+    mirror.signal(signal.SIGTERM)
+    assert mirror.wait(PATIENCE) == 143
+    for words in (("move",), ("adopt", "--to", f"{mirrored.topic}:0:0")):
+        code, _, errors = positions(*words)
+        assert code != 0
+        assert "--to and move belong together" in errors
+
+
+def test_the_positions_topic_is_lost(mirrored: Mirrored, positions: Command) -> None:
+    """The mirror does not start; `adopt` makes the topic anew, with the group's offsets in it."""
+    load(mirrored.source.bootstrap, mirrored.topic, 2_000, 100)
+    mirrored.run_until(2_000)
+    topic = positions("status")[1]["positions_topic"]
+    delete_topic(mirrored.target.bootstrap, topic)
+    code, found, _ = positions("adopt")
+    assert (code, sum(row["offset"] for row in found["partitions"])) == (0, 2_000)
+    assert positions("status")[0] == 0
+    load(mirrored.source.bootstrap, mirrored.topic, 2_000, 100)
+    mirrored.run_until(4_000)
+    assert mirrored.differences() == []
+
+
+def test_the_source_is_replaced(
+    mirrored: Mirrored, source_39: Cluster, our_tool: Callable[..., Any], command_of: Callable[[Mirrored], Command]
+) -> None:
+    """Another cluster under the same alias, where the group has no offsets: a person sets each position."""
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.run_until(1_000)
+    create_topic(source_39.bootstrap, mirrored.topic, 4)
+    load(source_39.bootstrap, mirrored.topic, 600, 100)
+    other = Mirrored(source_39, mirrored.target, mirrored.topic, mirrored.group, our_tool)
+    refused = other.start()
+    assert refused.wait(PATIENCE) == 255
+    assert "exactly once cannot begin: positions topic " in refused.output()
+    assert "if the cluster was replaced, legacy-mm exactly-once adopt" in refused.output()
+    positions = command_of(other)
+    assert positions("adopt")[:2] == (0, {"action": "adopt", "partitions": []})
+    code, found, _ = positions("status")
+    assert code == 2
+    assert all("legacy-mm exactly-once move sets the position" in row["doubt"] for row in found["partitions"])
+    refused = other.start()
+    assert refused.wait(PATIENCE) == 255
+    assert "if the cluster was replaced, legacy-mm exactly-once move sets the position" in refused.output()
+    places = [word for number in range(4) for word in ("--to", f"{mirrored.topic}:{number}:0")]
+    assert positions("move", *places)[0] == 0
+    assert positions("status")[0] == 0
+    other.run_until(600)
+    seen = read_all(mirrored.target.bootstrap, mirrored.topic, isolation=COMMITTED)
+    assert sorted(map(_content, seen)) == sorted(
+        _content(each)
+        for cluster in (mirrored.source, source_39)
+        for each in read_all(cluster.bootstrap, mirrored.topic)
+    )

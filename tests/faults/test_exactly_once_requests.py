@@ -1,4 +1,4 @@
-"""Worker and driver of a mirror are killed while they wait for the answer to a named request: contract 10.1.
+"""Worker, JVM and driver of a mirror are killed while they wait for the answer to a named request: contract 10.1.
 
 The request has not arrived yet, and does so when somebody else goes on; or it has arrived, and only its answer has not.
 In a revocation everything is committed at the target, and the source does not know it yet.
@@ -69,7 +69,7 @@ CASES = [
     for version in TransactionVersion
     for name, wait in WAITS.items()
     if version is not TWO or not (wait.renews or wait.api is Api.ADD_PARTITIONS_TO_TXN)
-    for killed in ("worker", "driver")
+    for killed in ("worker", "jvm", "driver")
     for arrives in (False, True)
     if killed == "driver" or not (wait.source or wait.of == "flow")
     for case in [(name, killed, arrives)]
@@ -196,10 +196,8 @@ def kill_while_it_waits(
         rule = arm(proxies, wait, copy, version, arrives=arrives)
     with copy.writing():
         wait_until(lambda: rule.applied, PATIENCE, "the request")
-        if killed == "worker":
-            send(mirrors.copying(tool), signal.SIGKILL)
-        else:
-            kill(tool)
+        end(killed, tool, mirrors.copying(tool) if killed == "worker" else [])
+        if killed != "worker":
             tool = mirrors.start()
         mirrors.wait_committed(copy.total)
         if isinstance(rule, HeldRequest):

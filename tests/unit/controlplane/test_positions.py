@@ -117,6 +117,22 @@ def test_an_end_that_needs_a_person_says_what_to_do(
         assert words in str(raised.value)
 
 
+@pytest.mark.parametrize("recreated", [False, True])
+def test_exactly_once_has_a_flag_and_a_command_of_its_own(recreated: bool) -> None:
+    guard = GapGuard("latest", lambda offsets: None, unexpected, fail=True, group="mirror", exactly_once=True)
+    with pytest.raises(SourceGap) as raised:
+        if recreated:
+            guard.recreated("orders", "id-1", "id-2")
+        guard.after([TRIMMED])
+    place = "orders:0:0" if recreated else "orders:3:150"
+    assert str(raised.value).endswith(
+        "--exactly.once.on.gap stop leaves the decision to you: "
+        + ("" if recreated else "the lines above say what happened; ")
+        + f"while no mirror runs, set the position, for example with legacy-mm exactly-once move --to {place} -- "
+        "COMMAND LINE, or start once with --exactly.once.on.gap go-on"
+    )
+
+
 def test_none_without_a_committed_offset_says_what_to_do() -> None:
     member = Mock(committed=lambda partitions, timeout: {})
     with pytest.raises(

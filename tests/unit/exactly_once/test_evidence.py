@@ -124,6 +124,12 @@ DOUBTFUL = {
         POSITION,
         source(None, "other"),
         "its position 100 is of source cluster cluster-id, and this is other: look at bootstrap.servers, or, if the "
+        f"cluster was replaced, {MOVE}",
+    ),
+    "another source cluster, where the group has an offset": (
+        POSITION,
+        source(GroupOffset(7, ""), "other"),
+        "its position 100 is of source cluster cluster-id, and this is other: look at bootstrap.servers, or, if the "
         f"cluster was replaced, {ADOPT}",
     ),
     "the topic was made anew": (
@@ -213,13 +219,13 @@ FLOWS = [
     (FLOW._replace(cluster=""), ""),
     (
         FLOW._replace(bundles=12),
-        "positions topic pos has the positions of 12 bundles, and this release has 24: start the release that made "
-        f"them, and {RETIRE}",
+        "positions topic pos has the positions of 12 bundles, and this release has 24: call legacy-mm exactly-once "
+        "retire of the release that made them, then delete the topic; the next start adopts the group's offsets",
     ),
     (
         FLOW._replace(cluster="other"),
         "positions topic pos has the positions of source cluster other, and this is cluster-id: give this source "
-        f"another source.cluster.alias, or, if the cluster was replaced, {ADOPT}",
+        f"another source.cluster.alias, or, if the cluster was replaced, {ADOPT}, or {MOVE}",
     ),
 ]
 

@@ -27,13 +27,12 @@ ON = ("--exactly.once", "true")
 
 
 def test_committed_records_are_read_and_a_gap_ends_the_mirror(tmp_path: Path) -> None:
-    off = settings_of(tmp_path)
+    off, on = settings_of(tmp_path), settings_of(tmp_path, *ON)
     assert of_committed_records(off) is off
-    on = of_committed_records(settings_of(tmp_path, *ON))
     assert (off.source.committed_only, off.fail_on_gap) == (False, False)
     assert (on.source.committed_only, on.fail_on_gap) == (True, True)
-    goes_on = of_committed_records(settings_of(tmp_path, *ON, "--exactly.once.on.gap", "go-on"))
-    assert not goes_on.fail_on_gap
+    goes_on = settings_of(tmp_path, *ON, "--exactly.once.on.gap", "go-on", "--on.gap", "fail")
+    assert (goes_on.source.committed_only, goes_on.fail_on_gap) == (True, False)
 
 
 def test_names_come_from_group_and_aliases(tmp_path: Path) -> None:
@@ -44,7 +43,7 @@ def test_names_come_from_group_and_aliases(tmp_path: Path) -> None:
 
 def test_kip_656_has_another_spelling(tmp_path: Path) -> None:
     found = settings_of(tmp_path, producer="transaction.producer=true")
-    assert of_committed_records(found).source.committed_only
+    assert found.source.committed_only
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,7 @@ class CopyEngine:
         except CorruptRecords as error:
             raise CorruptRecords(f"{partition}: {error}") from error
         self._read.passed(partition, record_set.next_offset)
+        self.delivery.passed(partition, record_set.next_offset)
 
     def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> bool:
         """Send the batches; return False if the rest, from this batch on, must be sent later."""
@@ -388,8 +389,8 @@ class CopyEngine:
             self._held.forget(gap.topic_partition)
             self._send_progress(blocked=False)
             self._report(gap)
-        while self._resume and self.delivery.may_resume(self._resume[0]):
-            resumed = self._resume.pop(0)
+        while self._resume and self.delivery.may_resume(resumed := self._fetcher.awaited(self._resume[0])):
+            del self._resume[0]
             self._fetcher.resume(resumed)
             for partition in resumed:
                 self.forget(partition)
@@ -419,9 +420,7 @@ class CopyEngine:
         return Progress(moved, self.delivery.records, dropped, blocked or bool(unwritable), *counts)
 
     def _finish(self) -> Offsets:
-        """Finish: (1) read no more; (2) wait for the target, and report that the task lives; (3) report what is
-        unacknowledged.
-        """
+        """Finish: (1) read no more; (2) wait for the target; (3) report what is unacknowledged."""
         self._fetcher.close()
         self.delivery.stop()
         self._drain(self._stop_deadline.expired)

@@ -51,6 +51,9 @@ class Delivery(Protocol):
         Return False if what was read behind it is read again later.
         """
 
+    def passed(self, source: TopicPartition, end: int) -> None:
+        """Note that all of a partition up to this offset was begun; the last of it may hold no records."""
+
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Count what the target has, now or when it is committed."""
 
@@ -147,6 +150,9 @@ class AtLeastOnce:
         """Count the records that were appended."""
         self.records += records
         return complete
+
+    def passed(self, source: TopicPartition, end: int) -> None:
+        """Do nothing: the group's offset is one past a record."""
 
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Count it."""

@@ -1,69 +1,32 @@
-"""Exactly once in a copy job: the bundles of its partitions, and what is copied but not committed yet.
+"""Exactly once in a copy job: all bundles of its partitions, as its delivery.
 
-A source partition is read from its committed position on, and only while its bundle takes pieces. What the target has
-acknowledged counts when its transaction is committed: until then it is kept here, and with a discarded transaction it
-is forgotten, as if it had never been read. After one that was overdue the next takes half of it at most, or it would be
-overdue, too; one that reaches this limit and is committed doubles it.
+A source partition is read from its committed position on, and only while its bundle takes pieces.
 """
 
 from __future__ import annotations
 
-import socket
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import inf
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
-from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, OwnBatch, id_refused
-from legacy_mm.clients.native.connection_errors import RequestRefused
+from legacy_mm.clients.native.bundle_owner import OwnBatch
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transaction_client import TransactionClient
-from legacy_mm.clock import epoch_ms, monotonic
+from legacy_mm.clock import monotonic
 from legacy_mm.config.settings import ExactlyOnceSettings
-from legacy_mm.control_channel.frames import Frame, OwnershipAsked, Started, TaskConfig, TransactionTotals
+from legacy_mm.control_channel.frames import Frame, Started, TaskConfig, TransactionTotals
 from legacy_mm.dataplane.acks import Piece, Pieces
 from legacy_mm.dataplane.claim_look import ClaimLooks
+from legacy_mm.dataplane.copied_bundle import CopiedBundle
 from legacy_mm.dataplane.delivery import DeliveryServices
-from legacy_mm.errors import StreamFailure, Undecided
+from legacy_mm.errors import Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
-from legacy_mm.exactly_once.bundle_events import Discard, Owned, Timer
-from legacy_mm.exactly_once.evidence import GroupOffset, SourceSide, mark, weigh
+from legacy_mm.exactly_once.bundle_events import Owned
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from legacy_mm.exactly_once.position_records import (
-    Claim,
-    PositionsRecord,
-    SourcePosition,
-    encode_claim,
-    encode_position,
-    read_bundle,
-)
-from legacy_mm.exactly_once.txn_errors import Reaction
-from legacy_mm.exactly_once.txn_requests import Positions
-from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
-from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
-
-_MOST_FENCES, _FENCES_INTERVAL = 4, 300.0
-_FIRST_BACKOFF, _LONGEST_BACKOFF = 0.1, 5.0
-_PARK_TIMEOUT = 0.5
-"""Seconds without a piece after which what was read for a bundle is forgotten, and makes room for the others."""
-
-
-@dataclass(slots=True)
-class _Uncommitted:
-    """The content of an open transaction so far."""
-
-    records: int = 0
-    size: int = 0
-    """Bytes of batches."""
-    pieces: list[Piece] = field(default_factory=list)
-    acknowledged: list[Acknowledged] = field(default_factory=list)
 
 
 class ExactlyOnce:
@@ -142,11 +105,15 @@ class ExactlyOnce:
 
     def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
         """Send a batch of a piece; return False if its transaction was given up."""
-        return self._bundles[piece.partition].append(target, batch, opaque)
+        return self._bundles[piece.partition].append(piece, target, batch, opaque)
 
     def end_piece(self, piece: Piece, records: int, *, complete: bool) -> bool:
         """End a piece; half of one is never committed."""
         return self._bundles[piece.partition].end_piece(records, complete=complete)
+
+    def passed(self, source: TopicPartition, end: int) -> None:
+        """Move the position over what holds no records."""
+        self._bundles[source].passed(source, end)
 
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Keep what the target has until its transaction is committed."""
@@ -201,7 +168,7 @@ class ExactlyOnce:
     def stop(self) -> None:
         """Commit what is open, and end."""
         for bundle in self._numbers.values():
-            bundle.owner.stop()
+            bundle.stop()
 
     def is_over(self, timeout: float) -> bool:
         """Return True if every bundle has ended; else wait for news."""
@@ -220,231 +187,3 @@ class ExactlyOnce:
     def _wake(self) -> None:
         self.fetcher.wake()
         self.appender.wake()
-
-
-class CopiedBundle:
-    """The source partitions of one bundle, as `BundleWork` for its owner."""
-
-    def __init__(self, delivery: ExactlyOnce, number: int, partitions: Sequence[TopicPartition]) -> None:
-        self.uncommitted = _Uncommitted()
-        self.holds = 0  # counts how often what was read was forgotten
-        self._epoch = 0
-        self._all = delivery
-        self._number = number
-        self._partitions = partitions
-        self._bundle = delivery.flow.bundle(number)
-        self._mark = mark(delivery.flow.positions_topic)
-        settings = delivery.settings
-        known = {TopicPartition(*row[:2]): GroupOffset(*row[2:]) for row in settings.group_offsets}
-        self._group = {partition: known[partition] for partition in partitions if partition in known}
-        self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
-        self._lows: dict[TopicPartition, int] = {}
-        self._cluster = ""
-        self._ids: Mapping[str, str] = {}
-        self.committed_count = self.claims = 0
-        self.claim_seconds = 0.0
-        self._ask_at: float | None = None
-        self._asked_at = 0.0
-        self._fences = 0
-        self._fenced: deque[float] = deque(maxlen=_MOST_FENCES)
-        self._waits_since: float | None = None
-        self._parked = False
-        self._most_size: float = inf  # bytes that a transaction takes
-        self._owner: BundleOwner | None = None
-
-    @property
-    def owner(self) -> BundleOwner:
-        """The owner at work."""
-        assert self._owner is not None, "the bundle has not begun"
-        return self._owner
-
-    @property
-    def takes_pieces(self) -> bool:
-        """Return True if a piece may be given to its transaction."""
-        return self.owner.takes_pieces and self.uncommitted.size < self._most_size
-
-    def begin(self) -> None:
-        """Ask for the bundle."""
-        self._owner = self._all.client.own(self._bundle, self, self._all.settings.interval)
-
-    def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
-        """Take a piece, which goes to these target partitions; its batches follow."""
-        self.owner.busy, self._epoch = True, self.owner.epoch
-        self.uncommitted.pieces.append(piece)
-        self.owner.piece(piece.partition, piece.next_offset, targets)
-
-    def end_piece(self, records: int, *, complete: bool) -> bool:
-        """End the piece; one that is not complete is never committed. Return False if the transaction is full."""
-        self.owner.busy = False
-        if self.owner.epoch != self._epoch:
-            return False
-        self.uncommitted.records += records
-        if not complete:
-            self.owner.give_up()
-        elif not self.takes_pieces:
-            self.park()
-        return complete and self.takes_pieces
-
-    def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
-        """Send a batch of the piece; return False if the transaction was given up."""
-        if self.owner.epoch != self._epoch:
-            return False
-        self.uncommitted.size += len(batch.buffer)
-        self.owner.append(target, batch, opaque)
-        return True
-
-    def tend(self, now: float) -> None:
-        """Ask again for the bundle when its time has come, and keep nothing in memory for a bundle that waits."""
-        if self._ask_at is not None and now >= self._ask_at:
-            self._ask_at = None
-            self._all.report(OwnershipAsked([self._number]))
-        if self.takes_pieces:
-            self._waits_since = None
-            self._unpark()
-        elif self.owner.commits:
-            self._waits_since = self._waits_since or now
-            if now - self._waits_since > _PARK_TIMEOUT:
-                self.park()
-
-    def park(self) -> None:
-        """Let go of what was read, until it takes pieces again."""
-        if not self._parked:
-            self._parked = True
-            self.holds += 1
-            for partition in self._partitions:
-                self._all.fetcher.hold(partition, self.owner.next(partition))
-
-    def _unpark(self) -> None:
-        if self._parked:
-            self._parked = False
-            for partition in self._partitions:
-                self._all.fetcher.release(partition)
-
-    # --- what the owner asks for, see `BundleWork`
-
-    def ask_ownership(self) -> None:
-        """Ask the driver, after a pause that grows with each transaction given up in a row."""
-        pause = 0.0
-        if self._fences > 1:
-            pause = min(_FIRST_BACKOFF * 2.0 ** (self._fences - 2), _LONGEST_BACKOFF)
-        self._ask_at = self._asked_at = monotonic() + pause
-
-    def claim(self) -> PositionsRecord:
-        """Return the record of this owner."""
-        settings = self._all.settings
-        host = socket.gethostname()
-        return encode_claim(Claim(self._number, BUNDLES, self._source_id(), host, settings.generation, epoch_ms()))
-
-    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
-        """Return the begin of each partition: its position at the target, or what becomes it now."""
-        found = read_bundle(self._bundle.positions, BUNDLES, rows).positions
-        look = self._all.looks.since(self._asked_at)
-        self._cluster, self._ids = look.cluster, look.topic_ids
-        side = SourceSide(look.cluster, look.topic_ids, self._group)
-        evidence = weigh(self._partitions, found, side, self._all.flow.positions_topic)
-        if look.doubt:  # after the evidence: that positions are lost already says more
-            raise Undecided(look.doubt)
-        adopted = evidence.adopted | self._first_offsets(evidence.unset)
-        return tuple(sorted(evidence.positions.items())), tuple(sorted(adopted.items()))
-
-    def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
-        """Return the records that move positions."""
-        return list(self._position_records(positions))
-
-    def fetch_from(self, positions: Positions) -> None:
-        """Read the source from these positions on, and report where."""
-        offsets = dict(positions)
-        self.claims += 1
-        self.claim_seconds += monotonic() - self._asked_at
-        self._note(offsets)
-        self._parked, self._waits_since = False, None
-        self._all.fetcher.resume(offsets)
-        lows, self._lows = self._lows, {}
-        self._all.report(Started(offsets, lows))
-
-    def committed(self, positions: Positions) -> None:
-        """Count what the transaction brought."""
-        done, self.uncommitted = self.uncommitted, _Uncommitted()
-        if done.size >= self._most_size:
-            self._most_size *= 2
-        self._fences = 0
-        self._fenced.clear()
-        self.committed_count += 1
-        self._all.records += done.records
-        self._note(dict(positions))
-        for acknowledged in done.acknowledged:
-            self._all.engine.count(acknowledged)
-        for piece in done.pieces:
-            self._all.pieces.acknowledged(piece)
-
-    def discarded(self, discard: Discard) -> None:
-        """Throw away all that was read and is not committed; raise StreamFailure if it happens over and over."""
-        for acknowledged in self._all.appender.take_acknowledged():
-            self._all.acknowledged(acknowledged)
-        if discard.why is Timer.OVERDUE and self.uncommitted.size:
-            self._most_size = min(self._most_size, self.uncommitted.size) / 2
-        self.uncommitted = _Uncommitted()
-        reason = discard.why.value if not discard.error else error_text.text(discard.error)
-        events.emit(events.TRANSACTION_GIVEN_UP, bundle=self._number, reason=reason)
-        self.holds += 1
-        for partition in self._partitions:
-            self._all.fetcher.hold(partition, 0)
-            self._all.engine.forget(partition)
-        self._fences += 1
-        if discard.why is Reaction.FENCED:
-            self._count_fenced(reason)
-
-    def hold(self, partitions: Collection[TopicPartition], error: int) -> None:
-        """Look for the partitions anew; raise StreamFailure where no later try can succeed.
-
-        A new topic is not known to all brokers at once, so one that is missing is asked for several times.
-        """
-        if error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
-            topics = ", ".join(sorted({partition.topic for partition in partitions}))
-            raise RequestRefused(f"a transaction cannot write to {topics}: {error_text.text(error)}")
-        if self._bundle.positions in partitions and self._fences >= _MOST_FENCES:
-            raise StreamFailure(
-                f"positions topic {self._bundle.positions.topic} is not there any more ({error_text.text(error)}), so "
-                "nobody can say what is copied: bring it back, or stop all mirrors of the group, and legacy-mm "
-                "exactly-once adopt takes the group's offsets as positions"
-            )
-        self._all.appender.cluster.stale()
-
-    def over(self, error: int) -> None:
-        """Raise RequestRefused where no later try can succeed."""
-        if error:
-            raise id_refused(self._bundle, error)
-
-    def _note(self, positions: Offsets) -> None:
-        """Note what is committed: a later claim that finds less has lost positions."""
-        self._group |= {partition: GroupOffset(offset, self._mark) for partition, offset in positions.items()}
-
-    def _source_id(self) -> str:
-        return self._cluster or self._all.fetcher.cluster.cluster_id()
-
-    def _first_offsets(self, unset: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return where partitions begin of which nobody knows: as `auto.offset.reset` says."""
-        wanted = {partition: self._all.config.offsets[partition] for partition in unset}
-        logical = {partition: offset for partition, offset in wanted.items() if offset in (EARLIEST, LATEST)}
-        if logical:
-            started = self._all.fetcher.find(logical)
-            self._lows |= started.lows
-            wanted |= started.offsets
-        return wanted
-
-    def _position_records(self, positions: Positions) -> Iterator[PositionsRecord]:
-        now = epoch_ms()
-        for partition, offset in positions:
-            epoch, topic_id = self._all.fetcher.epoch_read(partition), self._ids.get(partition.topic, "")
-            position = SourcePosition(offset, epoch, topic_id, self._cluster, now, self._adopted.get(partition))
-            yield encode_position(partition, position)
-
-    def _count_fenced(self, reason: str) -> None:
-        now = monotonic()
-        self._fenced.append(now)
-        if len(self._fenced) == _MOST_FENCES and now - self._fenced[0] < _FENCES_INTERVAL:
-            raise StreamFailure(
-                f"bundle {self._number} was taken over {_MOST_FENCES} times without a commit in between ({reason}): "
-                "another process owns the same partitions; look for a second mirror with this group, and for a clock "
-                "or a host that stands still"
-            )

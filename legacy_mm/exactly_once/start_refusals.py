@@ -26,6 +26,10 @@ class StartFacts:
     abort_on_send_failure: bool
     reads_uncommitted: bool
     """The user asked for `isolation.level=read_uncommitted` by name; the default is overridden."""
+    interval: float
+    """Seconds that a transaction takes records."""
+    transaction_timeout: float
+    """Seconds after which the coordinator gives it up."""
     init_producer_id: int
     """The newest version of InitProducerId that all of the target's brokers have; -1: none."""
     old_brokers: bool = False
@@ -63,6 +67,11 @@ _RULES = (
     _Rule(
         lambda facts: facts.streams > BUNDLES,
         f"has {BUNDLES} bundles, so it has no work for more than {BUNDLES} streams: lower num.streams",
+    ),
+    _Rule(
+        lambda facts: facts.interval > facts.transaction_timeout / 2,
+        "needs exactly.once.interval.ms to be half of exactly.once.transaction.timeout.ms at most: a transaction that "
+        "takes records for longer is given up before it is committed, over and over",
     ),
     _Rule(
         lambda facts: facts.init_producer_id < 0,

@@ -52,5 +52,10 @@ _OF: Mapping[type[TxnRequest], Mapping[int, Reaction]] = {
 
 
 def reaction_to(request: TxnRequest, error: int) -> Reaction:
-    """Return what an answer asks for; an error without a row gives the transaction up, which is always safe."""
+    """Return what an answer asks for; an error without a row gives the transaction up, which is always safe.
+
+    So does a broker that cannot renew an epoch: those before 2.5 only know claims.
+    """
+    if error == E.UNSUPPORTED_VERSION and isinstance(request, InitProducerId) and request.expected is not None:
+        return Reaction.FENCE
     return _ALWAYS.get(error) or _OF.get(type(request), {}).get(error) or Reaction.FENCE

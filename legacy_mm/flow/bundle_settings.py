@@ -46,6 +46,8 @@ def check(settings: Settings, init_producer_id: int = NEWEST) -> None:
         settings.streams,
         settings.target.abort_on_send_failure,
         settings.source.reads_uncommitted,
+        asked.interval,
+        asked.transaction_timeout,
         init_producer_id,
         asked.old_brokers,
     )

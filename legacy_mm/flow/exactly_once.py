@@ -9,6 +9,7 @@ from contextlib import closing
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.bundle_run import BundleRuns
+from legacy_mm.clients.native.topic_reader import read_topic
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
@@ -22,6 +23,7 @@ from legacy_mm.exactly_once.position_records import (
     Claim,
     FlowRecord,
     PositionsRecord,
+    SourcePosition,
     encode_claim,
     encode_flow,
     read_bundle,
@@ -82,6 +84,11 @@ class ExactlyOnceStart:
         self._asked = asked
         self._flow = flow_bundles(settings)
 
+    def has_begun(self, topics: Set[str]) -> bool:
+        """Return True if the target has a position in one of these source topics: the group's offset does not say."""
+        found = positions(self._settings, Deadline.after(_START_TIMEOUT))
+        return any(partition.topic in topics for partition in found)
+
     def prepare(self, copies: Set[str]) -> None:
         """Make the positions topic certain, and the number of bundles; `copies` are topics of the target.
 
@@ -112,11 +119,27 @@ def claim_flow(
     """Make certain that the flow's record is of this source cluster; return the version of transactions.
 
     `timeout` of the transaction in seconds. `moves`: a record of another source cluster is replaced, because a person
-    says where to begin in this one. Raises HostError, and Undecided for a record that is not of this flow.
+    says where to begin in this one. A record that is right needs no claim, which would wait for what a killed owner of
+    bundle 0 has left open. Raises HostError, and Undecided for a record that is not of this flow.
     """
-    flow = flow_bundles(settings)
+    flow, target = flow_bundles(settings), settings.target_admin_connection
+    record, place = _FlowRecord(flow, cluster, moves=moves), flow.bundle(FLOW).positions
+    there = read_topic(target, place.topic, deadline, only=place.partition)
+    if record.is_in((each.offset, each.key, each.value) for _, each in there):
+        return NativeAdmin("target", target).transaction_version(deadline)
     with closing(BundleRuns(settings.target.client, timeout)) as runs:
-        return runs.run(flow.bundle(FLOW), _FlowRecord(flow, cluster, moves=moves), deadline)
+        return runs.run(flow.bundle(FLOW), record, deadline)
+
+
+def positions(settings: Settings, deadline: Deadline) -> dict[TopicPartition, SourcePosition]:
+    """Return all committed positions of the flow; none where the topic is missing. Raise HostError, StreamFailure."""
+    topic, rows = flow_bundles(settings).positions_topic, dict[int, list[LogRow]]()
+    for number, record in read_topic(settings.target_admin_connection, topic, deadline):
+        rows.setdefault(number, []).append((record.offset, record.key, record.value))
+    found: dict[TopicPartition, SourcePosition] = {}
+    for number, each in rows.items():
+        found |= read_bundle(TopicPartition(topic, number), BUNDLES, each).positions
+    return found
 
 
 def risks(target: NativeAdmin, copies: Set[str], deadline: Deadline) -> Sequence[str]:
@@ -172,13 +195,16 @@ class _FlowRecord:
 
     def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return the number of bundles, to be written where it is not there; raise Undecided for another flow's."""
-        topic = self._flow.positions_topic
-        found = read_bundle(self._flow.bundle(FLOW).positions, BUNDLES, rows).flow
-        if doubt := flow_doubt(found, BUNDLES, "" if self._moves else self._cluster, topic):
+        number = ((self._flow.bundle(FLOW).positions, BUNDLES),)
+        return (number, ()) if self.is_in(rows) else ((), number)
+
+    def is_in(self, rows: Iterable[LogRow]) -> bool:
+        """Return True if the record is there; raise Undecided for another flow's."""
+        place = self._flow.bundle(FLOW).positions
+        found = read_bundle(place, BUNDLES, rows).flow
+        if doubt := flow_doubt(found, BUNDLES, "" if self._moves else self._cluster, place.topic):
             raise Undecided(f"exactly once cannot begin: {doubt}")
-        number = ((TopicPartition(topic, 0), BUNDLES),)
-        is_so = found is not None and not (self._moves and found.cluster != self._cluster)
-        return (number, ()) if is_so else ((), number)
+        return found is not None and not (self._moves and found.cluster != self._cluster)
 
     def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
         """Return the flow's record."""

@@ -20,7 +20,6 @@ from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.bundle_run import BundleRuns
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin
 from legacy_mm.clients.native.inspector import NativeTopicLister
-from legacy_mm.clients.native.topic_reader import read_topic
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.errors import HostError, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
@@ -37,7 +36,7 @@ from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.bundle_settings import flow_bundles
-from legacy_mm.flow.exactly_once import claim_flow, require_topic
+from legacy_mm.flow.exactly_once import claim_flow, positions, require_topic
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.model import Offsets, TopicPartition
 
@@ -82,7 +81,7 @@ class PositionChanges:
 
     def rows(self) -> list[PositionRow]:
         """Return the state of each partition that has a position or an offset. Raise HostError, StreamFailure."""
-        found, offsets, topic = self._positions(), self._offsets(), self.flow.positions_topic
+        found, offsets, topic = positions(self._settings, self._deadline), self._offsets(), self.flow.positions_topic
         side = SourceSide(*self._source(), {each: GroupOffset(*offset) for each, offset in offsets.items()})
         rows = []
         for partition in sorted(found.keys() | offsets.keys()):
@@ -132,8 +131,10 @@ class PositionChanges:
             retired.update({each: position.next for each, position in standing.items()})
             return {each: position._replace(retired=True, at=epoch_ms()) for each, position in standing.items()}
 
-        for number in by_bundle(self._positions(), BUNDLES):
-            self._change(number, cluster, retire)
+        target = NativeAdmin("target", self._settings.target_admin_connection)
+        if self.flow.positions_topic in target.topics(self._deadline):
+            for number in range(BUNDLES):  # also those whose only positions are in a transaction that is open
+                self._change(number, cluster, retire)
         return retired
 
     def _change(self, number: int, cluster: str, change: PositionChange) -> None:
@@ -147,16 +148,6 @@ class PositionChanges:
         wanted = {partition: CommittedOffset(offset) for partition, offset in offsets.items()}
         if wanted and (refused := self._groups.commit({group: wanted}, self._deadline)):
             raise HostError(f"offsets of group {group} cannot be committed: {refused[group]}")
-
-    def _positions(self) -> dict[TopicPartition, SourcePosition]:
-        """Return all committed positions; none where the topic is missing."""
-        topic, rows = self.flow.positions_topic, dict[int, list[LogRow]]()
-        for number, record in read_topic(self._settings.target_admin_connection, topic, self._deadline):
-            rows.setdefault(number, []).append((record.offset, record.key, record.value))
-        found: dict[TopicPartition, SourcePosition] = {}
-        for number, each in rows.items():
-            found |= read_bundle(TopicPartition(topic, number), BUNDLES, each).positions
-        return found
 
     def _offsets(self) -> dict[TopicPartition, CommittedOffset]:
         group = self._settings.source.group_id

@@ -245,27 +245,20 @@ def _before_first(
     settings: Settings, names: Names, guard: GapGuard, identity: IdentityCheck | None
 ) -> Callable[[frozenset[str]], None]:
     source = settings.source
-    resume, keep, start = _resume(settings), _group_start(source, guard), _exactly_once_start(settings, names)
+    first = [each for each in (_resume(settings), _group_start(source, guard)) if each is not None]
+    asked = settings.features[EXACTLY_ONCE]
+    start = None if asked is None else exactly_once.ExactlyOnceStart(settings, asked)
 
     def before(topics: frozenset[str]) -> None:
         if identity is not None:
             identity.look()
-        if resume is not None:
-            resume(topics)
-        if keep is not None:
-            keep(topics)
+        if first and (start is None or not start.has_begun(topics)):
+            for set_offsets in first:
+                set_offsets(topics)
         if start is not None:
-            start(topics)
+            start.prepare(frozenset(map(names.at_target, topics)))
 
     return before
-
-
-def _exactly_once_start(settings: Settings, names: Names) -> Callable[[frozenset[str]], None] | None:
-    asked = settings.features[EXACTLY_ONCE]
-    if asked is None:
-        return None
-    start = exactly_once.ExactlyOnceStart(settings, asked)
-    return lambda topics: start.prepare(frozenset(map(names.at_target, topics)))
 
 
 def _resume(settings: Settings) -> Callable[[frozenset[str]], None] | None:

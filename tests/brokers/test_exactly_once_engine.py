@@ -12,16 +12,24 @@ from confluent_kafka import Producer
 
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.proxy import Proxy
-from legacy_mm.audit.cluster_access import change_topic, create_topic, delete_topic, end_offsets, read_all
+from legacy_mm.audit.cluster_access import (
+    change_topic,
+    create_topic,
+    delete_records,
+    delete_topic,
+    end_offsets,
+    read_all,
+)
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import linger
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.config.settings import ExactlyOnceSettings
-from legacy_mm.control_channel.frames import Started
+from legacy_mm.control_channel.frames import Gap, Started
+from legacy_mm.dataplane.copied_bundle import CopiedBundle
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
-from legacy_mm.dataplane.transactional_delivery import CopiedBundle, ExactlyOnce
+from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.bundle_session import BundleState
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
@@ -108,6 +116,29 @@ def settings(name: str, target: Cluster) -> ExactlyOnceSettings:
     flow = FlowBundles(settings.group, settings.source, settings.target)
     create_topic(target.bootstrap, flow.positions_topic, BUNDLES, config={"cleanup.policy": "compact"})
     return settings
+
+
+def test_a_marker_belongs_to_the_position(
+    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
+) -> None:
+    """Retention takes it with the records before it; that is no gap."""
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 1)
+    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0, "transactional.id": name})
+    writer.init_transactions(PATIENCE)
+    writer.begin_transaction()
+    for number in range(FEW):
+        writer.produce(name, str(number).encode())
+    writer.commit_transaction(PATIENCE)
+    first = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
+    first.wait_safe(FEW)
+    assert first.stop() == {}
+    delete_records(source.bootstrap, name, {0: FEW + 1})
+    second = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
+    load(source.bootstrap, name, FEW, 100)
+    second.wait_reached(2 * FEW + 1)
+    assert second.of(Gap) == []
+    assert second.stop() == {}
 
 
 def test_all_records_once(

@@ -46,6 +46,10 @@ class FakeFetcher(Fetcher):
         """Nothing is read."""
 
     @override
+    def awaited(self, offsets: Offsets) -> Offsets:
+        return offsets
+
+    @override
     def take_gaps(self) -> list[Gap]:
         gaps, self.gaps = self.gaps, []
         return gaps

@@ -211,13 +211,14 @@ class BundleOwner:
         """Return the begin of the next piece of a source partition."""
         return self._next[partition]
 
-    def piece(self, partition: TopicPartition, end: int, targets: Iterable[TopicPartition]) -> None:
+    def piece(self, partition: TopicPartition, end: int, targets: Iterable[TopicPartition]) -> bool:
         """Take the records up to `end`, which go to these target partitions; their batches follow.
 
-        A session hears of a piece at once only where the transaction begins or reaches another target partition.
+        Return False if nothing of it is new: then none may follow. A session hears of a piece at once only where the
+        transaction begins or reaches another target partition.
         """
         if end <= self._next[partition]:
-            return  # nothing of it is new
+            return False
         new = [each for each in targets if each not in self._data]
         begins = self._session.transaction is None
         self._next[partition] = end
@@ -226,6 +227,13 @@ class BundleOwner:
             self._transactions += begins
             self._data |= dict.fromkeys(new)
             self._tell_piece(partition, tuple((each, _Records(self._transactions)) for each in new))
+        return True
+
+    def passed(self, partition: TopicPartition, end: int) -> None:
+        """Move the end of the last piece to `end`, behind what holds no records, while a transaction is open."""
+        if self._session.transaction is not None and end > self._next[partition]:
+            self._next[partition] = end
+            self._untold.add(partition)
 
     def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
         """Add a batch of the last piece, to a partition that was named with it; a little of an open transaction
@@ -284,8 +292,10 @@ class BundleOwner:
             self._tell_pieces()
             self.handle(Timer.INTERVAL_OVER)
         if self.state is BundleState.CLOSING:
-            for partition, request in list(self._data.items()):
-                if request is not None and self._queues[partition].is_settled:
+            with self._client.appender.lock:  # else a batch that a sender has in hand is in no place
+                settled = [each for each, request in self._data.items() if request and self._queues[each].is_settled]
+            for partition in settled:
+                if request := self._data.get(partition):
                     self._answered(request, self._queues[partition])
                     self._data[partition] = None  # last: a doubt admits the request once more
 
@@ -305,7 +315,9 @@ class BundleOwner:
         if reaction is Reaction.REFUSED:
             if own:
                 raise RequestRefused(f"{refused.queue.partition} does not take positions: {error_text.text(code)}")
-            return False
+            if refused.doubtful:  # the target may have it: a batch in its place would be taken for it
+                self.give_up()
+            return refused.doubtful
         if reaction in (Reaction.AGAIN, Reaction.FIND_COORDINATOR):
             self._client.appender.replace(refused, [(refused.batch, refused.opaque)])
         else:

@@ -8,7 +8,7 @@ Either way record sets are copied one after the other, in the order of arrival.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from threading import Condition
 from typing import NamedTuple
 
@@ -110,9 +110,9 @@ class FetchBuffer:
             if self._work is None:
                 self._changed.notify_all()
 
-    def forget(self, partition: TopicPartition) -> None:
-        """Drop all waiting record sets of this partition. Called under the lock."""
-        self._waiting = deque(fetched for fetched in self._waiting if fetched.partition != partition)
+    def forget(self, partitions: Collection[TopicPartition]) -> None:
+        """Drop all waiting record sets of these partitions. Called under the lock."""
+        self._waiting = deque(fetched for fetched in self._waiting if fetched.partition not in partitions)
         self.waiting_bytes = sum(fetched.size for fetched in self._waiting)
 
     def failed(self, error: BaseException) -> None:

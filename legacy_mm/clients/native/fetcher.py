@@ -37,6 +37,8 @@ _REPLICA_TIMEOUT = 300.0
 `metadata.max.age.ms`.
 """
 _NOBODY = None, UNKNOWN_EPOCH
+NOWHERE = -1
+"""An offset that no answer is for."""
 _NO_REPLICA = -1, 0.0
 _PARTED, _RECREATED = "its leader is another one", "its topic is another one"
 
@@ -66,6 +68,8 @@ class Fetcher:
         self._logs = PositionValidator(cluster)
         self._stable = StableOffsets()
         self._gaps: list[Gap] = []
+        self._reported: set[TopicPartition] = set()
+        """Their gaps were taken, and nobody has said yet where they go on."""
         self._started: deque[tuple[Started, TopicIds]] = deque()
         self._readers: dict[int, FetchReader] = {}
         self._closed = False
@@ -154,10 +158,13 @@ class Fetcher:
         return Started(lows | highs, lows), ids
 
     def resume(self, offsets: Offsets) -> None:
-        """Begin here, or go on here with partitions that reported a gap."""
+        """Begin here, or go on here with partitions that reported a gap; what was read of them before is dropped."""
         for partition, offset in offsets.items():
             self.traffic.passed(partition, offset)
         with self._changed:
+            self._arrivals.forget(offsets.keys())
+            self._gaps = [gap for gap in self._gaps if gap.topic_partition not in offsets]
+            self._reported -= offsets.keys()
             self._positions |= offsets
             self._logs.forget(offsets)
             self._halted -= offsets.keys()
@@ -182,19 +189,28 @@ class Fetcher:
             busy = self._arrivals.partitions()
             found = [gap for gap in self._gaps if gap.topic_partition not in busy]
             self._gaps = [gap for gap in self._gaps if gap.topic_partition in busy]
+            self._reported.update(gap.topic_partition for gap in found)
             return found
 
+    def awaited(self, offsets: Offsets) -> Offsets:
+        """Return those whose partitions reported a gap and stand still; others have gone on elsewhere since."""
+        with self._changed:
+            return {partition: offset for partition, offset in offsets.items() if partition in self._reported}
+
     def hold(self, partition: TopicPartition, offset: int) -> None:
-        """Forget what was read of it from this offset on, and read no more of it until `release`."""
+        """Forget what was read of it from this offset on, and read no more of it until `release`.
+
+        NOWHERE: until `resume` says from where on.
+        """
         with self._changed:
             self._halted.add(partition)
-            self._arrivals.forget(partition)
+            self._arrivals.forget({partition})
             self._positions[partition] = offset  # an answer that is under way is out of place now
 
     def release(self, partition: TopicPartition) -> None:
         """Read on where `hold` has stopped."""
         with self._changed:
-            self._halted -= {partition} - {gap.topic_partition for gap in self._gaps}
+            self._halted -= {partition} - {gap.topic_partition for gap in self._gaps} - self._reported
             self._changed.notify_all()
 
     def close(self) -> None:

@@ -31,15 +31,16 @@ class _TimeOver(ConnectionLost):
 
 
 def read_topic(
-    settings: ConnectionSettings, topic: str, deadline: Deadline
+    settings: ConnectionSettings, topic: str, deadline: Deadline, only: int | None = None
 ) -> Generator[tuple[int, LogRecord], None, None]:
-    """Read the committed records of all partitions, each with its partition's number, each partition in its order;
-    none of a missing topic.
+    """Read the committed records of all partitions, or of one, each with its partition's number, each partition in its
+    order; none of a missing topic.
 
     `settings` are any client's of the cluster. Raise HostError when the cluster does not return all in time.
     """
     with asking(f"reading {topic}"), closing(_cluster(settings, _WHOLE, committed_only=True)) as cluster:
-        every = [TopicPartition(topic, number) for number in range(_count(cluster, topic, deadline))]
+        numbers = range(_count(cluster, topic, deadline))
+        every = [TopicPartition(topic, number) for number in numbers if only in (None, number)]
         ends = cluster.offsets(every, LATEST) if every else {}
         for place, end in ends.items():
             for part in _parts(cluster, place, 0, end, deadline, committed_only=True):

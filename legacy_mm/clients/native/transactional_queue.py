@@ -48,7 +48,7 @@ class TransactionalQueue(PartitionQueue):
 
     @property
     def is_settled(self) -> bool:
-        """Return True if the target has all of it."""
+        """Return True if the target has all of it. Only under the appender's lock."""
         return not (self.pending or self.under_way or self.unanswered or self.held)
 
     def can_send(self) -> bool:

@@ -330,7 +330,7 @@ class _Conversation:
             while waiting:
                 request = waiting.popleft()
                 sent = message(request, owner.timeout_ms)
-                if isinstance(request, EndTxn) and not connection.speaks(sent):
+                if isinstance(request, EndTxn | InitProducerId) and not connection.speaks(sent):
                     owner.came_back(request, Answered(request, ErrorCode.UNSUPPORTED_VERSION))
                     continue
                 asked.append(request)

@@ -1,1 +1,1 @@
-"""Exactly once: its flags. `legacy_mm/exactly_once` has the steps, `dataplane/transactional_delivery.py` copies."""
+"""Exactly once: its flags. `legacy_mm/exactly_once` has the steps, `dataplane/copied_bundle.py` copies."""

@@ -18,6 +18,8 @@ GOOD = StartFacts(
     streams=4,
     abort_on_send_failure=True,
     reads_uncommitted=False,
+    interval=1.0,
+    transaction_timeout=60.0,
     init_producer_id=5,
 )
 DROPS = (
@@ -55,6 +57,11 @@ REFUSED = {
     "25 streams": (
         {"streams": 25},
         "has 24 bundles, so it has no work for more than 24 streams: lower num.streams",
+    ),
+    "longer than a transaction may take": (
+        {"interval": 30.001},
+        "needs exactly.once.interval.ms to be half of exactly.once.transaction.timeout.ms at most: a transaction that "
+        "takes records for longer is given up before it is committed, over and over",
     ),
     "Kafka 0.10": ({"init_producer_id": -1}, NO_TRANSACTIONS),
     "Kafka 0.10, at the user's risk": ({"init_producer_id": -1, "old_brokers": True}, NO_TRANSACTIONS),

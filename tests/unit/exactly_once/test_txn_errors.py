@@ -11,6 +11,7 @@ from legacy_mm.protocol.error_codes import ErrorCode as E
 
 PRODUCER, PARTITION = ProducerIdAndEpoch(4, 2), TopicPartition("t", 0)
 INIT = InitProducerId("x", None)
+RENEWAL = InitProducerId("x", PRODUCER)
 ADD = AddPartitionsToTxn("x", PRODUCER, frozenset({PARTITION}))
 APPEND = Append("x", PRODUCER, PARTITION, "batch")
 END = EndTxn("x", PRODUCER)
@@ -41,7 +42,7 @@ TABLE = [
     (E.INVALID_TRANSACTION_TIMEOUT, (INIT,), Reaction.END),
     (E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, ALL, Reaction.END),
     (E.UNSUPPORTED_VERSION, (INIT, ADD), Reaction.END),
-    (E.UNSUPPORTED_VERSION, (APPEND, END), Reaction.FENCE),
+    (E.UNSUPPORTED_VERSION, (APPEND, END, RENEWAL), Reaction.FENCE),
     (E.UNSUPPORTED_FOR_MESSAGE_FORMAT, (APPEND,), Reaction.END),
     (E.UNKNOWN_SERVER_ERROR, ALL, Reaction.FENCE),
     (E.TRANSACTION_COORDINATOR_FENCED, ALL, Reaction.FENCE),

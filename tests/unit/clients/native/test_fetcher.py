@@ -15,7 +15,7 @@ from kafka.protocol.consumer.fetch import FetchResponse
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.fetch_reader import FetchReader
-from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.clients.native.fetcher import NOWHERE, Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.control_channel.frames import Started
 from legacy_mm.errors import CorruptRecords, StreamFailure
@@ -94,6 +94,40 @@ def test_a_partition_that_is_held_is_read_again_from_there(fetcher: Fetcher) -> 
     assert (again.partition, again.offset) == (A, 20)
 
 
+@pytest.mark.parametrize("held", [20, NOWHERE])
+def test_what_was_under_way_when_a_partition_was_held_does_not_come_twice(fetcher: Fetcher, held: int) -> None:
+    """Its place may be the one where reading goes on: nothing was copied, or a long poll was idle there."""
+    under_way = asked(fetcher)
+    fetcher.hold(A, held)
+    fetcher.answered(under_way, [answer(A, batch_at(20)), answer(B), answer(C)])
+    fetcher.resume({A: 20})
+    fetcher.answered(asked(fetcher), [answer(A, batch_at(20)), answer(B), answer(C)])
+    assert taken(fetcher).position == 20
+    assert taken(fetcher) is None
+
+
+def test_a_gap_that_was_told_is_waited_for(fetcher: Fetcher) -> None:
+    """Holding and releasing the partition meanwhile changes nothing; where it goes on elsewhere, the answer is late."""
+    assert fetcher.awaited({A: 90}) == {}
+    fetcher._positions[A] = 95
+    fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
+    assert len(fetcher.take_gaps()) == 1
+    fetcher.hold(A, 95)
+    fetcher.release(A)
+    assert A not in partitions(asked(fetcher))
+    assert fetcher.awaited({A: 90, B: 5}) == {A: 90}
+    fetcher.resume({A: 30})
+    assert fetcher.awaited({A: 90}) == {}
+    assert A in partitions(asked(fetcher))
+
+
+def test_a_gap_that_nobody_has_taken_is_forgotten_where_reading_goes_on_elsewhere(fetcher: Fetcher) -> None:
+    fetcher._positions[A] = 95
+    fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
+    fetcher.resume({A: 30})
+    assert fetcher.take_gaps() == []
+
+
 def test_a_backlog_stops_the_asking(cluster: OneBroker) -> None:
     fetcher = Unattended(cluster, OPTIONS, 50, Traffic("consumer", print))
     fetcher.start({A: 20})
@@ -105,7 +139,7 @@ def test_a_backlog_stops_the_asking(cluster: OneBroker) -> None:
 
 def test_a_gap_is_told_after_what_was_read_before_it_and_waits_for_an_answer(fetcher: Fetcher) -> None:
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20))])
-    fetcher.resume({A: 95})
+    fetcher._positions[A] = 95
     fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
     assert fetcher.take_gaps() == []
     taken(fetcher)

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from kafka.protocol.admin import DescribeTransactionsResponse
-from kafka.protocol.producer.transaction import AddPartitionsToTxnResponse, EndTxnResponse, InitProducerIdResponse
+from kafka.protocol.producer.transaction import (
+    AddPartitionsToTxnResponse,
+    EndTxnRequest,
+    EndTxnResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
 from typing_extensions import override
 
 from legacy_mm.audit.waiting import wait_until
@@ -208,7 +214,7 @@ class LongLine(Broker):
         self.goes_on = threading.Event()
         self.breaks: tuple[int, int] | None = None
         """How many of the next requests it takes, and answers."""
-        self.newest_end = 5
+        self.does_not_know: Callable[[Any], bool] = lambda request: False
 
     @override
     def call_any(self, request: Any) -> Any:
@@ -218,7 +224,7 @@ class LongLine(Broker):
     @override
     def connect(self, node: int) -> Connection:
         made: Any = super().connect(node)
-        made.speaks = lambda request: request.max_version <= self.newest_end
+        made.speaks = lambda request: not self.does_not_know(request)
         return cast(Connection, made)
 
     @override
@@ -297,8 +303,20 @@ def test_when_the_line_breaks_only_what_was_sent_is_in_doubt(line: LongLine, hea
     assert sum(line.asked, []) == ["first", *WAITING[:6], *WAITING[4:6]], "coordinators that are not found anew"
 
 
+def test_an_old_coordinator_renews_no_epoch(line: LongLine, hearing: Hearing) -> None:
+    """Before 2.5: the bundle is claimed again."""
+    line.does_not_know = lambda request: isinstance(request, InitProducerIdRequest) and request.producer_id >= 0
+    renewal = InitProducerId(OTHER, PRODUCER)
+    for request in (renewal, InitProducerId(WAITING[0], None)):
+        hearing.coordinators.ask(request)
+    line.goes_on.set()
+    outcomes = {each.request.transactional_id: each for each in hearing.next(3)}
+    assert outcomes[OTHER] == Answered(renewal, E.UNSUPPORTED_VERSION)
+    assert isinstance(found := outcomes[WAITING[0]], Answered) and not found.error
+
+
 def test_an_end_that_the_coordinator_does_not_know_holds_up_nobody(line: LongLine, hearing: Hearing) -> None:
-    line.newest_end = 4
+    line.does_not_know = lambda request: isinstance(request, EndTxnRequest)
     hearing.coordinators.ask(EndTxn(OTHER, PRODUCER, TransactionVersion.TWO))
     hearing.coordinators.ask(InitProducerId(WAITING[0], None))
     line.goes_on.set()

@@ -1,0 +1,77 @@
+"""The pieces of one bundle, and its stop; no socket, no session. Brokers show the rest."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import Mock
+
+import pytest
+
+from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.dataplane.acks import Piece
+from legacy_mm.dataplane.copied_bundle import CopiedBundle
+from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from legacy_mm.model import TopicPartition
+
+SOURCE = TopicPartition("t", 0)
+
+
+@pytest.fixture
+def owner() -> Mock:
+    return Mock(epoch=1, busy=False, takes_pieces=True, piece=Mock(return_value=True))
+
+
+@pytest.fixture
+def pieces() -> Mock:
+    return Mock()
+
+
+@pytest.fixture
+def bundle(owner: Mock, pieces: Mock) -> CopiedBundle:
+    settings = ExactlyOnceSettings("g", "source", "target")
+    services = SimpleNamespace(
+        settings=settings,
+        flow=FlowBundles("g", "source", "target"),
+        client=SimpleNamespace(own=lambda *words: owner),
+        pieces=pieces,
+    )
+    made = CopiedBundle(cast(Any, services), 3, [SOURCE])
+    made.begin()
+    return made
+
+
+def test_a_piece_waits_for_its_commit(bundle: CopiedBundle, owner: Mock, pieces: Mock) -> None:
+    piece = Piece(SOURCE, 10, 2)
+    bundle.begin_piece(piece, ())
+    assert bundle.append(piece, SOURCE, cast(Any, SimpleNamespace(buffer=b"12")), None)
+    assert (bundle.uncommitted.pieces, bundle.uncommitted.size) == ([piece], 2)
+    assert not pieces.acknowledged.called
+
+
+def test_a_piece_that_brings_nothing_is_over_at_once(bundle: CopiedBundle, owner: Mock, pieces: Mock) -> None:
+    """Else what waits for all pieces of its partition would wait for the next transaction."""
+    owner.piece.return_value = False
+    piece = Piece(SOURCE, 10, 1)
+    bundle.begin_piece(piece, ())
+    assert bundle.end_piece(0, complete=True)
+    pieces.acknowledged.assert_called_once_with(piece)
+    assert bundle.uncommitted.pieces == []
+    with pytest.raises(AssertionError, match="t-0 is copied up to 10 already"):
+        bundle.append(piece, SOURCE, cast(Any, None), None)
+
+
+@pytest.mark.parametrize("takes_pieces", [True, False])
+def test_a_position_moves_with_an_open_transaction(bundle: CopiedBundle, owner: Mock, takes_pieces: bool) -> None:
+    owner.takes_pieces = takes_pieces
+    bundle.passed(SOURCE, 11)
+    assert owner.passed.called is takes_pieces
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_stop_commits_no_half_of_a_piece(bundle: CopiedBundle, owner: Mock, busy: bool) -> None:
+    owner.busy = busy
+    bundle.stop()
+    called = [name for name, *_ in owner.method_calls]
+    assert called == (["give_up", "stop"] if busy else ["stop"])
+    assert owner.busy is False

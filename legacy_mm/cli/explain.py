@@ -15,7 +15,8 @@ run, else the legacy tool's.
 - `pattern` (a text): the topics, as Java compiles it
 - `topics` (an object): answered, why_not, attention; copies: topic, target, partitions; partitions: topic, partition,
   start, because; impossible: topic, because (what the target cannot have); target_unknown (a text): why that is not
-  known; transaction_version (a number, or null): what exactly once speaks at the target
+  known; transaction_version (a number, or null): what exactly once speaks at the target; risks: sentences about
+  settings of the target with which it may lose records
 - `unknown`, `warnings`: sentences
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always

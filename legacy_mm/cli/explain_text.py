@@ -133,7 +133,12 @@ def _impossible(topics: Topics) -> list[str]:
 
 def _transactions(topics: Topics) -> list[str]:
     version = topics.transaction_version
-    return [] if version is None else [f"Exactly once at the target: transaction version {version}"]
+    if version is None:
+        return []
+    lines = [f"Exactly once at the target: transaction version {version}"]
+    for risk in topics.risks:
+        lines += textwrap.wrap(risk, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return lines
 
 
 def _start(offset: int | None) -> str:

@@ -52,7 +52,7 @@ LOG_LINES = (
         "Mend the transform, or take errors.tolerance=all away to stop at such a record.",
     ),
     LogLine(
-        "the open transaction of bundle",
+        "has not committed was given up",
         "Exactly once: a transaction did not end in time, or another mirror owns the bundle. Its records are copied "
         "again; read_committed readers see none of them twice.",
         "Nothing, if it is rare, as after a rebalance. Else look for a target that hardly answers, and for a second "

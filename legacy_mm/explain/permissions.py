@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.flow.flow_settings import Settings
 
+_OPERATIONS = r"(?:[A-Z]\w+(?:, | and ))*[A-Z]\w+"
+_RIGHT = re.compile(f"({_OPERATIONS}) on (.+?)(?=[,;] {_OPERATIONS} on |$)")
 _SYNCS = "emit.offset-syncs.enabled"
 """The feature whose rights are needed at the cluster of its topics."""
 _WHETHER_IT_ARRIVED = "only to find out if records arrived whose answer was lost; without it they may come twice"
@@ -39,7 +42,7 @@ def permissions(settings: Settings) -> list[Permission]:
     renamed = naming.policy not in (LEGACY, IDENTITY) or settings.handler is not None
     copies = f"Topic: each copy of one that matches {named}" if renamed else topics
     group = f"Group: {settings.source.group_id}"
-    idempotent = settings.target.client.produce.idempotent
+    asks = settings.target.client.produce.idempotent and settings.features[EXACTLY_ONCE] is None
     return [
         Permission(source, topics, "Describe", "a topic without this right is not seen"),
         Permission(source, topics, "Read", "records"),
@@ -47,7 +50,7 @@ def permissions(settings: Settings) -> list[Permission]:
         Permission(target, copies, "Write", "records; it includes Describe"),
         Permission(target, copies, "Create", "only if a topic is missing and the brokers create topics"),
         *_for_quarantine(settings),
-        *([Permission(target, copies, "Read", _WHETHER_IT_ARRIVED), _idempotent_write(settings)] if idempotent else []),
+        *([Permission(target, copies, "Read", _WHETHER_IT_ARRIVED), _idempotent_write(settings)] if asks else []),
         *(row for feature in _switched_on(settings) for row in _for_feature(feature, settings)),
     ]
 
@@ -58,16 +61,15 @@ def _switched_on(settings: Settings) -> list[Flag]:
 
 
 def _for_feature(feature: Flag, settings: Settings) -> Iterator[Permission]:
-    """Yield each `OPERATION on RESOURCE` of the row, with this flow's aliases in the names of topics."""
+    """Yield each `OPERATIONS on RESOURCE` of the row, with this flow's aliases in the names of topics."""
     naming, syncs = settings.features.naming, settings.features[OFFSET_SYNCS]
     clusters = (settings.source.name, settings.target.name)
     for place, cluster, text in zip(("source", "target"), clusters, feature.rights, strict=True):
         if not text or (feature.name == _SYNCS and syncs is not None and syncs.location != place):
             continue
         named = text.replace("SOURCE", naming.source_alias).replace("TARGET", naming.target_alias)
-        for right in re.split("[,;] ", named.rpartition(": ")[2]):
-            operation, _, resource = right.partition(" on ")
-            yield Permission(cluster, resource, operation, feature.name)
+        for operations, resource in _RIGHT.findall(named.rpartition(": ")[2]):
+            yield Permission(cluster, resource, operations, feature.name)
 
 
 def _for_quarantine(settings: Settings) -> list[Permission]:

@@ -15,7 +15,9 @@ from legacy_mm.errors import HostError
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import key_stores
+from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import both_ends, warning
+from legacy_mm.flow.exactly_once import risks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
@@ -67,6 +69,8 @@ class Topics:
     """Why that is not known."""
     attention: str = ""
     """A warning that both ends are one cluster."""
+    risks: tuple[str, ...] = ()
+    """Settings of the target with which exactly once may lose what was acknowledged; none where it is off."""
     transaction_version: int | None = None
     """The version that exactly once would speak at the target; None: it is off, or the target does not answer."""
 
@@ -81,12 +85,12 @@ def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
     )
     try:
         impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java)
-        version = _transaction_version(flows[0], java)
+        version, at_risk = _exactly_once(flows[0], [copy.topic for copy in topics.copies], java)
     except HostError as error:
         return replace(topics, target_unknown=str(error))
     attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
     rows = tuple(Impossible(*row) for row in sorted(impossible.items()))
-    return replace(topics, impossible=rows, attention=attention, transaction_version=version)
+    return replace(topics, impossible=rows, attention=attention, transaction_version=version, risks=at_risk)
 
 
 def _impossible(settings: Settings, topics: Collection[str], java: StartJvm) -> Mapping[str, str]:
@@ -98,12 +102,17 @@ def _impossible(settings: Settings, topics: Collection[str], java: StartJvm) -> 
     return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT))
 
 
-def _transaction_version(settings: Settings, java: StartJvm) -> int | None:
-    """Return what a claim would find; None without exactly once."""
+def _exactly_once(settings: Settings, topics: Collection[str], java: StartJvm) -> tuple[int | None, tuple[str, ...]]:
+    """Return the version that a claim would find, and the target's settings that are a risk; None, and none, without
+    exactly once.
+    """
     if settings.features[EXACTLY_ONCE] is None:
-        return None
+        return None, ()
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
-    return target.transaction_version(Deadline.after(_ASK_TIMEOUT)).value
+    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+    copies = {flow_bundles(settings).positions_topic, *map(names.at_target, topics)}
+    deadline = Deadline.after(_ASK_TIMEOUT)
+    return target.transaction_version(deadline).value, tuple(risks(target, copies, deadline))
 
 
 def _attention(settings: Settings, java: StartJvm) -> str:

@@ -273,7 +273,8 @@ EXACTLY_ONCE = Event(
     "exactly-once",
     logging.INFO,
     "Exactly once: records and positions are committed at the target every {seconds} s, positions in topic {topic}, by "
-    "transaction version {version}; readers must set isolation.level=read_committed",
+    "transaction version {version}; of the source only committed records are read, and readers of the target must set "
+    "isolation.level=read_committed",
 )
 POSITIONS_AT_RISK = Event("positions-at-risk", logging.WARNING, "Exactly once: {what}")
 TRANSACTION_HANGS = Event(
@@ -300,8 +301,8 @@ STABLE_OFFSET_STANDS_STILL = Event(
 TRANSACTION_GIVEN_UP = Event(
     "transaction-given-up",
     logging.WARNING,
-    "Exactly once: the open transaction of bundle {bundle} was given up ({reason}); its records are copied again from "
-    "the last commit, and a read_committed reader sees none of them twice",
+    "Exactly once: what bundle {bundle} has not committed was given up ({reason}); it is copied again, and a "
+    "read_committed reader sees none of it twice",
 )
 GROUP_LEFT_OUT = Event(
     "group-left-out",

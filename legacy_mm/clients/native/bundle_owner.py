@@ -12,7 +12,7 @@ session before the answer does.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from legacy_mm.clients.native import error_text
@@ -108,13 +108,19 @@ class _Records(NamedTuple):
     transaction: int
 
 
+_ADVICE: Mapping[int, str] = {
+    ErrorCode.INVALID_TRANSACTION_TIMEOUT: "lower exactly.once.transaction.timeout.ms to the target's "
+    "transaction.max.timeout.ms at most",
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "the mirror needs the right Write on transactional ids that begin "
+    "with legacy-mm.",
+    ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT: "a topic that it writes to keeps a format without transactions; its "
+    "message.format.version must be 0.11.0 or later",
+}
+
+
 def id_refused(bundle: Bundle, error: int) -> RequestRefused:
     """Return why nobody can own a bundle: no later try can succeed."""
-    advice = (
-        ": lower exactly.once.transaction.timeout.ms to the target's transaction.max.timeout.ms at most"
-        if error == ErrorCode.INVALID_TRANSACTION_TIMEOUT
-        else ""
-    )
+    advice = f": {_ADVICE[error]}" if error in _ADVICE else ""
     return RequestRefused(
         f"transactional id {bundle.transactional_id} cannot be used: {error_text.text(error)}{advice}"
     )

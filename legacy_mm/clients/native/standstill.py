@@ -49,7 +49,7 @@ class Standstill:
             case BundleState.READING:
                 place = self._bundle.positions
                 return (
-                    "a transaction that hangs there keeps them back: kafka-transactions.sh find-hanging --topic "
-                    f"{place.topic} --partition {place.partition} tells"
+                    "a transaction that hangs there keeps them back (kafka-transactions.sh find-hanging --topic "
+                    f"{place.topic} --partition {place.partition} tells), or a partition of the source has no leader"
                 )
         return f"look at it with kafka-transactions.sh describe --transactional-id {self._bundle.transactional_id}"

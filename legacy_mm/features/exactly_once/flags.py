@@ -19,9 +19,9 @@ FLAGS = (
         ),
         synonyms=("transaction.producer",),
         rights=(
-            "DescribeGroups on the group",
-            "Write on transactional ids that begin with legacy-mm.; Create, Describe, DescribeConfigs, Read and Write "
-            "on the positions topic, whose name begins with legacy-mm-positions.",
+            "Describe on the group",
+            "Write and Describe on transactional ids that begin with legacy-mm.; Create, Describe, DescribeConfigs, "
+            "Read and Write on topics that begin with legacy-mm-positions.",
         ),
         step=11,
         changes="a compacted topic of positions appears at the target, records there belong to transactions, and their "

@@ -40,6 +40,18 @@ def test_a_feature_adds_its_rights_with_the_names_of_this_flow() -> None:
     }
 
 
+def test_exactly_once_needs_no_question_about_what_arrived() -> None:
+    settings = with_flags("exactly.once")
+    assert needed(settings, "source") - needed(flow_settings(), "source") == {("Describe", "the group")}
+    topic = "Topic: each that matches t"
+    assert needed(settings, "target") == {
+        ("Write", topic),
+        ("Create", topic),
+        ("Write and Describe", "transactional ids that begin with legacy-mm."),
+        ("Create, Describe, DescribeConfigs, Read and Write", "topics that begin with legacy-mm-positions."),
+    }
+
+
 def test_a_flow_without_streams_needs_what_its_features_need() -> None:
     settings = replace(flow_settings(), streams=0)
     assert permissions(settings) == []

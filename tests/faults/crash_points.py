@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from compat.laboratory.holding_proxy import Api
 from legacy_mm.clients.native.bundle_owner import BundleOwner
+from legacy_mm.clients.native.connection import Connection
 from legacy_mm.control_channel.frames import Frame, Progress
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
@@ -55,11 +57,13 @@ class Point(NamedTuple):
     """What leads there: `doubt`, `fence` or `stop`; else it is passed while records are copied."""
     aborts: bool = False
     """Records of an open transaction are at the target for certain."""
+    leaves: bool = False
+    """Not at the step, but when the request that it wants is in the socket, and has no answer yet."""
 
 
-def sends(when: str, kind: type[TxnRequest], purpose: Purpose | None = None) -> Callable[[Step], bool]:
-    """Before (`does`) or after (`did`) such a request is sent."""
-    return lambda step: step.when == when and isinstance(step.what, Send) and _is(step, kind, purpose)
+def sends(kind: type[TxnRequest], purpose: Purpose | None = None) -> Callable[[Step], bool]:
+    """It wants such a request to be sent."""
+    return lambda step: step.when == "does" and isinstance(step.what, Send) and _is(step, kind, purpose)
 
 
 def answered(kind: type[TxnRequest], purpose: Purpose | None = None) -> Callable[[Step], bool]:
@@ -109,54 +113,78 @@ def stopping(step: Step) -> bool:
 
 
 POINTS = {
-    "InitProducerId not sent": Point(sends("does", InitProducerId)),
-    "InitProducerId sent": Point(sends("did", InitProducerId)),
+    "InitProducerId not sent": Point(sends(InitProducerId)),
+    "InitProducerId sent": Point(sends(InitProducerId), leaves=True),
     "InitProducerId answered": Point(answered(InitProducerId)),
     "claim's partitions added": Point(answered(AddPartitionsToTxn, Purpose.CLAIM)),
-    "claim sent": Point(appended("did", ClaimBatch)),
+    "claim sent": Point(appended("does", ClaimBatch), leaves=True),
     "claim appended": Point(appended("told", ClaimBatch)),
-    "claim's EndTxn sent": Point(sends("did", EndTxn, Purpose.CLAIM)),
+    "claim's EndTxn sent": Point(sends(EndTxn, Purpose.CLAIM), leaves=True),
     "claim committed": Point(answered(EndTxn, Purpose.CLAIM)),
     "claim read": Point(is_a("told", PositionsRead)),
-    "adoption not committed": Point(sends("does", EndTxn, Purpose.ADOPT)),
+    "adoption not committed": Point(sends(EndTxn, Purpose.ADOPT)),
     "adoption committed": Point(answered(EndTxn, Purpose.ADOPT)),
     "fetch begins": Point(is_a("did", FetchFrom)),
-    "AddPartitionsToTxn not sent": Point(sends("does", AddPartitionsToTxn, Purpose.COPY)),
-    "AddPartitionsToTxn sent": Point(sends("did", AddPartitionsToTxn, Purpose.COPY)),
+    "AddPartitionsToTxn not sent": Point(sends(AddPartitionsToTxn, Purpose.COPY)),
+    "AddPartitionsToTxn sent": Point(sends(AddPartitionsToTxn, Purpose.COPY), leaves=True),
     "AddPartitionsToTxn answered": Point(answered(AddPartitionsToTxn, Purpose.COPY)),
-    "records sent": Point(appended("did", None)),
+    "records sent": Point(appended("does", None), leaves=True),
     "records acknowledged": Point(appended("told", None), aborts=True),
     "positions not sent": Point(appended("does", PositionsBatch), aborts=True),
-    "positions sent": Point(appended("did", PositionsBatch), aborts=True),
+    "positions sent": Point(appended("does", PositionsBatch), aborts=True, leaves=True),
     "positions acknowledged": Point(appended("told", PositionsBatch), aborts=True),
-    "EndTxn not sent": Point(sends("does", EndTxn, Purpose.COPY), aborts=True),
-    "EndTxn sent": Point(sends("did", EndTxn, Purpose.COPY)),
+    "EndTxn not sent": Point(sends(EndTxn, Purpose.COPY), aborts=True),
+    "EndTxn sent": Point(sends(EndTxn, Purpose.COPY), leaves=True),
     "EndTxn answered": Point(answered(EndTxn, Purpose.COPY)),
     "report not made": Point(is_a("does", Report)),
     "report made": Point(is_a("did", Report)),
     "doubt": Point(is_a("told", Unanswered), "doubt"),
-    "doubt, renewal not sent": Point(both(sends("does", InitProducerId), renews), "doubt"),
-    "doubt, renewal sent": Point(both(sends("did", InitProducerId), renews), "doubt"),
+    "doubt, renewal not sent": Point(both(sends(InitProducerId), renews), "doubt"),
+    "doubt, renewal sent": Point(both(sends(InitProducerId), renews), "doubt", leaves=True),
     "doubt, renewal answered": Point(both(answered(InitProducerId), renews), "doubt"),
     "fence begins": Point(is_a("does", Discard), "fence"),
     "fence, all is thrown away": Point(is_a("did", Discard), "fence"),
-    "stop, EndTxn sent": Point(both(sends("did", EndTxn), stopping), "stop"),
+    "stop, EndTxn sent": Point(both(sends(EndTxn), stopping), "stop", leaves=True),
     "stop, EndTxn answered": Point(both(answered(EndTxn), stopping), "stop"),
     "stop, over": Point(is_a("does", End), "stop"),
 }
 
 
+_APIS: dict[type, Api] = {
+    InitProducerId: Api.INIT_PRODUCER_ID,
+    AddPartitionsToTxn: Api.ADD_PARTITIONS_TO_TXN,
+    Append: Api.PRODUCE,
+    EndTxn: Api.END_TXN,
+}
+
+
 class _Watch:
-    """Looks for a point in what the owners of this process do."""
+    """Looks for a point in what the owners of this process do, and in what its connections send."""
 
     def __init__(self, point: Point, number: signal.Signals) -> None:
-        self._fits, self._number = point.fits, number
+        self._point, self._number = point, number
         self._happened = False
+        self._leaving: tuple[Api, bytes] | None = None
 
     def look(self, when: str, what: BundleEvent | BundleAction, owner: BundleOwner) -> None:
         """Send the signal at the point, once."""
-        if not self._happened and self._fits(Step(when, what, owner._session)):
-            self._happened = True
+        if self._happened or not self._point.fits(Step(when, what, owner._session)):
+            return
+        self._happened = True
+        if self._point.leaves:
+            name = owner.bundle.transactional_id.encode()
+            self._leaving = _APIS[type(what.request)], name  # type: ignore[union-attr]  # it is a Send
+        else:
+            strike_now(self._number)
+
+    def left(self, api: int, request: bytes) -> None:
+        """Send the signal if this is the request that the point waits for; `request` names its transactional id."""
+        if self._leaving is None:
+            return
+        wanted, name = self._leaving
+        lengths = len(name).to_bytes(2, "big"), bytes([len(name) + 1])  # of a string, and of a compact one
+        if api == wanted and any(length + name in request for length in lengths):
+            self._leaving = None
             strike_now(self._number)
 
 
@@ -185,6 +213,26 @@ def strike(name: str, number: signal.Signals) -> None:
     patch = pytest.MonkeyPatch()
     patch.setattr(BundleOwner, "_handle", watched_handle)
     patch.setattr(BundleOwner, "_do", watched_do)
+    _watch_connections(watch, patch)
+
+
+def _watch_connections(watch: _Watch, patch: pytest.MonkeyPatch) -> None:
+    """Let the watch see each request that was sent: kafka-python's messages, and those that are bytes."""
+    ask, send = Connection._ask, Connection.send
+
+    def watched_ask(connection: Connection, request: Any) -> Any:
+        found = ask(connection, request)
+        for field in ("transactional_id", "v3_and_below_transactional_id"):
+            name = str(getattr(request, field, "")).encode()
+            watch.left(request.API_KEY, len(name).to_bytes(2, "big") + name)
+        return found
+
+    def watched_send(connection: Connection, api: int, version: int, segments: Any, **more: Any) -> None:
+        send(connection, api, version, segments, **more)
+        watch.left(api, bytes(segments[0]))
+
+    patch.setattr(Connection, "_ask", watched_ask)
+    patch.setattr(Connection, "send", watched_send)
 
 
 def strike_untold(count: int, number: signal.Signals) -> None:

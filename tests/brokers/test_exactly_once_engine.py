@@ -26,7 +26,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import linger
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.config.settings import ExactlyOnceSettings
-from legacy_mm.control_channel.frames import Gap, Started
+from legacy_mm.control_channel.frames import Gap, Pairs, Started
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
@@ -139,6 +139,48 @@ def test_a_marker_belongs_to_the_position(
     second.wait_reached(2 * FEW + 1)
     assert second.of(Gap) == []
     assert second.stop() == {}
+
+
+def test_where_copies_are_is_told_when_they_are_committed(
+    source: Cluster, target: Cluster, name: str, topics: None, settings: ExactlyOnceSettings, start_copying: Start
+) -> None:
+    """Offset syncs and checkpoints are made of it: of an open transaction it might not come true."""
+    settings = replace(settings, interval=3600.0, transaction_timeout=600.0)
+    pairs = {"pairs": True, "keeps_partition": [name]}
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings, **pairs)
+    wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= RECORDS, PATIENCE, "an open transaction")
+    assert copying.of(Pairs) == []
+    assert copying.stop() == {}
+    copies = {(each.partition, each.offset): each for each in read_all(target.bootstrap, name, isolation=COMMITTED)}
+    written = {(each.partition, each.offset): each for each in read_all(source.bootstrap, name)}
+    told = {
+        (run.partition, run.upstream + number): (run.partition, run.downstream + number)
+        for frame in copying.of(Pairs)
+        for run in frame.runs
+        for number in range(run.records)
+    }
+    assert told.keys() == written.keys()
+    assert all(copies[there].value == written[here].value for here, there in told.items())
+
+
+def test_a_record_that_the_target_refuses_is_left_out_of_its_transaction(
+    source: Cluster, target: Cluster, name: str, settings: ExactlyOnceSettings, start_copying: Start
+) -> None:
+    """With `abort.on.send.failure=false`: batches are halved until it is alone, and the others are there once."""
+    create_topic(source.bootstrap, name, 1)
+    create_topic(target.bootstrap, name, 1, config={"max.message.bytes": "3000"})
+    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0, "linger.ms": 500})
+    for number in range(FEW):
+        writer.produce(name, b"x" * 50_000 if number == FEW // 2 else str(number).encode(), partition=0)
+    assert writer.flush(PATIENCE) == 0
+    copying = start_copying(
+        source.bootstrap, target.bootstrap, name, 1, exactly_once=settings, abort_on_send_failure=False
+    )
+    copying.wait_safe(FEW)
+    assert copying.stop() == {}
+    assert copying.dropped() >= 1
+    copied = [each.value for each in read_all(target.bootstrap, name, isolation=COMMITTED)]
+    assert copied == [str(number).encode() for number in range(FEW) if number != FEW // 2]
 
 
 def test_all_records_once(

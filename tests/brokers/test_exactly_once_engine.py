@@ -236,6 +236,11 @@ def test_two_owners_at_once(
     first.confirms = False
     second = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=settings)
     second.wait_reached(RECORDS)
+    load(source.bootstrap, name, FEW, 100)  # if the first was idle, it begins a transaction now
+    second.wait_reached(RECORDS + FEW)
+    delivery = first.engine.delivery
+    assert isinstance(delivery, ExactlyOnce)
+    wait_until(lambda: delivery.transactions().given_up, PATIENCE, "the fence")
     assert second.stop() == {}
     assert_once(source, target, name)
 

@@ -82,6 +82,8 @@ class ScheduleRun:
     found: list[str]
     """Lines about what is not as it must be."""
     date: str
+    code: str = ""
+    """The commit that ran; empty where it was not noted."""
 
     @property
     def kind(self) -> tuple[int, str, str]:
@@ -117,6 +119,8 @@ def rendered(runs: Sequence[ScheduleRun]) -> str:
         _HEAD,
         *([_MIRROR_MAKER_2] if any(run.tool == MIRROR_MAKER_2 for run in runs) else []),
         table([*heads, "lost", "doubled", "date"], rows),
+        "## Code\n",
+        table(["commit", "target", "transaction version", "mirror", "seeds"], _by_code(runs)),
         "## Faults by their kind\n",
         table(["fault", *titles], by_kind),
         _NOT_RUN,
@@ -137,6 +141,14 @@ def main(words: Sequence[str]) -> None:
 
 def _title(run: ScheduleRun) -> tuple[str, str, str]:
     return run.release, run.transaction_version or "as released", run.tool
+
+
+def _by_code(runs: Sequence[ScheduleRun]) -> list[list[str]]:
+    """Return a row for each commit and kind of run, with its seeds; those of unknown code first."""
+    seeds: dict[tuple[str, str, str, str], list[int]] = {}
+    for run in sorted(runs, key=lambda run: (run.date if run.code else "", run.code, run.kind, run.seed)):
+        seeds.setdefault((run.code or "not noted", *_title(run)), []).append(run.seed)
+    return [[*kind, ", ".join(map(str, each))] for kind, each in seeds.items()]
 
 
 def _row(runs: Sequence[ScheduleRun]) -> list[object]:

@@ -25,6 +25,7 @@ from compat.laboratory.tools import mirror_maker_2
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.ledger_produce import Workload
 from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.cli.version import commit
 from tests.faults.committed_readers import disagreements, hanging, reading
 from tests.faults.mirrors import SHORT_MS, JavaMirrors, Mirrors
 from tests.faults.schedule import Schedule
@@ -135,6 +136,7 @@ def note(mirrors: Mirrors, schedule: Schedule, seed: int, found: list[str]) -> N
         doubled=sum(verdict.count("duplicated") for verdict in verdicts),
         found=found,
         date=datetime.date.today().isoformat(),
+        code=commit(),
     )
     print(written(run))
     if RESULTS:

@@ -39,6 +39,14 @@ def test_runs_of_a_kind_are_summed() -> None:
     assert "- 4.3.0 as released MirrorMaker 2, seed 1: x" in text
 
 
+def test_seeds_are_listed_by_the_code_that_ran() -> None:
+    text = rendered([RUN, replace(RUN, seed=2, code="abc"), replace(RUN, seed=3, code="abc")])
+    assert (
+        "| not noted | 4.3.0 | as released | exactly once | 1 |\n| abc | 4.3.0 | as released | exactly once | 2, 3 |"
+        in text
+    )
+
+
 def test_the_last_run_of_a_seed_counts(tmp_path: Path) -> None:
     file = tmp_path / "runs.jsonl"
     later = replace(RUN, records=5)

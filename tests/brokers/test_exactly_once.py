@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.standalone import SparkStandalone
@@ -19,6 +20,8 @@ from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
+from legacy_mm.model import TopicPartition
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.tools import Run
 
@@ -81,7 +84,9 @@ class Mirrored:
 def mirrored(
     source: Cluster, target: Cluster, topic: Callable[[], str], group: str, our_tool: Callable[..., Any]
 ) -> Mirrored:
-    made = Mirrored(source, target, topic(), group, our_tool)
+    """With no partition in bundle 0, whose positions are beside the flow's record."""
+    name = next(name for name in iter(topic, "") if all(bundle_of(TopicPartition(name, n), BUNDLES) for n in range(4)))
+    made = Mirrored(source, target, name, group, our_tool)
     for cluster in (source, target):
         create_topic(cluster.bootstrap, made.topic, 4)
     return made
@@ -234,6 +239,29 @@ def test_positions_beside_a_mirror(mirrored: Mirrored, positions: Command) -> No
         code, _, errors = positions(*words)
         assert code != 0
         assert "--to and move belong together" in errors
+
+
+def test_a_start_does_not_wait_for_what_a_killed_owner_left_open(mirrored: Mirrored, positions: Command) -> None:
+    """A transaction in the partition that has the flow's record, too; its own bundle alone waits for its end."""
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.run_until(1_000)
+    place = positions("status")[1]["positions_topic"]
+    left = Producer(
+        {
+            "bootstrap.servers": mirrored.target.bootstrap,
+            "log_level": 0,
+            "transactional.id": f"left-{mirrored.topic}",
+            "transaction.timeout.ms": 600_000,
+        }
+    )
+    left.init_transactions(PATIENCE)
+    left.begin_transaction()
+    left.produce(place, b"left open", partition=0)
+    assert left.flush(PATIENCE) == 0
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.run_until(2_000)
+    left.abort_transaction(PATIENCE)
+    assert mirrored.differences() == []
 
 
 def test_the_positions_topic_is_lost(mirrored: Mirrored, positions: Command) -> None:

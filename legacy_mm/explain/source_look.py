@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from legacy_mm.clients.api import PartitionView
@@ -85,7 +85,7 @@ def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
     )
     try:
         impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java)
-        version, at_risk = _exactly_once(flows[0], [copy.topic for copy in topics.copies], java)
+        version, at_risk = _exactly_once(flows[0], {copy.target for copy in topics.copies}, java)
     except HostError as error:
         return replace(topics, target_unknown=str(error))
     attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
@@ -102,17 +102,15 @@ def _impossible(settings: Settings, topics: Collection[str], java: StartJvm) -> 
     return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT))
 
 
-def _exactly_once(settings: Settings, topics: Collection[str], java: StartJvm) -> tuple[int | None, tuple[str, ...]]:
+def _exactly_once(settings: Settings, copies: Set[str], java: StartJvm) -> tuple[int | None, tuple[str, ...]]:
     """Return the version that a claim would find, and the target's settings that are a risk; None, and none, without
     exactly once.
     """
     if settings.features[EXACTLY_ONCE] is None:
         return None, ()
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
-    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
-    copies = {flow_bundles(settings).positions_topic, *map(names.at_target, topics)}
-    deadline = Deadline.after(_ASK_TIMEOUT)
-    return target.transaction_version(deadline).value, tuple(risks(target, copies, deadline))
+    written, deadline = {flow_bundles(settings).positions_topic, *copies}, Deadline.after(_ASK_TIMEOUT)
+    return target.transaction_version(deadline).value, tuple(risks(target, written, deadline))
 
 
 def _attention(settings: Settings, java: StartJvm) -> str:

@@ -99,7 +99,8 @@ class GapGuard:
             kind, (policy, otherwise) = (SourceGap, self._policy()) if self._fail else (Undecided, none)
             raise kind(
                 f"{describe_partitions(answers)} cannot be read on, and {policy} leaves the decision to you: the "
-                f"lines above say what happened; {self._set(place, offset)}, or start once {otherwise}"
+                f"lines above say what happened; {self._set(place, offset, f'--to-offset {offset}')}, or start once "
+                f"{otherwise}"
             )
         return answers
 
@@ -147,7 +148,7 @@ class GapGuard:
             policy, otherwise = self._policy()
             raise SourceGap(
                 f"topic {topic} was deleted and recreated, and {policy} leaves the decision to you: "
-                f"{self._set(TopicPartition(topic, 0), 0)}, or start once {otherwise}"
+                f"{self._set(TopicPartition(topic, 0), 0, '--to-earliest')}, or start once {otherwise}"
             )
 
     def _policy(self) -> tuple[str, str]:
@@ -156,14 +157,14 @@ class GapGuard:
             return "--exactly.once.on.gap stop", "with --exactly.once.on.gap go-on"
         return "--on.gap fail", "without it"
 
-    def _set(self, place: TopicPartition, offset: int) -> str:
-        """Return how a person says where to go on."""
+    def _set(self, place: TopicPartition, offset: int, where: str) -> str:
+        """Return how a person says where to go on; `where` in words of kafka-consumer-groups.sh."""
         if self._exactly_once:
             return (
                 "while no mirror runs, set the position, for example with legacy-mm exactly-once move --to "
                 f"{place.topic}:{place.partition}:{offset} -- COMMAND LINE"
             )
-        return _set_offset(self._group, place, f"--to-offset {offset}")
+        return _set_offset(self._group, place, where)
 
 
 class _Missed(NamedTuple):

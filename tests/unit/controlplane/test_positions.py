@@ -117,6 +117,14 @@ def test_an_end_that_needs_a_person_says_what_to_do(
         assert words in str(raised.value)
 
 
+def test_a_recreated_topic_begins_at_its_first_record() -> None:
+    guard = GapGuard("latest", lambda offsets: None, unexpected, fail=True, group="mirror")
+    with pytest.raises(
+        SourceGap, match=r"--on\.gap fail leaves .*--topic orders:0 .*--to-earliest --execute, or start"
+    ):
+        guard.recreated("orders", "id-1", "id-2")
+
+
 @pytest.mark.parametrize("recreated", [False, True])
 def test_exactly_once_has_a_flag_and_a_command_of_its_own(recreated: bool) -> None:
     guard = GapGuard("latest", lambda offsets: None, unexpected, fail=True, group="mirror", exactly_once=True)

@@ -10,6 +10,7 @@ pytest_plugins = [
     "tests.fixtures.engine_process",
     "tests.fixtures.handlers",
     "tests.fixtures.kerberos",
+    "tests.fixtures.mirrored",
     "tests.fixtures.process",
     "tests.fixtures.support",
     "tests.fixtures.token_service",

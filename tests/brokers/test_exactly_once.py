@@ -14,82 +14,14 @@ from confluent_kafka import Producer
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.standalone import SparkStandalone
 from compat.laboratory.tools import our_driver
-from legacy_mm.audit.cluster_access import committed, create_topic, delete_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics, read_all
 from legacy_mm.audit.load import load
-from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
-from legacy_mm.model import TopicPartition
 from tests.fixtures.driver_files import driver_file
+from tests.fixtures.mirrored import COMMITTED, PATIENCE, Mirrored, content
 from tests.fixtures.tools import Run
 
 pytestmark = pytest.mark.brokers
-PATIENCE = 90.0
-COMMITTED = "read_committed"
-
-
-class Mirrored:
-    """One topic that is mirrored exactly once."""
-
-    def __init__(self, source: Cluster, target: Cluster, topic: str, group: str, start: Callable[..., Any]) -> None:
-        self.source, self.target, self.topic, self.group = source, target, topic, group
-        self._start = start
-
-    def reads(self) -> dict[str, str]:
-        """The consumer file."""
-        return {
-            "bootstrap.servers": self.source.bootstrap,
-            "group.id": self.group,
-            "auto.offset.reset": "earliest",
-            "session.timeout.ms": "10000",
-        }
-
-    def writes(self) -> dict[str, str]:
-        """The producer file."""
-        return {"bootstrap.servers": self.target.bootstrap}
-
-    def start(self, *options: str, **settings: Any) -> ToolProcess:
-        """Start a mirror."""
-        words = ["--whitelist", self.topic, "--exactly.once.interval.ms", "300", "--offset.commit.interval.ms", "300"]
-        exactly = [] if "--exactly.once" in options else ["--exactly.once", "true"]
-        process: ToolProcess = self._start(self.reads(), self.writes(), *words, *exactly, *options, **settings)
-        return process
-
-    def run_until(self, count: int, *options: str) -> None:
-        """Start a mirror, and stop it when the group's offsets are so far."""
-        mirror = self.start(*options)
-        self.wait_committed(count)
-        mirror.signal(signal.SIGTERM)
-        assert mirror.wait(PATIENCE) == 143
-
-    def committed(self) -> int:
-        """Sum of the group's offsets."""
-        return sum(committed(self.source.bootstrap, self.group, [self.topic]).values())
-
-    def wait_committed(self, count: int) -> None:
-        """Until the group's offsets are so far."""
-        wait_until(lambda: self.committed() >= count, PATIENCE, f"{count} committed records")
-
-    def differences(self) -> Any:
-        """What a committed reader sees otherwise at the target than at the source."""
-        written, copied = (
-            read_all(each.bootstrap, self.topic, isolation=COMMITTED) for each in (self.source, self.target)
-        )
-        return same_records(written, copied)
-
-
-@pytest.fixture
-def mirrored(
-    source: Cluster, target: Cluster, topic: Callable[[], str], group: str, our_tool: Callable[..., Any]
-) -> Mirrored:
-    """With no partition in bundle 0, whose positions are beside the flow's record."""
-    name = next(name for name in iter(topic, "") if all(bundle_of(TopicPartition(name, n), BUNDLES) for n in range(4)))
-    made = Mirrored(source, target, name, group, our_tool)
-    for cluster in (source, target):
-        create_topic(cluster.bootstrap, made.topic, 4)
-    return made
 
 
 def test_copy_stop_and_go_on(mirrored: Mirrored) -> None:
@@ -113,30 +45,6 @@ def test_on_a_spark_cluster(mirrored: Mirrored, tmp_path: Path) -> None:
     assert mirrored.differences() == []
 
 
-def test_all_targets_of_a_record_are_one_transaction(mirrored: Mirrored, tmp_path: Path) -> None:
-    """A handler sends each record to two topics; the mirror is killed in between."""
-    script = tmp_path / "twice.py"
-    script.write_text("def handle(record):\n    return [record.to(record.topic), record.to(record.topic + '.too')]\n")
-    too = f"{mirrored.topic}.too"
-    create_topic(mirrored.target.bootstrap, too, 4)
-    load(mirrored.source.bootstrap, mirrored.topic, 60_000, 500)
-    mirror = mirrored.start("--message.handler", str(script))
-    wait_until(lambda: sum(end_offsets(mirrored.target.bootstrap, too).values()) > 5_000, PATIENCE, "records")
-    mirror.kill_tree()
-    mirrored.run_until(60_000, "--message.handler", str(script))
-    assert mirrored.differences() == []
-    first, second = (
-        [_content(each) for each in read_all(mirrored.target.bootstrap, topic, isolation=COMMITTED)]
-        for topic in (mirrored.topic, too)
-    )
-    assert first == second
-    assert len(read_all(mirrored.target.bootstrap, too)) > 60_000, "nothing was given up, so the test shows nothing"
-
-
-def _content(record: ObservedRecord) -> tuple[Any, ...]:
-    return record.partition, record.key, record.value, record.timestamp
-
-
 def test_flows_of_mirror_maker_2_s_file(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
     """Both directions at once, in one process: each flow has bundles of its own at its target."""
     a, b = own_clusters(), own_clusters()
@@ -156,7 +64,7 @@ def test_flows_of_mirror_maker_2_s_file(own_clusters: Callable[..., Cluster], tm
                 if copy not in list_topics(there.bootstrap):
                     return False
                 written, copied = read_all(here.bootstrap, "t"), read_all(there.bootstrap, copy, isolation=COMMITTED)
-                return list(map(_content, written)) == list(map(_content, copied))
+                return list(map(content, written)) == list(map(content, copied))
 
             wait_until(seen, PATIENCE, f"all of {copy}")
         node.signal(signal.SIGTERM)
@@ -304,8 +212,8 @@ def test_the_source_is_replaced(
     assert positions("status")[0] == 0
     other.run_until(600)
     seen = read_all(mirrored.target.bootstrap, mirrored.topic, isolation=COMMITTED)
-    assert sorted(map(_content, seen)) == sorted(
-        _content(each)
+    assert sorted(map(content, seen)) == sorted(
+        content(each)
         for cluster in (mirrored.source, source_39)
         for each in read_all(cluster.bootstrap, mirrored.topic)
     )

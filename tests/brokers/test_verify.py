@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from compat.laboratory.checkout import CHECKOUT
 from legacy_mm.audit.load import load
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+PATIENCE = 60.0
 
 
 def verify(
@@ -105,6 +107,27 @@ def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], st
     assert f"{name}: 1 records missing, source partition " in other.stdout
     doubled = [line for line in other.stdout.splitlines() if "records doubled, target partition" in line]
     assert sum(int(line.split(": ")[1].split()[0]) for line in doubled) == 5
+
+
+def test_exactly_once_copies_no_record_of_an_aborted_transaction(
+    source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path
+) -> None:
+    """Such a mirror copied what was committed, so that alone must be at the target."""
+    name = topic("verify")
+    for cluster in (source, target):
+        load(cluster.bootstrap, name, 100, 50)
+    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0, "transactional.id": name})
+    writer.init_transactions(PATIENCE)
+    writer.begin_transaction()
+    for number in range(7):
+        writer.produce(name, b"aborted", b"%d" % number)
+    assert writer.flush(PATIENCE) == 0
+    writer.abort_transaction(PATIENCE)
+    flags = ("--exactly.once", "true", "--source.cluster.alias", "us", "--target.cluster.alias", "eu")
+    for options, seen, code in ((flags, 100, 0), ((), 107, 2)):
+        found = verify(tmp_path, source, target, name, "--ignore-timestamps", *options)
+        assert found.returncode == code, found.stdout + found.stderr
+        assert f"{name}: {seen} records at the source" in found.stdout
 
 
 @pytest.mark.slow

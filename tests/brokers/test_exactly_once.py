@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.standalone import SparkStandalone
@@ -183,6 +184,18 @@ def test_the_positions_topic_is_lost(mirrored: Mirrored, positions: Command) -> 
     assert positions("status")[0] == 0
     load(mirrored.source.bootstrap, mirrored.topic, 2_000, 100)
     mirrored.run_until(4_000)
+    assert mirrored.differences() == []
+
+
+def test_the_group_s_offsets_have_expired(mirrored: Mirrored) -> None:
+    """The mirror goes on at its positions: `--new.topics.from` does not take this for the group's first start."""
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.run_until(1_000)
+    admin = AdminClient({"bootstrap.servers": mirrored.source.bootstrap, "log_level": 0})
+    admin.delete_consumer_groups([mirrored.group])[mirrored.group].result(PATIENCE)
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.reset = "latest"
+    mirrored.run_until(2_000, "--new.topics.from", "earliest")
     assert mirrored.differences() == []
 
 

@@ -28,6 +28,7 @@ from tests.fixtures.exactly_once import PATIENCE, CopiedOnce, Engines
 pytestmark = pytest.mark.faults
 RECORDS, PARTITIONS = 2_000, 4
 TIME_OUT = 10.0
+IMPATIENT = {"request.timeout.ms": "2000", "delivery.timeout.ms": "3000"}
 PREFERRED = 0
 TRANSACTION_STATE = "__transaction_state"
 IN_THE_SUITE = {"EndTxn sent"}
@@ -117,6 +118,30 @@ def test_all_brokers_are_away_longer_than_a_transaction_lasts(
             broker.resume()
         brokers.wait_ready()
     end(engines, copying)
+
+
+@pytest.mark.slow
+def test_at_least_once_doubles(brokers: Cluster, make_engines: Callable[..., Engines]) -> None:
+    """The proof that this is a fault: what lies before frozen brokers arrives when its engine has given up.
+
+    An idempotent producer survives the other ones in this file without transactions, too: it goes on by itself.
+    """
+    engines = make_engines(once=False)
+    copy = engines.copy
+    first = engines.start("first", **IMPATIENT)
+    first.wait_reached(RECORDS)
+    engines.begin = copy.ended()
+    for broker in brokers.brokers:
+        broker.suspend()
+    copy.load(RECORDS)
+    wait_until(first.over, PATIENCE, "the end of the engine")
+    for broker in brokers.brokers:
+        broker.resume()
+    brokers.wait_ready()
+    second = engines.start("second")
+    second.wait_reached(copy.total)
+    assert second.stop() == {}, second.error
+    assert copy.duplicates() > 0
 
 
 def copy_more(copy: CopiedOnce, copying: Copying, partitions: Collection[int]) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from compat.laboratory.checkout import CHECKOUT
@@ -57,8 +57,8 @@ _NOT_RUN = """\
 
 Faults at the source; more than two mirrors; all brokers killed at once, which tears transactions in Kafka 4.3 itself
 ([081](../../docs/decisions/081-an-engine-that-commits.md)): they are frozen instead; brokers that are away for longer
-than 20 s; lost disks, and clocks that differ; topics that are deleted meanwhile; a long series of the client of
-transaction version 2: the runs of version 2 are of it, and most of 4.3.0 as released are of the client of version 1.
+than 20 s; lost disks, and clocks that differ; topics that are deleted meanwhile. Most runs of 4.3.0 as released are of
+the client of version 1; those of version 2 are of the client of version 2.
 """
 
 
@@ -84,6 +84,8 @@ class ScheduleRun:
     date: str
     code: str = ""
     """The commit that ran; empty where it was not noted."""
+    endings: dict[str, int] = field(default_factory=dict)
+    """Why mirrors ended by themselves, as they said; where it was noted."""
 
     @property
     def kind(self) -> tuple[int, str, str]:
@@ -111,10 +113,9 @@ def rendered(runs: Sequence[ScheduleRun]) -> str:
     kinds = {run.kind: [each for each in runs if each.kind == run.kind] for run in runs}
     heads = ["target", "transaction version", "mirror", "seeds", "seconds", "faults", "records", "ended", "given up"]
     rows = [_row(each) for each in kinds.values()]
-    faults = {kind: sum((Counter(run.faults) for run in each), Counter[str]()) for kind, each in kinds.items()}
-    names = sorted({name for each in faults.values() for name in each})
     titles = [" ".join(_title(each[0])) for each in kinds.values()]
-    by_kind = [[name, *(each[name] for each in faults.values())] for name in names]
+    faults = _summed([[run.faults for run in each] for each in kinds.values()])
+    endings = _summed([[run.endings for run in each] for each in kinds.values()])
     parts = [
         _HEAD,
         *([_MIRROR_MAKER_2] if any(run.tool == MIRROR_MAKER_2 for run in runs) else []),
@@ -122,7 +123,8 @@ def rendered(runs: Sequence[ScheduleRun]) -> str:
         "## Code\n",
         table(["commit", "target", "transaction version", "mirror", "seeds"], _by_code(runs)),
         "## Faults by their kind\n",
-        table(["fault", *titles], by_kind),
+        table(["fault", *titles], faults),
+        *(["## Why mirrors ended\n", "Where it was noted.\n", table(["reason", *titles], endings)] if endings else []),
         _NOT_RUN,
     ]
     wrong = [run for run in runs if run.found]
@@ -141,6 +143,12 @@ def main(words: Sequence[str]) -> None:
 
 def _title(run: ScheduleRun) -> tuple[str, str, str]:
     return run.release, run.transaction_version or "as released", run.tool
+
+
+def _summed(kinds: Sequence[Sequence[Mapping[str, int]]]) -> list[list[object]]:
+    """Return a row for each name, with its number in all runs of each kind."""
+    sums = [sum(map(Counter, runs), Counter[str]()) for runs in kinds]
+    return [[name, *(each[name] for each in sums)] for name in sorted({name for each in sums for name in each})]
 
 
 def _by_code(runs: Sequence[ScheduleRun]) -> list[list[str]]:

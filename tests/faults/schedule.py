@@ -8,6 +8,7 @@ its partition to one of those.
 from __future__ import annotations
 
 import random
+import re
 import signal
 import threading
 from collections import Counter
@@ -43,8 +44,8 @@ class Schedule:
         """Start the mirrors."""
         self.done = Counter[str]()
         """Faults, by their kind."""
-        self.ended = 0
-        """Mirrors that ended by themselves."""
+        self.endings = Counter[str]()
+        """Mirrors that ended by themselves, by the reason that they told."""
         self._dice = random.Random(seed)
         self._mirrors, self._target, self._proxy = mirrors, target, proxy
         self._tools = [mirrors.start(), mirrors.start()]
@@ -114,7 +115,7 @@ class Schedule:
         """Start another mirror in the place of one that has ended, as a supervisor does."""
         for number, tool in enumerate(self._tools):
             if not tool.running():
-                self.ended += 1
+                self.endings[told_reason(tool)] += 1
                 self._tools[number] = self._mirrors.start()
 
     def _replace(self, tool: ToolProcess) -> None:
@@ -170,3 +171,12 @@ class Schedule:
         for broker in brokers:
             broker.resume()
         self._target.wait_ready()
+
+
+def told_reason(tool: ToolProcess) -> str:
+    """Return what a mirror that has ended says about it: the text below its first ERROR line; else its exit code."""
+    lines = iter(tool.output().splitlines())
+    for line in lines:
+        if re.match(r"\[.*\] (ERROR|FATAL) ", line):
+            return re.sub(r"\d+", "N", next(lines, ""))
+    return f"exit code {tool.wait(PATIENCE)}"

@@ -129,7 +129,7 @@ def note(mirrors: Mirrors, schedule: Schedule, seed: int, found: list[str]) -> N
         seed=seed,
         seconds=SECONDS,
         faults=dict(sorted(schedule.done.items())),
-        ended=schedule.ended,
+        ended=schedule.endings.total(),
         records=sum(copy.total for copy in mirrors.copies),
         given_up=sum(copy.aborted() for copy in mirrors.copies),
         lost=sum(verdict.count("lost") for verdict in verdicts),
@@ -137,6 +137,7 @@ def note(mirrors: Mirrors, schedule: Schedule, seed: int, found: list[str]) -> N
         found=found,
         date=datetime.date.today().isoformat(),
         code=commit(),
+        endings=dict(sorted(schedule.endings.items())),
     )
     print(written(run))
     if RESULTS:

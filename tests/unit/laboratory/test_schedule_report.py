@@ -39,6 +39,12 @@ def test_runs_of_a_kind_are_summed() -> None:
     assert "- 4.3.0 as released MirrorMaker 2, seed 1: x" in text
 
 
+def test_why_mirrors_ended_is_told_where_it_was_noted() -> None:
+    assert "Why mirrors ended" not in rendered([RUN])
+    text = rendered([RUN, replace(RUN, seed=2, endings={"gone": 2}), replace(RUN, seed=3, endings={"gone": 1})])
+    assert "| gone | 3 |" in text
+
+
 def test_seeds_are_listed_by_the_code_that_ran() -> None:
     text = rendered([RUN, replace(RUN, seed=2, code="abc"), replace(RUN, seed=3, code="abc")])
     assert (

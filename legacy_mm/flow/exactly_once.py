@@ -153,9 +153,7 @@ def look_at_positions(target: NativeAdmin, topic: str, deadline: Deadline) -> Lo
     layout = target.layout(topic, deadline)
     if not layout.partitions:
         return Look((topic_to_create(topic, BUNDLES, layout.brokers),))
-    found, _ = target.properties([topic], deadline)
-    properties = {each.name: each.value or "" for each in found.get(topic, ())}
-    there = FoundTopic(layout.partitions, layout.replicas, properties)
+    there = FoundTopic(layout.partitions, layout.replicas, target.properties_of(topic, deadline))
     verdict = judge_topic(topic, there, BUNDLES, layout.brokers)
     return Look((), verdict.refusals, verdict.warnings)
 
@@ -173,7 +171,7 @@ def require_topic(target: NativeAdmin, topic: str, deadline: Deadline) -> None:
             raise HostError(f"positions topic {topic} cannot be created: {outcome.error}")
     if missing:
         look = look_at_positions(target, topic, deadline)
-        if look.changes or look.troubles:
+        if look.changes:
             raise HostError(f"positions topic {topic} is created, but not known to all brokers yet: tried again")
     if look.troubles:
         raise ConfigurationError("; ".join(look.troubles))

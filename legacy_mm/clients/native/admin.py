@@ -30,7 +30,7 @@ from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.inspector import asking, every_topic, partition_counts
-from legacy_mm.clients.native.topic_properties import described
+from legacy_mm.clients.native.topic_properties import described, properties_of
 from legacy_mm.clients.native.txn_protocol import version_at
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -143,6 +143,11 @@ class NativeAdmin:
                 else:
                     found[row.resource_name] = [_property(each) for each in row.configs]
         return found, untold
+
+    def properties_of(self, topic: str, deadline: Deadline) -> Mapping[str, str]:
+        """Return one topic's properties; empty without the right to see them. Raise HostError where no broker tells."""
+        with self._asking(f"describing {topic}", deadline) as cluster:
+            return properties_of(cluster, topic)
 
     def broker_properties(self, deadline: Deadline) -> dict[str, str]:
         """Return the properties of one of the brokers; empty where the cluster does not return them."""

@@ -57,7 +57,7 @@ class Target(FakeCluster):
     def call_any(self, request: Any) -> Any:
         self.asked.append(request)
         configs = [] if self.error else [SimpleNamespace(name="cleanup.policy", value=self.policy)]
-        return SimpleNamespace(results=[SimpleNamespace(error_code=self.error, configs=configs)])
+        return SimpleNamespace(results=[SimpleNamespace(error_code=self.error, error_message=None, configs=configs)])
 
 
 def looks(source: Source, target: Target) -> ClaimLooks:

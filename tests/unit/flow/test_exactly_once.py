@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +14,6 @@ from legacy_mm.errors import HostError
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.flow.exactly_once import require_topic
 from legacy_mm.policies.changes import ChangeOutcome
-from legacy_mm.policies.config_filter import TopicProperty
 
 TOPIC = "positions"
 
@@ -34,10 +33,10 @@ class SlowBrokers:
             yield ChangeOutcome(each, already=bool(self.created))
             self.created.append(each.topic)
 
-    def properties(self, topics: Any, deadline: Deadline) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
+    def properties_of(self, topic: str, deadline: Deadline) -> Mapping[str, str]:
         if not self._known():
-            return {}, {TOPIC: "it does not know the topic"}
-        return {TOPIC: [TopicProperty("cleanup.policy", "compact", "DYNAMIC_TOPIC_CONFIG")]}, {}
+            raise HostError(f"it does not know {topic}")
+        return {"cleanup.policy": "compact"}
 
     def _known(self) -> bool:
         if self.created:

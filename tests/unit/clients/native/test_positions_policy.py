@@ -24,6 +24,8 @@ def test_properties_that_nobody_may_see() -> None:
     assert "give the mirror the right DescribeConfigs" in told
 
 
-def test_a_broker_that_does_not_know_the_topic_yet_is_asked_again() -> None:
-    with pytest.raises(ClusterUnreachable, match="of pos: "):
-        policy_doubt(Target(error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), "pos")
+@pytest.mark.parametrize("error", [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_SERVER_ERROR])
+def test_a_broker_that_cannot_tell_now_is_asked_again(error: ErrorCode) -> None:
+    """It has just started, or has lost ZooKeeper."""
+    with pytest.raises(ClusterUnreachable, match=f"of pos: {error.name}"):
+        policy_doubt(Target(error=error), "pos")

@@ -19,7 +19,7 @@ class ClaimLook(NamedTuple):
 
     cluster: str
     """The id of the source; empty: brokers before 0.10.1 have none."""
-    topic_ids: Mapping[str, str]
+    topic_ids: Mapping[str, object]
     """The ids of the topics of the source; empty: brokers before 2.8 have none."""
     doubt: str
     """Why a claim must end, because the positions topic keeps no positions; empty: it keeps them."""
@@ -51,5 +51,5 @@ class ClaimLooks:
 
     def _look(self) -> ClaimLook:
         self._source.refresh()
-        ids = {topic: str(topic_id) for topic, topic_id in self._source.topic_ids().items()}
+        ids = self._source.topic_ids()
         return ClaimLook(self._source.cluster_id(), ids, policy_doubt(self._target, self._topic))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
 from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, id_refused
 from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.fetcher import NOWHERE, Fetcher
+from legacy_mm.clients.native.position_validator import TopicIds
 from legacy_mm.clients.native.transaction_client import TransactionClient
 from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.config.settings import ExactlyOnceSettings
@@ -102,7 +103,7 @@ class CopiedBundle:
         self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
         self._lows: dict[TopicPartition, int] = {}
         self._cluster = ""
-        self._ids: Mapping[str, str] = {}
+        self._ids: TopicIds = {}
         self.committed_count = self.claims = 0
         self.claim_seconds = 0.0
         self._ask_at: float | None = None
@@ -218,7 +219,8 @@ class CopiedBundle:
         found = read_bundle(self._bundle.positions, BUNDLES, rows).positions
         look = self._all.looks.since(self._asked_at)
         self._cluster, self._ids = look.cluster, look.topic_ids
-        side = SourceSide(look.cluster, look.topic_ids, self._group)
+        ids = {topic: str(topic_id) for topic, topic_id in look.topic_ids.items()}
+        side = SourceSide(look.cluster, ids, self._group)
         evidence = weigh(self._partitions, found, side, self._all.flow.positions_topic)
         if look.doubt:  # after the evidence: that positions are lost already says more
             raise Undecided(look.doubt)
@@ -236,7 +238,7 @@ class CopiedBundle:
         self.claim_seconds += monotonic() - self._asked_at
         self._note(offsets)
         self._parked, self._waits_since = False, None
-        self._all.fetcher.resume(offsets)
+        self._all.fetcher.resume(offsets, self._ids)
         lows, self._lows = self._lows, {}
         self._all.report(Started(offsets, lows))
 
@@ -313,7 +315,7 @@ class CopiedBundle:
     def _position_records(self, positions: Positions) -> Iterator[PositionsRecord]:
         now = epoch_ms()
         for partition, offset in positions:
-            epoch, topic_id = self._all.fetcher.epoch_read(partition), self._ids.get(partition.topic, "")
+            epoch, topic_id = self._all.fetcher.epoch_read(partition), str(self._ids.get(partition.topic, ""))
             position = SourcePosition(offset, epoch, topic_id, self._cluster, now, self._adopted.get(partition))
             yield encode_position(partition, position)
 

@@ -6,6 +6,7 @@ from typing_extensions import override
 
 from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, Work
 from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.clients.native.position_validator import TopicIds
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.model import Offsets, TopicPartition
@@ -42,7 +43,7 @@ class FakeFetcher(Fetcher):
         return None
 
     @override
-    def resume(self, offsets: Offsets) -> None:
+    def resume(self, offsets: Offsets, ids: TopicIds | None = None) -> None:
         """Nothing is read."""
 
     @override

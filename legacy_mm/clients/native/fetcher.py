@@ -121,8 +121,7 @@ class Fetcher:
         if not self._started:
             return None
         started, ids = self._started.popleft()
-        self._logs.belong(started.offsets, ids)
-        self.resume(started.offsets)
+        self.resume(started.offsets, ids)
         return started
 
     def _find_starts(self, leaderless: Offsets) -> None:
@@ -157,12 +156,16 @@ class Fetcher:
         }
         return Started(lows | highs, lows), ids
 
-    def resume(self, offsets: Offsets) -> None:
-        """Begin here, or go on here with partitions that reported a gap; what was read of them before is dropped."""
+    def resume(self, offsets: Offsets, ids: TopicIds | None = None) -> None:
+        """Begin here, or go on here with partitions that reported a gap; what was read of them before is dropped.
+
+        `ids`: of the topics that the offsets belong to. A topic with another id is a recreated one, from now on.
+        """
         for partition, offset in offsets.items():
             self.traffic.passed(partition, offset)
         with self._changed:
             self._arrivals.forget(offsets.keys())
+            self._logs.belong(offsets, ids or {})
             self._gaps = [gap for gap in self._gaps if gap.topic_partition not in offsets]
             self._reported -= offsets.keys()
             self._positions |= offsets

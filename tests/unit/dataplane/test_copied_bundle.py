@@ -10,6 +10,7 @@ import pytest
 
 from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.dataplane.acks import Piece
+from legacy_mm.dataplane.claim_look import ClaimLook
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.model import TopicPartition
@@ -28,14 +29,22 @@ def pieces() -> Mock:
 
 
 @pytest.fixture
-def bundle(owner: Mock, pieces: Mock) -> CopiedBundle:
+def services(owner: Mock, pieces: Mock) -> SimpleNamespace:
     settings = ExactlyOnceSettings("g", "source", "target")
-    services = SimpleNamespace(
+    return SimpleNamespace(
         settings=settings,
         flow=FlowBundles("g", "source", "target"),
         client=SimpleNamespace(own=lambda *words: owner),
         pieces=pieces,
+        looks=SimpleNamespace(since=lambda moment: ClaimLook("source", {"t": 7}, "")),
+        config=SimpleNamespace(offsets={SOURCE: 5}),
+        fetcher=Mock(),
+        report=Mock(),
     )
+
+
+@pytest.fixture
+def bundle(services: SimpleNamespace) -> CopiedBundle:
     made = CopiedBundle(cast(Any, services), 3, [SOURCE])
     made.begin()
     return made
@@ -75,3 +84,10 @@ def test_a_stop_commits_no_half_of_a_piece(bundle: CopiedBundle, owner: Mock, bu
     called = [name for name, *_ in owner.method_calls]
     assert called == (["give_up", "stop"] if busy else ["stop"])
     assert owner.busy is False
+
+
+def test_reading_begins_in_the_topics_that_the_claim_has_seen(bundle: CopiedBundle, services: Any) -> None:
+    """Positions name their ids, so a topic that is recreated before the first fetch is another one."""
+    bundle.weigh([])
+    bundle.fetch_from(((SOURCE, 5),))
+    services.fetcher.resume.assert_called_once_with({SOURCE: 5}, {"t": 7})

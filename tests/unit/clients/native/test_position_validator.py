@@ -144,3 +144,13 @@ def test_a_late_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: O
     assert B not in partitions(fetcher.without_gaps(asked(fetcher)))
     assert [gap.recreated for gap in fetcher.take_gaps() if gap.topic_partition == B] == [True]
     fetcher.close()
+
+
+def test_who_resumes_may_say_which_topic_the_offsets_belong_to(cluster: OneBroker) -> None:
+    """The topic is another one before the first question for records: what is below the offset was never read."""
+    fetcher = Unattended(cluster, OPTIONS, 1 << 20, Traffic("consumer", print))
+    fetcher.resume({A: 20}, cluster.topic_ids())
+    fetcher.resume({B: 20})
+    cluster.topic_id = "second"
+    assert partitions(fetcher.without_gaps(asked(fetcher))) == [B]
+    assert [(gap.topic_partition, gap.recreated) for gap in fetcher.take_gaps()] == [(A, True)]

@@ -34,6 +34,7 @@ SESSION = 10.0
 """The session's time-out, and the transaction's."""
 LONGEST_FREEZE = 25.0
 QUIET_SECONDS = 240.0
+LAST_LINES = 10
 TRANSACTION_STATE = "__transaction_state"
 
 
@@ -95,9 +96,11 @@ class Schedule:
         try:
             wait_until(copied, QUIET_SECONDS, f"the commit of {wanted}")
         except TimeoutError as error:
+            said = [line for tool in self._tools for line in tool.output().splitlines()[-LAST_LINES:]]
             for tool in self._tools:
                 tool.signal(signal.SIGQUIT)  # its output has the stacks of its threads then
-            raise AssertionError(f"these stand still: {self._mirrors.missing(wanted)}") from error
+            still = f"these stand still: {self._mirrors.missing(wanted)}; their mirrors said last:"
+            raise AssertionError("\n".join([still, *said])) from error
         for tool in self._tools:
             self._mirrors.stop(tool)
 

@@ -72,6 +72,12 @@ LOG_LINES = (
         "there, look for partitions without a leader.",
     ),
     LogLine(
+        "has answered COORDINATOR_LOAD_IN_PROGRESS",
+        "Exactly once: a broker of the target leads a part of `__transaction_state` and has not read it. Brokers with "
+        "ZooKeeper that lose it meanwhile never try again. The bundles of that part wait, others go on.",
+        "Look into that broker's log for `load-txns-for-partition`, and restart the broker. Nothing is lost.",
+    ),
+    LogLine(
         "is read beyond offset {offset}, though its log ends at",
         "A transaction at the source has been open for longer than brokers allow by default. Committed readers get "
         "nothing behind its begin; the mirror is one.",

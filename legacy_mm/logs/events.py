@@ -285,6 +285,13 @@ TRANSACTION_HANGS = Event(
     "partition {partition} of __transaction_state; a partition without a leader that took part in it holds it up; "
     "other bundles go on; its state: {state}",
 )
+COORDINATOR_LOADS = Event(
+    "coordinator-loads",
+    logging.WARNING,
+    "Exactly once: the coordinator of {transactional_id}, broker {broker}, has answered COORDINATOR_LOAD_IN_PROGRESS "
+    "for {seconds} s: if its log says that loading partition {partition} of __transaction_state has failed, restart "
+    "this broker; other bundles go on",
+)
 BUNDLE_STANDS_STILL = Event(
     "bundle-stands-still",
     logging.WARNING,

@@ -91,7 +91,10 @@ class BundleRuns:
 
     def _why(self, bundle: Bundle) -> str:
         name = bundle.transactional_id
-        if self._client.coordinators.hangs(name):
+        hangs = self._client.coordinators.hangs(name)
+        if hangs == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+            return f": its coordinator answers only {error_text.text(hangs)}; if that stays, restart its broker"
+        if hangs:
             return (
                 ": an earlier transaction of it does not end (CONCURRENT_TRANSACTIONS); kafka-transactions.sh describe "
                 f"--transactional-id {name} shows what it waits for, often a partition without a leader"

@@ -48,7 +48,9 @@ from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
 _FIND_PAUSE = 0.1
 _SLOW_TIMEOUT = 60.0
-"""Seconds after which an id whose requests are all answered with CONCURRENT_TRANSACTIONS is told of."""
+"""Seconds after which an id whose requests are all answered with one of `_HANGS` is told of."""
+_HANGS = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+"""A transaction does not end; its coordinator does not get to know it."""
 _IDLE_TIMEOUT = 10.0
 """Seconds without work after which a coordinator's thread ends; the next request starts another."""
 
@@ -73,8 +75,9 @@ class _Patience:
 
 @dataclass(slots=True)
 class _Hanging:
-    """A transactional id whose transaction does not end, whichever request meets it."""
+    """A transactional id whose requests have no other answer, whichever they are."""
 
+    error: int
     since: float = field(default_factory=monotonic)
     told: bool = False
 
@@ -115,10 +118,13 @@ class TxnCoordinators:
             pause = self._pause(request, first)
             self._put(_Order(monotonic() + pause, next(self._numbers), request, first is First.FIND_COORDINATOR))
 
-    def hangs(self, transactional_id: str) -> bool:
-        """Return True while a transaction of the id, perhaps an earlier one, does not end."""
+    def hangs(self, transactional_id: str) -> int:
+        """Return the error that is the only answer to requests of this id: its transaction, perhaps an earlier one,
+        does not end, or its coordinator loads; 0: it does not hang.
+        """
         with self._changed:
-            return transactional_id in self._hanging
+            found = self._hanging.get(transactional_id)
+            return ErrorCode.NONE if found is None else found.error
 
     def close(self) -> None:
         """Ask nothing more, and wake all threads."""
@@ -133,7 +139,7 @@ class TxnCoordinators:
 
     def came_back(self, request: CoordinatorRequest, outcome: Answered | Unanswered) -> None:
         """Tell the session what became of a request that was sent."""
-        if isinstance(outcome, Answered) and outcome.error not in COORDINATOR_MOVED:
+        if isinstance(outcome, Answered):
             self._note_hanging(request.transactional_id, outcome.error)
         self._tell(outcome)
 
@@ -245,10 +251,13 @@ class TxnCoordinators:
 
     def _note_hanging(self, transactional_id: str, error: int) -> None:
         with self._changed:
-            if error != ErrorCode.CONCURRENT_TRANSACTIONS:
+            known = self._hanging.get(transactional_id)
+            if error in COORDINATOR_MOVED and known is not None and known.error not in COORDINATOR_MOVED:
+                return  # the transaction does not end while its coordinator moves
+            if error not in _HANGS:
                 self._hanging.pop(transactional_id, None)
-            elif transactional_id not in self._hanging:
-                self._hanging[transactional_id] = _Hanging()
+            elif known is None or known.error != error:
+                self._hanging[transactional_id] = _Hanging(error)
 
 
 class _Conversation:
@@ -350,7 +359,17 @@ class _Conversation:
                 owner.not_sent(request, error)
 
     def _tell_of(self, transactional_id: str, connection: Connection) -> None:
-        """Say that a transaction does not end, and what its coordinator knows of it."""
+        """Say that a transaction does not end, and what its coordinator knows of it, unless that still loads."""
+        place = state_partition(transactional_id)
+        if self._owner.hangs(transactional_id) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+            events.emit(
+                events.COORDINATOR_LOADS,
+                transactional_id=transactional_id,
+                seconds=f"{_SLOW_TIMEOUT:g}",
+                broker=self.node,
+                partition=place,
+            )
+            return
         try:
             state = described(connection.call(describe(transactional_id)))
         except (ConnectionLost, UnsupportedVersion):  # brokers tell it since 3.0
@@ -360,7 +379,7 @@ class _Conversation:
             transactional_id=transactional_id,
             seconds=f"{_SLOW_TIMEOUT:g}",
             broker=self.node,
-            partition=state_partition(transactional_id),
+            partition=place,
             state=state,
         )
 

@@ -202,6 +202,46 @@ def test_brokers_that_cannot_describe_it(
     assert told(caplog)[0].endswith("its state: not told")
 
 
+class Loads(Broker):
+    """One whose coordinator has not read its part of the transactions."""
+
+    loads = True
+
+    @override
+    def _answer(self, request: Any) -> Any:
+        answer = super()._answer(request)
+        if self.loads and request.API_KEY == InitProducerIdRequest.API_KEY:
+            answer.error_code = E.COORDINATOR_LOAD_IN_PROGRESS
+        return answer
+
+
+def test_a_coordinator_that_does_not_load_is_told_of(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brokers with ZooKeeper may stay so until they are restarted."""
+    monkeypatch.setattr(txn_coordinators, "_SLOW_TIMEOUT", 0.01)
+    broker = Loads()
+    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    claim = InitProducerId(OTHER, None)
+
+    def tell(outcome: Answered | Unanswered) -> None:
+        if isinstance(outcome, Answered) and outcome.error == E.COORDINATOR_LOAD_IN_PROGRESS:
+            coordinators.ask(claim, First.FIND_COORDINATOR)
+        else:
+            answers.put(outcome)
+
+    coordinators = TxnCoordinators(broker, 60.0, tell, lambda text: None, answers.put)
+    coordinators.ask(claim)
+    wait_until(lambda: "COORDINATOR_LOAD_IN_PROGRESS" in caplog.text, SECONDS, "a line")
+    assert coordinators.hangs(OTHER) == E.COORDINATOR_LOAD_IN_PROGRESS
+    broker.loads = False
+    assert answers.get(timeout=SECONDS).error == E.NONE
+    assert not coordinators.hangs(OTHER)
+    end(coordinators)
+    assert f"the coordinator of {OTHER}, broker 1, has answered" in caplog.text
+    assert told(caplog) == []
+
+
 class LongLine(Broker):
     """Answers when it is let, after all that was sent; breaks once, in the midst of it."""
 

@@ -39,9 +39,9 @@ def without_keys(records: list[ObservedRecord]) -> Contents:
     return (content(replace(record, key=None)) for record in records)
 
 
-def ending(text: bytes, *, wanted: bool = True) -> Callable[[list[ObservedRecord]], Contents]:
+def ending(*texts: bytes, wanted: bool = True) -> Callable[[list[ObservedRecord]], Contents]:
     """Those whose keys end so, or all others."""
-    return lambda records: (content(each) for each in records if (each.key or b"").endswith(text) is wanted)
+    return lambda records: (content(each) for each in records if (each.key or b"").endswith(texts) is wanted)
 
 
 def python_handler(_: pytest.FixtureRequest, __: Path) -> Iterator[str]:
@@ -76,7 +76,7 @@ def quarantine_topic(_: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
 WAYS: dict[Callable[[pytest.FixtureRequest, Path], Iterator[str]], Expected] = {
     python_handler: {"{}": every, "{}.archive": without_keys},
     java_handler: {"{}": every, "{}.archive": without_keys},
-    steps: {"{}.copy": lambda records: (content(each) for each in records if (each.key or b"")[-1:] in b"05")},
+    steps: {"{}.copy": ending(b"0", b"5")},
     renaming: {"west.{}": every},
     quarantine_topic: {"{}": ending(b"77", wanted=False), "{}.aside": ending(b"77")},
 }

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
 
 from compat.laboratory.checkout import CHECKOUT
+from legacy_mm.audit.ledger import Ledger
+from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.load import load
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
-PATIENCE = 60.0
 
 
 def verify(
@@ -116,13 +116,8 @@ def test_exactly_once_copies_no_record_of_an_aborted_transaction(
     name = topic("verify")
     for cluster in (source, target):
         load(cluster.bootstrap, name, 100, 50)
-    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0, "transactional.id": name})
-    writer.init_transactions(PATIENCE)
-    writer.begin_transaction()
-    for number in range(7):
-        writer.produce(name, b"aborted", b"%d" % number)
-    assert writer.flush(PATIENCE) == 0
-    writer.abort_transaction(PATIENCE)
+    aborted = Workload(7, transaction="abort")
+    assert produce(Ledger(name), {"bootstrap.servers": source.bootstrap}, aborted) == 0
     flags = ("--exactly.once", "true", "--source.cluster.alias", "us", "--target.cluster.alias", "eu")
     for options, seen, code in ((flags, 100, 0), ((), 107, 2)):
         found = verify(tmp_path, source, target, name, "--ignore-timestamps", *options)

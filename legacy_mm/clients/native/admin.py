@@ -146,7 +146,7 @@ class NativeAdmin:
 
     def properties_of(self, topic: str, deadline: Deadline) -> Mapping[str, str]:
         """Return one topic's properties; empty without the right to see them. Raise HostError where no broker tells."""
-        with self._asking(f"describing {topic}", deadline) as cluster:
+        with self._asking("describing a topic", deadline) as cluster:
             return properties_of(cluster, topic)
 
     def broker_properties(self, deadline: Deadline) -> dict[str, str]:

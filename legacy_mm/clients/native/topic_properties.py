@@ -34,5 +34,5 @@ def properties_of(cluster: Cluster, topic: str, names: list[str] | None = None) 
         return {}
     if row.error_code:
         why = row.error_message or error_text.text(row.error_code)
-        raise ClusterUnreachable(f"it does not tell the properties of {topic}: {why}")
+        raise ClusterUnreachable(f"a broker does not tell the properties of {topic}: {why}")
     return {each.name: each.value or "" for each in row.configs}

@@ -143,14 +143,14 @@ class TxnCoordinators:
             self._note_hanging(request.transactional_id, outcome.error)
         self._tell(outcome)
 
-    def hangs_untold(self, transactional_id: str) -> bool:
-        """Return True, once, if a transaction has not ended for so long that it must be told."""
+    def hangs_untold(self, transactional_id: str) -> int:
+        """Return, once, the error with which an id hangs for so long that it must be told; else 0."""
         with self._changed:
             found = self._hanging.get(transactional_id)
             if found is None or found.told or monotonic() - found.since < _SLOW_TIMEOUT:
-                return False
+                return ErrorCode.NONE
             found.told = True
-            return True
+            return found.error
 
     def not_sent(self, request: CoordinatorRequest, error: LegacyMMError) -> None:
         """Find the coordinator, and try again: its broker is not reached."""
@@ -252,7 +252,7 @@ class TxnCoordinators:
     def _note_hanging(self, transactional_id: str, error: int) -> None:
         with self._changed:
             known = self._hanging.get(transactional_id)
-            if error in COORDINATOR_MOVED and known is not None and known.error not in COORDINATOR_MOVED:
+            if error in COORDINATOR_MOVED and known and known.error == ErrorCode.CONCURRENT_TRANSACTIONS:
                 return  # the transaction does not end while its coordinator moves
             if error not in _HANGS:
                 self._hanging.pop(transactional_id, None)
@@ -310,8 +310,8 @@ class _Conversation:
             return True
         self._ask_each(requests, connection, version)
         for name in {each.transactional_id for each in requests}:
-            if self._owner.hangs_untold(name):
-                self._tell_of(name, connection)
+            if answer := self._owner.hangs_untold(name):
+                self._tell_of(name, answer, connection)
         return True
 
     def _next(self) -> list[CoordinatorRequest]:
@@ -358,30 +358,22 @@ class _Conversation:
             for request in waiting:
                 owner.not_sent(request, error)
 
-    def _tell_of(self, transactional_id: str, connection: Connection) -> None:
+    def _tell_of(self, transactional_id: str, error: int, connection: Connection) -> None:
         """Say that a transaction does not end, and what its coordinator knows of it, unless that still loads."""
-        place = state_partition(transactional_id)
-        if self._owner.hangs(transactional_id) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
-            events.emit(
-                events.COORDINATOR_LOADS,
-                transactional_id=transactional_id,
-                seconds=f"{_SLOW_TIMEOUT:g}",
-                broker=self.node,
-                partition=place,
-            )
+        where: dict[str, Any] = {
+            "transactional_id": transactional_id,
+            "seconds": f"{_SLOW_TIMEOUT:g}",
+            "broker": self.node,
+            "partition": state_partition(transactional_id),
+        }
+        if error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+            events.emit(events.COORDINATOR_LOADS, **where)
             return
         try:
             state = described(connection.call(describe(transactional_id)))
         except (ConnectionLost, UnsupportedVersion):  # brokers tell it since 3.0
             state = "not told"
-        events.emit(
-            events.TRANSACTION_HANGS,
-            transactional_id=transactional_id,
-            seconds=f"{_SLOW_TIMEOUT:g}",
-            broker=self.node,
-            partition=place,
-            state=state,
-        )
+        events.emit(events.TRANSACTION_HANGS, **where, state=state)
 
     def _usable(self) -> Connection:
         connection = self._connection

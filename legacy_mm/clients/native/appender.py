@@ -60,7 +60,7 @@ class BatchAppender:
         self._ids = ProducerIds(cluster) if options.idempotent else None
         self._queues: dict[TopicPartition, PartitionQueue] = {}
         self._followed: set[PartitionQueue] = set()
-        self._senders: dict[int, BrokerSender] = {}
+        self._senders: dict[tuple[int, int], BrokerSender] = {}
         self._waiting: dict[PartitionQueue, float] = {}
         self._inquiry: LogInquiry | None = None
         self._bytes = 0
@@ -393,9 +393,10 @@ class BatchAppender:
             self.cluster.stale()
             self.pause(queue)
             return None
-        sender = self._senders.get(leader.node)
+        place = leader.node, queue.connection
+        sender = self._senders.get(place)
         if sender is None:
-            sender = self._senders[leader.node] = BrokerSender(self, leader.node)
+            sender = self._senders[place] = BrokerSender(self, leader.node)
         sender.line_up(queue)
         return sender
 

@@ -76,6 +76,8 @@ Outgoing = tuple[str, bytes | None, bytes | None, tuple[tuple[str, bytes | None]
 EARLIEST = -2
 LATEST = -1
 """Logical start offsets, with the numbers Kafka's ListOffsets uses."""
+UNDEFINED = -3
+"""No start offset: the group has none, and `auto.offset.reset=none` leaves it to a person, unless the target knows."""
 
 
 def describe_partitions(partitions: Iterable[TopicPartition]) -> str:

@@ -86,7 +86,10 @@ class TaskConfig(Frame):
     """Driver -> task, once: everything needed to copy. Holds credentials; exists only in memory and on this channel."""
 
     offsets: Offsets
-    """Start offsets. The task resolves EARLIEST and LATEST, and answers the actual offsets."""
+    """Start offsets. The task resolves EARLIEST and LATEST, and answers the actual offsets.
+
+    UNDEFINED, only with exactly once: the position at the target is the start, or there is none.
+    """
     names: Mapping[str, str]
     """Source topic -> target topic; the records of a topic that is missing here are dropped on purpose."""
     source: ConsumerSettings = field(repr=False)

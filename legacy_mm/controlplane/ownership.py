@@ -70,7 +70,10 @@ class BundleOffsets:
         self._generation = -1
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return a start offset, or EARLIEST or LATEST, for each partition. Raises TimeoutError, StreamFailure."""
+        """Return a start offset, or EARLIEST, LATEST or UNDEFINED, for each partition.
+
+        Raise TimeoutError, StreamFailure.
+        """
         bundle_member = cast(BundleMember, member)
         self._generation = bundle_member.generation
         found = bundle_member.committed_with_metadata(partitions, self._timeout) if partitions else {}

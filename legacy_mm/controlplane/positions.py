@@ -11,23 +11,28 @@ from legacy_mm.config.settings import OffsetReset
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.errors import SourceGap, Undecided
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, TopicPartition, describe_partitions
+from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, TopicPartition, describe_partitions
 
 
 class PositionStore(Protocol):
     """Proposes start offsets for newly assigned partitions."""
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return a start offset, or EARLIEST or LATEST, for each partition. Raises TimeoutError, StreamFailure."""
+        """Return a start offset, or EARLIEST, LATEST or UNDEFINED, for each partition.
+
+        Raise TimeoutError, StreamFailure.
+        """
 
 
 class SourceGroupPositions:
     """The group's committed offsets at the source, otherwise `auto.offset.reset`, as in the legacy tool."""
 
-    def __init__(self, group: str, offset_reset: OffsetReset, timeout: float) -> None:
+    def __init__(self, group: str, offset_reset: OffsetReset, timeout: float, *, exactly_once: bool = False) -> None:
+        """Take the group. `exactly_once`: the target's position counts, which only a claim knows."""
         self._group = group
         self._offset_reset = offset_reset
         self._timeout = timeout
+        self._exactly_once = exactly_once
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return start offsets; see `PositionStore`."""
@@ -36,6 +41,8 @@ class SourceGroupPositions:
         committed = member.committed(partitions, self._timeout)
         missing = [partition for partition in partitions if partition not in committed]
         if missing and self._offset_reset == "none":
+            if self._exactly_once:
+                return committed | dict.fromkeys(missing, UNDEFINED)
             raise Undecided(
                 f"Undefined offset with no reset policy for partitions: {describe_partitions(missing)}; "
                 f"{_set_offset(self._group, min(missing), '--to-earliest')}, or set auto.offset.reset"

@@ -43,7 +43,7 @@ from legacy_mm.exactly_once.position_records import (
 from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, Offsets, TopicPartition, describe_partitions
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 
@@ -303,8 +303,17 @@ class CopiedBundle:
         return self._cluster or self._all.fetcher.cluster.cluster_id()
 
     def _first_offsets(self, unset: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return where partitions begin of which nobody knows: as `auto.offset.reset` says."""
+        """Return where partitions begin of which nobody knows, as `auto.offset.reset` says.
+
+        Raise Undecided for `none`.
+        """
         wanted = {partition: self._all.config.offsets[partition] for partition in unset}
+        if undefined := [partition for partition, offset in wanted.items() if offset == UNDEFINED]:
+            raise Undecided(
+                f"Undefined offset with no reset policy for partitions: {describe_partitions(undefined)}; the target "
+                "has no position of them, and the group no offset: legacy-mm exactly-once move sets the position, or "
+                "set auto.offset.reset"
+            )
         logical = {partition: offset for partition, offset in wanted.items() if offset in (EARLIEST, LATEST)}
         if logical:
             started = self._all.fetcher.find(logical)

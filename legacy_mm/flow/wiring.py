@@ -301,6 +301,7 @@ def _stream(
         source.group_id,
         "earliest" if source.new_from_earliest else source.offset_reset,
         min(source.api_timeout, settings.shutdown_timeout / 2),
+        exactly_once=settings.features[EXACTLY_ONCE] is not None,
     )
     exact = exactly_once.stream_of(settings, positions)
 

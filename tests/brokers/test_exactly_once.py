@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -187,15 +187,33 @@ def test_the_positions_topic_is_lost(mirrored: Mirrored, positions: Command) -> 
     assert mirrored.differences() == []
 
 
-def test_the_group_s_offsets_have_expired(mirrored: Mirrored) -> None:
+@pytest.mark.parametrize(
+    ("reset", "options"), [("latest", ("--new.topics.from", "earliest")), ("none", ())], ids=["latest", "none"]
+)
+def test_the_group_s_offsets_have_expired(mirrored: Mirrored, reset: str, options: Sequence[str]) -> None:
     """The mirror goes on at its positions: `--new.topics.from` does not take this for the group's first start."""
     load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
     mirrored.run_until(1_000)
     admin = AdminClient({"bootstrap.servers": mirrored.source.bootstrap, "log_level": 0})
     admin.delete_consumer_groups([mirrored.group])[mirrored.group].result(PATIENCE)
     load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
-    mirrored.reset = "latest"
-    mirrored.run_until(2_000, "--new.topics.from", "earliest")
+    mirrored.reset = reset
+    mirrored.run_until(2_000, *options)
+    assert mirrored.differences() == []
+
+
+def test_without_a_reset_a_person_says_where_to_begin(
+    mirrored: Mirrored, command_of: Callable[[Mirrored], Command]
+) -> None:
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.reset = "none"
+    refused = mirrored.start()
+    assert refused.wait(PATIENCE) == 255
+    assert f"no reset policy for partitions: [{mirrored.topic}-" in refused.output()
+    assert "legacy-mm exactly-once move sets the position" in refused.output()
+    places = [word for number in range(4) for word in ("--to", f"{mirrored.topic}:{number}:0")]
+    assert command_of(mirrored)("move", *places)[0] == 0
+    mirrored.run_until(1_000)
     assert mirrored.differences() == []
 
 

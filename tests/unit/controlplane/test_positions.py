@@ -11,7 +11,7 @@ from legacy_mm.config.settings import OffsetReset
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.errors import SourceGap, StreamFailure, Undecided
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import UNDEFINED, TopicPartition
 
 P = TopicPartition("orders", 3)
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
@@ -148,6 +148,12 @@ def test_none_without_a_committed_offset_says_what_to_do() -> None:
     ) as raised:
         SourceGroupPositions("mirror", "none", 1.0).propose(member, [P])
     assert raised.value.commits
+
+
+def test_with_exactly_once_none_leaves_the_start_to_the_target_s_position() -> None:
+    member = Mock(committed=lambda partitions, timeout: {})
+    positions = SourceGroupPositions("mirror", "none", 1.0, exactly_once=True)
+    assert positions.propose(member, [P]) == {P: UNDEFINED}
 
 
 @pytest.mark.parametrize(

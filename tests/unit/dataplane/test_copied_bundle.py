@@ -12,8 +12,9 @@ from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.claim_look import ClaimLook
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
+from legacy_mm.errors import Undecided
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import UNDEFINED, TopicPartition
 
 SOURCE = TopicPartition("t", 0)
 
@@ -91,3 +92,11 @@ def test_reading_begins_in_the_topics_that_the_claim_has_seen(bundle: CopiedBund
     bundle.weigh([])
     bundle.fetch_from(((SOURCE, 5),))
     services.fetcher.resume.assert_called_once_with({SOURCE: 5}, {"t": 7})
+
+
+def test_without_position_and_offset_none_leaves_the_start_to_a_person(
+    bundle: CopiedBundle, services: SimpleNamespace
+) -> None:
+    services.config.offsets[SOURCE] = UNDEFINED
+    with pytest.raises(Undecided, match=r"no reset policy for partitions: \[t-0\].* exactly-once move sets"):
+        bundle.weigh([])

@@ -17,7 +17,7 @@ from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import both_ends, warning
-from legacy_mm.flow.exactly_once import risks
+from legacy_mm.flow.exactly_once import positions, risks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
@@ -139,9 +139,26 @@ def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[Topi
         views = inspector.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
     first = all(view.committed is None for view in views.values())
     starts = [_start(each, views[each], source, first=first) for each in partitions]
+    starts = _at_positions(settings, starts, java)
     if whose:
         starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
     return copies, starts
+
+
+def _at_positions(settings: Settings, starts: list[PartitionStart], java: StartJvm) -> list[PartitionStart]:
+    """Return where exactly once begins: at its position at the target, where there is one."""
+    if settings.features[EXACTLY_ONCE] is None:
+        return starts
+    try:
+        found = positions(key_stores.with_stores(settings, java), Deadline.after(_ASK_TIMEOUT))
+    except HostError:  # told where the target is asked for the rest
+        return starts
+    return [
+        replace(start, start=place.next, because="the position at the target")
+        if (place := found.get(TopicPartition(start.topic, start.partition))) and not place.retired
+        else start
+        for start in starts
+    ]
 
 
 def _called(settings: Settings, names: Names, topics: Sequence[str], java: StartJvm) -> Mapping[str, str]:

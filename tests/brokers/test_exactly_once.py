@@ -75,14 +75,17 @@ def test_flows_of_mirror_maker_2_s_file(own_clusters: Callable[..., Cluster], tm
 
 
 Command = Callable[..., tuple[int, Any, str]]
-"""`legacy-mm exactly-once` with these words: exit code, what it printed as JSON, and its errors."""
+"""A command with these words: exit code, what it printed as JSON, and its errors."""
+
+CommandOf = Callable[..., Command]
+"""The command `exactly-once` of legacy-mm, or the one that is named, for a flow."""
 
 
 @pytest.fixture
-def command_of(tmp_path: Path, run: Run) -> Callable[[Mirrored], Command]:
-    """Return the command for a flow."""
+def command_of(tmp_path: Path, run: Run) -> CommandOf:
+    """Return a command, `exactly-once` unless another is named, for a flow."""
 
-    def command(mirrored: Mirrored) -> Command:
+    def made(mirrored: Mirrored, command: str = "exactly-once") -> Command:
         line = ["--whitelist", mirrored.topic, "--exactly.once", "true"]
         for name, file in (("consumer", mirrored.reads()), ("producer", mirrored.writes())):
             path = tmp_path / f"{name}.properties"
@@ -90,16 +93,16 @@ def command_of(tmp_path: Path, run: Run) -> Callable[[Mirrored], Command]:
             line += [f"--{name}.config", str(path)]
 
         def called(*words: str) -> tuple[int, Any, str]:
-            code, out, errors = run("exactly-once", *words, "--json", "--", *line)
+            code, out, errors = run(command, *words, "--json", "--", *line)
             return code, json.loads(out) if out else None, errors
 
         return called
 
-    return command
+    return made
 
 
 @pytest.fixture
-def positions(mirrored: Mirrored, command_of: Callable[[Mirrored], Command]) -> Command:
+def positions(mirrored: Mirrored, command_of: CommandOf) -> Command:
     return command_of(mirrored)
 
 
@@ -190,7 +193,9 @@ def test_the_positions_topic_is_lost(mirrored: Mirrored, positions: Command) -> 
 @pytest.mark.parametrize(
     ("reset", "options"), [("latest", ("--new.topics.from", "earliest")), ("none", ())], ids=["latest", "none"]
 )
-def test_the_group_s_offsets_have_expired(mirrored: Mirrored, reset: str, options: Sequence[str]) -> None:
+def test_the_group_s_offsets_have_expired(
+    mirrored: Mirrored, reset: str, options: Sequence[str], command_of: CommandOf
+) -> None:
     """The mirror goes on at its positions: `--new.topics.from` does not take this for the group's first start."""
     load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
     mirrored.run_until(1_000)
@@ -198,13 +203,14 @@ def test_the_group_s_offsets_have_expired(mirrored: Mirrored, reset: str, option
     admin.delete_consumer_groups([mirrored.group])[mirrored.group].result(PATIENCE)
     load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
     mirrored.reset = reset
+    at = command_of(mirrored, "explain")()[1]["topics"]["partitions"]
+    assert {row["because"] for row in at} == {"the position at the target"}
+    assert sum(row["start"] for row in at) == 1_000
     mirrored.run_until(2_000, *options)
     assert mirrored.differences() == []
 
 
-def test_without_a_reset_a_person_says_where_to_begin(
-    mirrored: Mirrored, command_of: Callable[[Mirrored], Command]
-) -> None:
+def test_without_a_reset_a_person_says_where_to_begin(mirrored: Mirrored, command_of: CommandOf) -> None:
     load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
     mirrored.reset = "none"
     refused = mirrored.start()
@@ -218,7 +224,7 @@ def test_without_a_reset_a_person_says_where_to_begin(
 
 
 def test_the_source_is_replaced(
-    mirrored: Mirrored, source_39: Cluster, our_tool: Callable[..., Any], command_of: Callable[[Mirrored], Command]
+    mirrored: Mirrored, source_39: Cluster, our_tool: Callable[..., Any], command_of: CommandOf
 ) -> None:
     """Another cluster under the same alias, where the group has no offsets: a person sets each position."""
     load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)

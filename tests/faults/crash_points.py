@@ -15,7 +15,7 @@ import pytest
 from compat.laboratory.holding_proxy import Api
 from legacy_mm.clients.native.bundle_owner import BundleOwner
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.control_channel.frames import Frame, Progress
+from legacy_mm.control_channel.frames import Frame, Pairs, Progress
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
     BundleAction,
@@ -38,15 +38,19 @@ from legacy_mm.exactly_once.txn_requests import (
     PositionsBatch,
     TxnRequest,
 )
+from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fixtures.copying import Copying
 
 
 class Step(NamedTuple):
-    """A step of an owner: `told` an event, which it has not handled; `does` an action next; `did` it."""
+    """A step of an owner: `told` an event, which it has not handled; `does` an action next; `did` it.
+
+    A copy job `does` and `did` a report to the driver, which is in no session.
+    """
 
     when: str
     what: Any
-    session: BundleSession
+    session: BundleSession | None
 
 
 class Point(NamedTuple):
@@ -54,7 +58,7 @@ class Point(NamedTuple):
 
     fits: Callable[[Step], bool]
     way: str = ""
-    """What leads there: `doubt`, `fence` or `stop`; else it is passed while records are copied."""
+    """What leads there: `doubt`, `fence`, `markers` or `stop`; else it is passed while records are copied."""
     aborts: bool = False
     """Records of an open transaction are at the target for certain."""
     leaves: bool = False
@@ -69,6 +73,13 @@ def sends(kind: type[TxnRequest], purpose: Purpose | None = None) -> Callable[[S
 def answered(kind: type[TxnRequest], purpose: Purpose | None = None) -> Callable[[Step], bool]:
     """It is answered without an error."""
     return lambda step: isinstance(step.what, Answered) and not step.what.error and _is(step, kind, purpose)
+
+
+def waits_for_markers(step: Step) -> bool:
+    """It hears that the transaction which it has ended is not over yet."""
+    what = step.what
+    is_answer = step.when == "told" and isinstance(what, Answered) and isinstance(what.request, EndTxn)
+    return is_answer and what.error == ErrorCode.CONCURRENT_TRANSACTIONS
 
 
 def appended(when: str, batch: type | None) -> Callable[[Step], bool]:
@@ -104,12 +115,13 @@ def _is(step: Step, kind: type[TxnRequest], purpose: Purpose | None) -> bool:
 
 
 def _purpose(step: Step) -> Purpose | None:
-    return step.session.transaction.purpose if step.session.transaction else None
+    transaction = step.session.transaction if step.session else None
+    return transaction.purpose if transaction else None
 
 
 def stopping(step: Step) -> bool:
     """The owner was told to stop."""
-    return step.session.stopping
+    return step.session is not None and step.session.stopping
 
 
 POINTS = {
@@ -138,6 +150,11 @@ POINTS = {
     "EndTxn answered": Point(answered(EndTxn, Purpose.COPY)),
     "report not made": Point(is_a("does", Report)),
     "report made": Point(is_a("did", Report)),
+    "offset pairs not told": Point(is_a("does", Pairs)),
+    "offset pairs told": Point(is_a("did", Pairs)),
+    "progress not told": Point(is_a("does", Progress)),
+    "progress told": Point(is_a("did", Progress)),
+    "EndTxn answered with 51": Point(waits_for_markers, "markers"),
     "doubt": Point(is_a("told", Unanswered), "doubt"),
     "doubt, renewal not sent": Point(both(sends(InitProducerId), renews), "doubt"),
     "doubt, renewal sent": Point(both(sends(InitProducerId), renews), "doubt", leaves=True),
@@ -166,12 +183,12 @@ class _Watch:
         self._happened = False
         self._leaving: tuple[Api, bytes] | None = None
 
-    def look(self, when: str, what: BundleEvent | BundleAction, owner: BundleOwner) -> None:
+    def look(self, when: str, what: BundleEvent | BundleAction | Frame, owner: BundleOwner | None = None) -> None:
         """Send the signal at the point, once."""
-        if self._happened or not self._point.fits(Step(when, what, owner._session)):
+        if self._happened or not self._point.fits(Step(when, what, owner._session if owner else None)):
             return
         self._happened = True
-        if self._point.leaves:
+        if self._point.leaves and owner is not None:
             name = owner.bundle.transactional_id.encode()
             self._leaving = _APIS[type(what.request)], name  # type: ignore[union-attr]  # it is a Send
         else:
@@ -199,7 +216,7 @@ def strike_now(number: signal.Signals) -> None:
 def strike(name: str, number: signal.Signals) -> None:
     """Let this process send itself a signal when one of its owners comes to the point of this name."""
     watch = _Watch(POINTS[name], number)
-    handle, do = BundleOwner._handle, BundleOwner._do
+    handle, do, report = BundleOwner._handle, BundleOwner._do, Copying._report
 
     def watched_handle(owner: BundleOwner, event: BundleEvent) -> None:
         watch.look("told", event, owner)
@@ -210,9 +227,15 @@ def strike(name: str, number: signal.Signals) -> None:
         do(owner, action)
         watch.look("did", action, owner)
 
+    def watched_report(copying: Copying, frame: Frame) -> None:
+        watch.look("does", frame)
+        report(copying, frame)
+        watch.look("did", frame)
+
     patch = pytest.MonkeyPatch()
     patch.setattr(BundleOwner, "_handle", watched_handle)
     patch.setattr(BundleOwner, "_do", watched_do)
+    patch.setattr(Copying, "_report", watched_report)
     _watch_connections(watch, patch)
 
 

@@ -47,6 +47,7 @@ IN_THE_SUITE = {
     ("adoption not committed", Fate.KILLED),
     ("EndTxn not sent", Fate.KILLED),
     ("EndTxn sent", Fate.KILLED),
+    ("EndTxn answered with 51", Fate.KILLED),
     ("claim read", Fate.TAKEN_OVER),
     ("EndTxn not sent", Fate.TAKEN_OVER),
     ("positions acknowledged", Fate.GIVEN_UP),
@@ -68,10 +69,19 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def brokers_of(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> BrokersOf:
-    """One for all tests of a version; it looks for overdue transactions each second, not each ten."""
-    looks = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}
+    """One for all tests of a version; it looks for overdue transactions each second, not each ten.
+
+    It writes its markers through the proxy, too, and does so again where it has no answer for 3 s.
+    """
+    properties = {
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+        "inter.broker.listener.name": PROXIED,
+        "request.timeout.ms": "3000",
+    }
     return cache(
-        lambda version: module_clusters(properties=looks, advertise=proxy.before, format_options=formatted(version))
+        lambda version: module_clusters(
+            properties=properties, advertise=proxy.before, format_options=formatted(version)
+        )
     )
 
 
@@ -90,7 +100,10 @@ def engines(
         settings["transaction_timeout"] = TIME_OUT
     copy = CopiedOnce(source, brokers, topic("dies"))
     copy.load(RECORDS)
-    return Engines(copy, start_copying, brokers.bootstrap_of(PROXIED), **settings)
+    made = Engines(copy, start_copying, brokers.bootstrap_of(PROXIED), **settings)
+    if "pairs" in name:
+        made.config = {"pairs": True, "keeps_partition": [copy.topic]}
+    return made
 
 
 def lead(first: EngineProcess, way: str, copy: CopiedOnce, proxy: HoldingProxy, version: TransactionVersion) -> None:
@@ -102,6 +115,9 @@ def lead(first: EngineProcess, way: str, copy: CopiedOnce, proxy: HoldingProxy, 
             proxy.lose_answer(Api.END_TXN, client="^first$")
         case "fence":
             proxy.hold(Api.PRODUCE, client="^first$", containing=named(copy.topic, version), cut=False)
+        case "markers":
+            proxy.hold(Api.WRITE_TXN_MARKERS, cut=False)
+            proxy.lose_answer(Api.END_TXN, client="^first$")
         case "stop":
             before = copy.written()
             wait_until(lambda: copy.written() > before + 4, PATIENCE, "more than markers in an open transaction")

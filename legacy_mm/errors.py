@@ -33,6 +33,7 @@ class FailureKind(StrEnum):
     OTHER = "other"
     CORRUPT_RECORDS = "corrupt-records"
     SEND_FAILURE = "send-failure"
+    UNDECIDED = "undecided"
     IDEMPOTENCE_REFUSED = "idempotence-refused"
 
 
@@ -108,6 +109,7 @@ class InvalidPattern(StreamFailure):
 class Undecided(StreamFailure):
     """A person must decide where to continue in a partition; the other partitions are not affected."""
 
+    failure_kind = FailureKind.UNDECIDED
     commits = True
 
 

@@ -88,7 +88,7 @@ class TaskConfig(Frame):
     offsets: Offsets
     """Start offsets. The task resolves EARLIEST and LATEST, and answers the actual offsets.
 
-    UNDEFINED, only with exactly once: the position at the target is the start, or there is none.
+    UNDEFINED, only with exactly once: copying begins at the position at the target; without one the task ends.
     """
     names: Mapping[str, str]
     """Source topic -> target topic; the records of a topic that is missing here are dropped on purpose."""

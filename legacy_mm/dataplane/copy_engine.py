@@ -38,7 +38,7 @@ from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import FailedSend, ProducerBroken, SendFailures, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.dataplane.task_process import Buffers
-from legacy_mm.errors import CorruptRecords, HandlerFailure
+from legacy_mm.errors import CorruptRecords, HandlerFailure, Undecided
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -125,7 +125,7 @@ class CopyEngine:
             if self._exit is not None:
                 self._exit.wait_for_code()
             return unacknowledged
-        except (CorruptRecords, HandlerFailure):
+        except (CorruptRecords, HandlerFailure, Undecided):
             self._leave_nothing_behind()
             raise
         except (ProducerBroken, ProducerForgotten, UnsupportedVersion):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from legacy_mm.clients.api import PartitionView
@@ -17,14 +17,17 @@ from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import both_ends, warning
-from legacy_mm.flow.exactly_once import positions, risks
+from legacy_mm.flow.exactly_once import risks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.position_changes import PositionChanges, PositionRow
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.model import TopicPartition
 
 _ASK_TIMEOUT = 5.0
+_POSITIONS_TIMEOUT = 30.0
+"""Each partition of the positions topic is read to its end."""
 _DROPPED = "(filtered out)"
 
 
@@ -137,28 +140,41 @@ def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[Topi
         return copies, []
     with at_cluster(source.name, source.connection):
         views = inspector.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
-    first = all(view.committed is None for view in views.values())
-    starts = [_start(each, views[each], source, first=first) for each in partitions]
-    starts = _at_positions(settings, starts, java)
+    starts = sorted(_starts(settings, views, java), key=lambda start: (start.topic, start.partition))
     if whose:
         starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
     return copies, starts
 
 
-def _at_positions(settings: Settings, starts: list[PartitionStart], java: StartJvm) -> list[PartitionStart]:
-    """Return where exactly once begins: at its position at the target, where there is one."""
-    if settings.features[EXACTLY_ONCE] is None:
-        return starts
-    try:
-        found = positions(key_stores.with_stores(settings, java), Deadline.after(_ASK_TIMEOUT))
-    except HostError:  # told where the target is asked for the rest
-        return starts
-    return [
-        replace(start, start=place.next, because="the position at the target")
-        if (place := found.get(TopicPartition(start.topic, start.partition))) and not place.retired
-        else start
-        for start in starts
-    ]
+def _starts(
+    settings: Settings, views: Mapping[TopicPartition, PartitionView], java: StartJvm
+) -> Iterator[PartitionStart]:
+    """Yield where partitions begin: where the group says, or with exactly once the target, if it has a position."""
+    rows: Mapping[TopicPartition, PositionRow] = {}
+    unknown = ""
+    if settings.features[EXACTLY_ONCE] is not None:
+        changes = PositionChanges(key_stores.with_stores(settings, java), Deadline.after(_POSITIONS_TIMEOUT))
+        try:
+            rows = {row.partition: row for row in changes.rows()}
+        except HostError as error:
+            unknown = f"the positions at the target are not known: {error}"
+    first = not rows.keys() & views.keys() and all(view.committed is None for view in views.values())
+    for partition, view in views.items():
+        row = rows.get(partition)
+        if why_not := unknown or (row.doubt if row is not None else ""):
+            yield PartitionStart(*partition, None, why_not)
+        elif row is not None and row.position is not None and not row.position.retired:
+            yield _at_position(partition, view, row.position.next)
+        else:
+            yield _start(partition, view, settings.source, first=first)
+
+
+def _at_position(partition: TopicPartition, view: PartitionView, position: int) -> PartitionStart:
+    if view.low <= position <= view.high:
+        lag = view.high - position
+        return PartitionStart(*partition, position, f"the position at the target, {lag} records behind the end")
+    missing = f"the position {position} at the target is not in the log ({view.low} to {view.high})"
+    return PartitionStart(*partition, None, f"{missing}: exactly.once.on.gap decides")
 
 
 def _called(settings: Settings, names: Names, topics: Sequence[str], java: StartJvm) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
@@ -30,11 +31,12 @@ from legacy_mm.control_channel.frames import Gap, Pairs, Started
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
+from legacy_mm.errors import Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.bundle_session import BundleState
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
-from legacy_mm.model import EARLIEST, TopicPartition
+from legacy_mm.model import EARLIEST, UNDEFINED, TopicPartition
 from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.record_set import Arrived
 from tests.fixtures.copying import PATIENCE, Copying, Start
@@ -275,6 +277,43 @@ def test_a_policy_that_deletes_by_now_ends_the_next_claim(
     second = start_copying(source.bootstrap, target.bootstrap, name, 1, exactly_once=settings)
     wait_until(second.over, PATIENCE, "its end")
     assert f"--entity-name {positions_topic} --add-config cleanup.policy=compact" in str(second.error)
+
+
+def test_what_is_open_is_committed_when_a_person_must_decide(
+    source: Cluster,
+    target: Cluster,
+    name: str,
+    settings: ExactlyOnceSettings,
+    start_copying: Start,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else readers of all other bundles would wait for the time-out of their transactions."""
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 4)
+    load(source.bootstrap, name, FEW, 100)
+    undecided, *others = (TopicPartition(name, number) for number in range(4))
+    ask, first_offsets = threading.Event(), CopiedBundle._first_offsets
+
+    def late(bundle: CopiedBundle, unset: Any) -> Any:
+        assert undecided not in unset or ask.wait(PATIENCE)
+        return first_offsets(bundle, unset)
+
+    monkeypatch.setattr(CopiedBundle, "_first_offsets", late)
+    begin = {undecided: UNDEFINED, **dict.fromkeys(others, EARLIEST)}
+    longer = replace(settings, interval=40.0)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 4, begin=begin, exactly_once=longer)
+    delivery = copying.engine.delivery
+    assert isinstance(delivery, ExactlyOnce)
+    ends = end_offsets(source.bootstrap, name)
+    read = sum(ends[each.partition] for each in others)
+    bundles = delivery._numbers.values()
+    wait_until(lambda: sum(each.uncommitted.records for each in bundles) == read, PATIENCE, "open transactions")
+    assert not copying.safe
+    ask.set()
+    wait_until(copying.over, PATIENCE, "its end")
+    assert isinstance(copying.error, Undecided)
+    assert copying.safe == {each: ends[each.partition] for each in others}
+    assert len(read_all(target.bootstrap, name, isolation=COMMITTED)) == read
 
 
 def test_positions_that_are_deleted_end_the_copying(

@@ -99,6 +99,11 @@ def is_a(when: str, kind: type) -> Callable[[Step], bool]:
     return lambda step: step.when == when and isinstance(step.what, kind)
 
 
+def progresses(when: str) -> Callable[[Step], bool]:
+    """A report of offsets that are copied; one without any tells that the job lives."""
+    return lambda step: step.when == when and isinstance(step.what, Progress) and bool(step.what.offsets)
+
+
 def both(*wanted: Callable[[Step], bool]) -> Callable[[Step], bool]:
     """All of these."""
     return lambda step: all(each(step) for each in wanted)
@@ -152,8 +157,8 @@ POINTS = {
     "report made": Point(is_a("did", Report)),
     "offset pairs not told": Point(is_a("does", Pairs)),
     "offset pairs told": Point(is_a("did", Pairs)),
-    "progress not told": Point(is_a("does", Progress)),
-    "progress told": Point(is_a("did", Progress)),
+    "progress not told": Point(progresses("does")),
+    "progress told": Point(progresses("did")),
     "EndTxn answered with 51": Point(waits_for_markers, "markers"),
     "doubt": Point(is_a("told", Unanswered), "doubt"),
     "doubt, renewal not sent": Point(both(sends(InitProducerId), renews), "doubt"),

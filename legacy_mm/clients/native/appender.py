@@ -8,7 +8,7 @@ queue waits for `replace`, `drop` or `start_anew`.
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from math import inf
@@ -34,6 +34,10 @@ _DEADLOCK_TIMEOUT = 0.25
 """A wait of this length may be a deadlock, even while answers to other batches arrive."""
 _STUCK_TIMEOUT = 1.0
 """The time without an acknowledgement after which a partition counts as stuck; leaders move faster."""
+_CONNECTIONS = 2
+"""Transactional ids share so many connections to a broker: it handles one request of a connection after the other, and
+the first one of a partition in a transaction waits for the coordinator.
+"""
 _SHARE = 4
 """A partition to which nothing gets through may fill such a part of the buffer, all of those that are stuck half."""
 
@@ -61,6 +65,7 @@ class BatchAppender:
         self._queues: dict[TopicPartition, PartitionQueue] = {}
         self._followed: set[PartitionQueue] = set()
         self._senders: dict[tuple[int, int], BrokerSender] = {}
+        self._connections = defaultdict[int, dict[str, int]](dict)
         self._waiting: dict[PartitionQueue, float] = {}
         self._inquiry: LogInquiry | None = None
         self._bytes = 0
@@ -393,12 +398,21 @@ class BatchAppender:
             self.cluster.stale()
             self.pause(queue)
             return None
-        place = leader.node, queue.connection
+        place = leader.node, self._connection(queue, leader.node)
         sender = self._senders.get(place)
         if sender is None:
             sender = self._senders[place] = BrokerSender(self, leader.node)
         sender.line_up(queue)
         return sender
+
+    def _connection(self, queue: PartitionQueue, node: int) -> int:
+        """Return the number of the connection to a broker that a queue uses, always the same: batches keep their order
+        on one only.
+        """
+        if queue.transactional_id is None:
+            return 0
+        known = self._connections[node]
+        return known.setdefault(queue.transactional_id, len(known) % _CONNECTIONS)
 
     def _is_missing(self, partition: TopicPartition) -> bool:
         """Return True if the cluster says that there is no such partition."""

@@ -64,11 +64,6 @@ from legacy_mm.protocol.single_record import SingleRecord, batch_of
 _MARGIN, _MARGIN_SHARE = 15.0, 4
 """A transaction is given up so many seconds before its time-out, at most this part of it."""
 
-_CONNECTIONS = 2
-"""The bundles take so many connections to a broker in turn. A broker handles one request of a connection after the
-other, and the first one of a partition in a transaction waits for the coordinator.
-"""
-
 LogRow = tuple[int, bytes | None, bytes | None]
 """Offset, key and value of a record of the positions topic."""
 
@@ -422,10 +417,7 @@ class BundleOwner:
             producer, version = self._session.producer, self._session.version
             assert producer is not None, "no batch before InitProducerId"
             in_flight = self._client.appender.options.in_flight
-            connection = self.bundle.positions.partition % _CONNECTIONS
-            found = TransactionalQueue(
-                partition, self.bundle.transactional_id, producer, in_flight, version, connection
-            )
+            found = TransactionalQueue(partition, self.bundle.transactional_id, producer, in_flight, version)
             if self.state is BundleState.CLOSING:
                 found.on_settled = self._client.wake
             self._queues[partition] = found

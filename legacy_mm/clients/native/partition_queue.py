@@ -119,8 +119,6 @@ class PartitionQueue:
     """A Produce request adds the partition to the transaction; all queues of a transactional id do the same."""
     not_retried: frozenset[int] = frozenset()
     """Errors that are handed to the caller although a later try may succeed."""
-    connection = 0
-    """The number of the connection to its leader that it uses, always the same: only there batches keep their order."""
     abandoned = False
     """True once nobody waits for its answers any more."""
 

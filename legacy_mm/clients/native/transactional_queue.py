@@ -30,11 +30,9 @@ class TransactionalQueue(PartitionQueue):
         producer: ProducerIdAndEpoch,
         in_flight: int,
         version: TransactionVersion = TransactionVersion.ONE,
-        connection: int = 0,
     ) -> None:
         """Create a queue; `in_flight` limits the batches in flight."""
         super().__init__(partition, producer, in_flight)
-        self.connection = connection
         self.transactional_id = transactional_id
         self.adds_partitions = version.adds_partitions
         if version.adds_partitions:

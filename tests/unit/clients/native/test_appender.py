@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from math import inf
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,9 @@ import pytest
 
 from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.log_inquiry import LogAnswer
+from legacy_mm.clients.native.partition_queue import PartitionQueue
+from legacy_mm.clients.native.transactional_queue import TransactionalQueue
+from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -256,3 +260,24 @@ def test_what_was_given_up_leaves_the_way_free(monkeypatch: pytest.MonkeyPatch) 
     now += 1.0
     appender.tend()
     assert appender.stuck() == {}
+
+
+@pytest.mark.parametrize("brokers", range(1, 7))
+def test_each_broker_has_two_connections_of_as_many_transactions(brokers: int) -> None:
+    """Whatever the numbers of partitions are that a broker leads; and none changes its connection."""
+    appender = make()
+    found = defaultdict[int, dict[int, int]](dict)
+    for number in range(24):
+        queue = TransactionalQueue(TopicPartition("t", number), f"id-{number}", ProducerIdAndEpoch(7, 0), 5)
+        found[number % brokers][number] = appender._connection(queue, number % brokers)
+        assert appender._connection(queue, number % brokers) == found[number % brokers][number]
+    for numbers in found.values():
+        counted = Counter(numbers.values())
+        assert max(counted.values()) - min(counted.values()) <= len(numbers) % 2
+        assert set(counted) == {0, 1}
+
+
+def test_what_is_in_no_transaction_has_one_connection() -> None:
+    appender = make()
+    places = [PartitionQueue(TopicPartition("t", number), None, 5) for number in range(5)]
+    assert {appender._connection(queue, 1) for queue in places} == {0}

@@ -260,19 +260,25 @@ def test_what_was_under_way_when_a_connection_breaks_is_sent_again_over_the_next
     assert conversation.cluster.called_stale
 
 
+def append_in_transaction(conversation: Conversation, number: int, value: bytes) -> None:
+    """To a partition of this number, in the transaction of an id of its own."""
+    queue = TransactionalQueue(TopicPartition("t", number), f"id-{number}", ProducerIdAndEpoch(7, 0), 5)
+    queue.added = True
+    conversation.appender.append_to(queue, build([Row(0, NOW, b"k", value)]), value)
+    queue.flush()
+    conversation.appender.release(queue)
+
+
 @pytest.mark.parametrize("conversation", [ProduceSettings(in_flight=1)], indirect=True)
 def test_a_connection_that_waits_for_its_answer_does_not_hold_up_another(conversation: Conversation) -> None:
     """One request may be under way on each."""
-    for number, value in enumerate((b"one", b"two", b"three")):
-        queue = TransactionalQueue(
-            TopicPartition("t", number), "id", ProducerIdAndEpoch(7, 0), 5, connection=number % 2
-        )
-        queue.added = True
-        conversation.appender.append_to(queue, build([Row(0, NOW, b"k", value)]), value)
-        queue.flush()
-        conversation.appender.release(queue)
-    (first, one), (_, two) = conversation.request(), conversation.request(connection=1)
+    append_in_transaction(conversation, 0, b"one")
+    first, one = conversation.request()
+    append_in_transaction(conversation, 1, b"two")
+    _, two = conversation.request(connection=1)
+    append_in_transaction(conversation, 2, b"three")
     assert (b"one" in one, b"two" in two) == (True, True)
+    assert not conversation._is_readable(conversation.cluster.peers[0]), "it waits for its turn"
     conversation.answer(first)
     assert b"three" in conversation.request()[1]
     assert len(conversation.cluster.peers) == 2

@@ -11,7 +11,6 @@ import pytest
 from legacy_mm.clients.native.bundle_owner import BundleOwner
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_session import BundleState
-from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Append
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -79,18 +78,3 @@ def test_without_a_transaction_a_position_stays(owner: BundleOwner) -> None:
     owner._session = cast(Any, SimpleNamespace(state=BundleState.IDLE, transaction=None))
     owner.passed(SOURCE, 11)
     assert (owner.next(SOURCE), owner._untold) == (10, set())
-
-
-def test_bundles_take_the_connections_to_a_broker_in_turn() -> None:
-    found = []
-    for number in range(4):
-        appender = SimpleNamespace(options=SimpleNamespace(in_flight=5), follow=lambda queue: None)
-        client = SimpleNamespace(appender=appender, transaction_timeout=60.0)
-        made = BundleOwner(cast(Any, client), Bundle("id", TopicPartition("positions", number)), cast(Any, None), 1.0)
-        made._session = cast(
-            Any, SimpleNamespace(state=BundleState.OPEN, producer=(7, 0), version=TransactionVersion.TWO)
-        )
-        queues = [made._queue(each) for each in (TARGET, made.bundle.positions)]
-        assert len({queue.connection for queue in queues}) == 1
-        found.append(queues[0].connection)
-    assert found == [0, 1, 0, 1]

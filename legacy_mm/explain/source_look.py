@@ -140,7 +140,7 @@ def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[Topi
         return copies, []
     with at_cluster(source.name, source.connection):
         views = inspector.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
-    starts = sorted(_starts(settings, views, java), key=lambda start: (start.topic, start.partition))
+    starts = list(_starts(settings, views, java))
     if whose:
         starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
     return copies, starts
@@ -159,7 +159,7 @@ def _starts(
         except HostError as error:
             unknown = f"the positions at the target are not known: {error}"
     first = not rows.keys() & views.keys() and all(view.committed is None for view in views.values())
-    for partition, view in views.items():
+    for partition, view in sorted(views.items()):
         row = rows.get(partition)
         if why_not := unknown or (row.doubt if row is not None else ""):
             yield PartitionStart(*partition, None, why_not)

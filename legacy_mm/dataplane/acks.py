@@ -32,10 +32,6 @@ class SafeOffsets:
         """Record that everything below these offsets was given to the producer."""
         self._sent |= offsets
 
-    def positions(self) -> Offsets:
-        """Return the offsets below which everything was given to the producer."""
-        return self._sent
-
     def safe(self) -> Offsets:
         """Return the offsets below which everything is acknowledged."""
         return self._safe
@@ -112,6 +108,11 @@ class Pieces:
         if not batches:
             self._advance(partition)
         return piece
+
+    def begin(self, offsets: Offsets) -> None:
+        """Count as safe what is below these offsets: the target has it from before this copy job, or from another."""
+        for partition, offset in offsets.items():
+            self._safe.acknowledged(partition, offset)
 
     def are_open(self, partition: TopicPartition) -> bool:
         """Return True if a piece of this partition is in flight."""

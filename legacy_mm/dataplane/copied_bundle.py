@@ -30,7 +30,7 @@ from legacy_mm.dataplane.delivery import DeliveryServices
 from legacy_mm.errors import StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.bundle_events import Discard, Timer
-from legacy_mm.exactly_once.evidence import GroupOffset, SourceSide, mark, weigh
+from legacy_mm.exactly_once.evidence import SourceSide, mark, weigh
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.position_records import (
     Claim,
@@ -43,7 +43,7 @@ from legacy_mm.exactly_once.position_records import (
 from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, Offsets, TopicPartition, describe_partitions
+from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, Offsets, TopicPartition, describe_partitions
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 
@@ -98,7 +98,7 @@ class CopiedBundle:
         self._bundle = delivery.flow.bundle(number)
         self._mark = mark(delivery.flow.positions_topic)
         settings = delivery.settings
-        known = {TopicPartition(*row[:2]): GroupOffset(*row[2:]) for row in settings.group_offsets}
+        known = {TopicPartition(*row[:2]): CommittedOffset(*row[2:]) for row in settings.group_offsets}
         self._group = {partition: known[partition] for partition in partitions if partition in known}
         self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
         self._lows: dict[TopicPartition, int] = {}
@@ -232,15 +232,17 @@ class CopiedBundle:
         return list(self._position_records(positions))
 
     def fetch_from(self, positions: Positions) -> None:
-        """Read the source from these positions on, and report where."""
-        offsets = dict(positions)
+        """Read the source from these positions on, and report where; what the group does not know of is safe, too."""
+        offsets, lows = dict(positions), self._lows
+        self._lows = {}
+        safe = {each: offset for each, offset in positions if each not in lows and offset > self._group_offset(each)}
         self.claims += 1
         self.claim_seconds += monotonic() - self._asked_at
         self._note(offsets)
         self._parked, self._waits_since = False, None
         self._all.fetcher.resume(offsets, self._ids)
-        lows, self._lows = self._lows, {}
         self._all.report(Started(offsets, lows))
+        self._all.pieces.begin(safe)
 
     def committed(self, positions: Positions) -> None:
         """Count what the transaction brought."""
@@ -297,7 +299,10 @@ class CopiedBundle:
 
     def _note(self, positions: Offsets) -> None:
         """Note what is committed: a later claim that finds less has lost positions."""
-        self._group |= {partition: GroupOffset(offset, self._mark) for partition, offset in positions.items()}
+        self._group |= {partition: CommittedOffset(offset, self._mark) for partition, offset in positions.items()}
+
+    def _group_offset(self, partition: TopicPartition) -> int:
+        return self._group[partition].offset if partition in self._group else -1
 
     def _source_id(self) -> str:
         return self._cluster or self._all.fetcher.cluster.cluster_id()

@@ -96,7 +96,7 @@ def test_killed_halfway(
     for name in expected.keys() - {mirrored.topic}:
         create_topic(bootstrap, name, PARTITIONS)
     load(mirrored.source.bootstrap, mirrored.topic, RECORDS, 500)
-    mirror = mirrored.start(*words)
+    mirror = mirrored.start(*words, "--exactly.once.interval.ms", "10000")
     some = next(iter(expected))
     wait_until(lambda: sum(end_offsets(bootstrap, some).values()) > RECORDS // 20, PATIENCE, f"copies in {some}")
     mirror.kill_tree()

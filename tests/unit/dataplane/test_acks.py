@@ -75,6 +75,14 @@ def test_a_piece_that_was_dropped_on_purpose_waits_for_those_before_it() -> None
     assert safe.take_moved() == {A: 20}
 
 
+def test_what_the_target_has_from_before_is_safe_at_once() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    pieces.begin({A: 10})
+    assert safe.take_moved() == {A: 10}
+    assert safe.unacknowledged() == {}
+
+
 def test_pieces_from_before_a_gap_do_not_count() -> None:
     safe = SafeOffsets()
     pieces = Pieces(safe)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 from unittest.mock import Mock
 
 import pytest
 
-from legacy_mm.config.settings import ExactlyOnceSettings
+from legacy_mm.config.settings import ExactlyOnceSettings, MarkedOffset
+from legacy_mm.control_channel.frames import Started
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.claim_look import ClaimLook
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
 from legacy_mm.errors import Undecided
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from legacy_mm.model import UNDEFINED, TopicPartition
+from legacy_mm.model import EARLIEST, UNDEFINED, TopicPartition
 
 SOURCE = TopicPartition("t", 0)
 
@@ -92,6 +94,30 @@ def test_reading_begins_in_the_topics_that_the_claim_has_seen(bundle: CopiedBund
     bundle.weigh([])
     bundle.fetch_from(((SOURCE, 5),))
     services.fetcher.resume.assert_called_once_with({SOURCE: 5}, {"t": 7})
+
+
+@pytest.mark.parametrize(
+    ("known", "adopted", "safe"),
+    [
+        (3, False, {SOURCE: 5}),
+        (5, False, {}),  # the group has it already
+        (None, True, {SOURCE: 5}),  # somebody has begun, and has committed nothing at the source
+        (None, False, {}),  # it begins here, by `auto.offset.reset`
+    ],
+)
+def test_a_position_that_the_group_does_not_have_is_safe(
+    services: SimpleNamespace, pieces: Mock, known: int | None, adopted: bool, safe: dict[TopicPartition, int]
+) -> None:
+    """Else the group of an idle topic would stay behind what a killed owner has committed at the target."""
+    if known is not None:
+        services.settings = replace(services.settings, group_offsets=[MarkedOffset(*SOURCE, known, "")])
+    services.config.offsets[SOURCE] = EARLIEST
+    services.fetcher.find.return_value = Started({SOURCE: 5}, {SOURCE: 0})
+    bundle = CopiedBundle(cast(Any, services), 3, [SOURCE])
+    if known is None and not adopted:
+        bundle.weigh([])
+    bundle.fetch_from(((SOURCE, 5),))
+    pieces.begin.assert_called_once_with(safe)
 
 
 def test_without_position_and_offset_none_leaves_the_start_to_a_person(

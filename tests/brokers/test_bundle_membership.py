@@ -17,15 +17,16 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.api import MembershipListener
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.clients.native.group_protocol import GroupDescription
+from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.clients.native.sharing import ByBundles
-from legacy_mm.clock import monotonic
+from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.errors import StreamFailure
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
-from legacy_mm.exactly_once.evidence import GroupOffset, mark
-from legacy_mm.model import TopicPartition
+from legacy_mm.exactly_once.evidence import mark
+from legacy_mm.model import CommittedOffset, TopicPartition
 from tests.fixtures.memberships import SECONDS, Membership
 
 pytestmark = pytest.mark.brokers
@@ -238,11 +239,11 @@ def test_commits_are_marked_and_read_with_their_mark(join: Join, name: str) -> N
     others = join()
     shared(first, others)
     wanted = [place, TopicPartition(name, 1)]
-    assert others.ask(lambda member: member.committed_with_metadata(wanted, SECONDS)) == {place: GroupOffset(7, MARK)}
-    assert others.ask(lambda member: member.committed(wanted, SECONDS)) == {place: 7}
+    assert others.ask(lambda member: member.committed(wanted, SECONDS)) == {place: CommittedOffset(7, MARK)}
 
 
-def test_a_heartbeat_comes_when_it_is_asked_for(join: Join) -> None:
+def test_a_heartbeat_comes_when_it_is_asked_for(join: Join, bootstrap: str, group: str) -> None:
+    admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": bootstrap}))
     first = join(heartbeat_interval_ms="600000", session_timeout_ms="1800000")
     shared(first)
     before = monotonic()
@@ -250,6 +251,8 @@ def test_a_heartbeat_comes_when_it_is_asked_for(join: Join) -> None:
     first.ask(lambda member: member.ask_heartbeat())
     wait_until(lambda: first.ask(lambda member: member.confirmed_after(before)), SECONDS, "the heartbeat")
     join()
+    rebalances = {group: "PreparingRebalance"}
+    wait_until(lambda: admin.states([group], Deadline.after(SECONDS))[0] == rebalances, SECONDS, "another to join")
     first.ask(lambda member: member.ask_heartbeat())
     wait_until(lambda: first.heard[-1][0] == "assigned" and len(first.heard) == 3, SECONDS, "the next generation")
     assert not first.ask(lambda member: member.confirmed_after(before))

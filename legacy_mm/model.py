@@ -20,6 +20,17 @@ Offsets = Mapping[TopicPartition, int]
 """Partition -> the *next* offset to read: one past the last one that counts."""
 
 
+class CommittedOffset(NamedTuple):
+    """The offset a group has committed for a partition."""
+
+    offset: int
+    """The next record to read; -1: another client has taken the offset away."""
+    metadata: str = ""
+
+
+GroupOffsets = Mapping[TopicPartition, CommittedOffset]
+
+
 class OffsetPair(NamedTuple):
     """One position at the source and at the target."""
 

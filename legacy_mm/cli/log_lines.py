@@ -52,6 +52,11 @@ LOG_LINES = (
         "Mend the transform, or take errors.tolerance=all away to stop at such a record.",
     ),
     LogLine(
+        "Exactly once is off here",
+        "This mirror copies at least once, and the group's offsets come from mirrors that copied exactly once.",
+        "Nothing, if those were stopped with TERM. If one was killed, see docs/how-to/exactly-once.md, Turn it off.",
+    ),
+    LogLine(
         "has not committed was given up",
         "Exactly once: a transaction did not end in time, or another mirror owns the bundle. Its records are copied "
         "again; read_committed readers see none of them twice.",

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.model import Offsets, Outgoing, TopicPartition
+from legacy_mm.model import CommittedOffset, Offsets, Outgoing, TopicPartition
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
@@ -81,7 +81,7 @@ class Member(Protocol):
         Raises StreamFailure when the group refuses this member.
         """
 
-    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
+    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, CommittedOffset]:
         """Return the committed offsets of the group; partitions without one are left out.
 
         Raises TimeoutError, StreamFailure.

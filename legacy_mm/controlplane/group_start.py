@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, raise_untold
+from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import StreamFailure
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import CommittedOffset, TopicPartition
 
 LogEnds = Mapping[TopicPartition, tuple[int, int]]
 """First offset, and the next offset to be written."""

@@ -7,7 +7,7 @@ copy job are those of the partitions that the generation gave to the stream; so 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol, cast
 
 from legacy_mm.clients.api import Member
@@ -15,8 +15,8 @@ from legacy_mm.clock import monotonic
 from legacy_mm.config.settings import MarkedOffset
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.controlplane.positions import PositionStore
-from legacy_mm.exactly_once.evidence import GroupOffset, mark
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.exactly_once.evidence import mark
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 
 class BundleMember(Member, Protocol):
@@ -25,11 +25,6 @@ class BundleMember(Member, Protocol):
     @property
     def generation(self) -> int:
         """The group's generation; -1: none."""
-
-    def committed_with_metadata(
-        self, partitions: Iterable[TopicPartition], timeout: float
-    ) -> dict[TopicPartition, GroupOffset]:
-        """Return the group's offsets. Raise TimeoutError, StreamFailure."""
 
     def ask_heartbeat(self) -> None:
         """Send a heartbeat at once."""
@@ -66,7 +61,7 @@ class BundleOffsets:
         self._proposals = proposals
         self._mark = mark(positions_topic)
         self._timeout = timeout
-        self._found: dict[TopicPartition, GroupOffset] = {}
+        self._found: dict[TopicPartition, CommittedOffset] = {}
         self._generation = -1
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
@@ -76,7 +71,7 @@ class BundleOffsets:
         """
         bundle_member = cast(BundleMember, member)
         self._generation = bundle_member.generation
-        found = bundle_member.committed_with_metadata(partitions, self._timeout) if partitions else {}
+        found = bundle_member.committed(partitions, self._timeout) if partitions else {}
         self._found = {partition: each for partition, each in found.items() if each.offset >= 0}
         missing = [partition for partition in partitions if partition not in self._found]
         offsets = {partition: each.offset for partition, each in self._found.items()}
@@ -92,8 +87,8 @@ class BundleOffsets:
 
         What this process has committed itself needs no question: the position at the target is as far at least.
         """
-        known: Mapping[TopicPartition, GroupOffset] = {
-            partition: GroupOffset(offset, self._mark) for partition, offset in offsets.items() if offset >= 0
+        known: Mapping[TopicPartition, CommittedOffset] = {
+            partition: CommittedOffset(offset, self._mark) for partition, offset in offsets.items() if offset >= 0
         }
         known = {**known, **self._found}
         return [MarkedOffset(*partition, *known[partition]) for partition in offsets if partition in known]

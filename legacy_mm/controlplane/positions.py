@@ -10,8 +10,9 @@ from legacy_mm.clients.api import Member
 from legacy_mm.config.settings import OffsetReset
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.errors import SourceGap, Undecided
+from legacy_mm.exactly_once.evidence import marked_by
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, TopicPartition, describe_partitions
+from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, TopicPartition, describe_partitions
 
 
 class PositionStore(Protocol):
@@ -33,12 +34,15 @@ class SourceGroupPositions:
         self._offset_reset = offset_reset
         self._timeout = timeout
         self._exactly_once = exactly_once
+        self._told = False
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return start offsets; see `PositionStore`."""
         if not partitions:
             return {}
-        committed = member.committed(partitions, self._timeout)
+        found = member.committed(partitions, self._timeout)
+        self._tell_of_exactly_once(found)
+        committed = {partition: each.offset for partition, each in found.items()}
         missing = [partition for partition in partitions if partition not in committed]
         if missing and self._offset_reset == "none":
             if self._exactly_once:
@@ -49,6 +53,14 @@ class SourceGroupPositions:
             )
         logical = EARLIEST if self._offset_reset == "earliest" else LATEST
         return committed | dict.fromkeys(missing, logical)
+
+    def _tell_of_exactly_once(self, found: GroupOffsets) -> None:
+        """Tell once that another mode has committed offsets; exactly once itself asks us only where there are none."""
+        marked = {partition: topic for partition, each in found.items() if (topic := marked_by(each))}
+        if marked and not self._told:
+            self._told = True
+            first, topic = min(marked.items())
+            events.emit(events.EXACTLY_ONCE_OFF, group=self._group, count=len(marked), partition=first, topic=topic)
 
 
 class GapGuard:

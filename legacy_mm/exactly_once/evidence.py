@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from legacy_mm.errors import Undecided
 from legacy_mm.exactly_once.position_records import FlowRecord, SourcePosition
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 
 _MARK = "exactly-once:"
 _COMMAND = "legacy-mm exactly-once"
@@ -27,11 +27,9 @@ def mark(positions_topic: str) -> str:
     return f"{_MARK}{positions_topic}"
 
 
-class GroupOffset(NamedTuple):
-    """The group's committed offset at the source, and its metadata."""
-
-    offset: int
-    metadata: str
+def marked_by(offset: CommittedOffset) -> str:
+    """Return the positions topic of the flow that has committed this offset exactly once; empty: none has."""
+    return offset.metadata.removeprefix(_MARK) if offset.metadata.startswith(_MARK) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class SourceSide:
     """Empty: brokers before 0.10.1 have no id."""
     topic_ids: Mapping[str, str]
     """Empty: brokers before 2.8 have none."""
-    offsets: Mapping[TopicPartition, GroupOffset]
+    offsets: GroupOffsets
 
 
 class Evidence(NamedTuple):
@@ -88,8 +86,7 @@ def _doubt(partition: TopicPartition, position: SourcePosition | None, source: S
     """Return why neither position nor offset is certain; empty if one is."""
     offset = source.offsets.get(partition)
     ours = offset is not None and offset.metadata == mark(positions_topic)
-    if offset is not None and not ours and offset.metadata.startswith(_MARK):
-        other = offset.metadata.removeprefix(_MARK)
+    if offset is not None and not ours and (other := marked_by(offset)):
         return (
             f"the group's offset {offset.offset} comes from another flow of exactly once, with positions topic "
             f"{other!a}, and this one has {positions_topic}: {_ADOPT}"
@@ -99,7 +96,7 @@ def _doubt(partition: TopicPartition, position: SourcePosition | None, source: S
     return _another_source(partition, position, source, offset) or _doubt_between(position, offset, ours)
 
 
-def _doubt_without(position: SourcePosition | None, offset: GroupOffset | None, ours: bool) -> str:
+def _doubt_without(position: SourcePosition | None, offset: CommittedOffset | None, ours: bool) -> str:
     """Return why it is not certain that the group's offset counts: there is no position, or a retired one."""
     if position is not None and offset is None:
         return f"exactly once was switched off at offset {position.next}, and the group's offset is gone since: {_MOVE}"
@@ -117,7 +114,7 @@ def _doubt_without(position: SourcePosition | None, offset: GroupOffset | None, 
 
 
 def _another_source(
-    partition: TopicPartition, position: SourcePosition, source: SourceSide, offset: GroupOffset | None
+    partition: TopicPartition, position: SourcePosition, source: SourceSide, offset: CommittedOffset | None
 ) -> str:
     if _differ(position.cluster, source.cluster):
         return (
@@ -137,7 +134,7 @@ def _differ(one: str, other: str) -> bool:
     return bool(one and other) and one != other
 
 
-def _doubt_between(position: SourcePosition, offset: GroupOffset | None, ours: bool) -> str:
+def _doubt_between(position: SourcePosition, offset: CommittedOffset | None, ours: bool) -> str:
     if offset is None:
         return ""
     if ours and offset.offset > position.next:

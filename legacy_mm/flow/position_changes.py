@@ -18,12 +18,12 @@ from typing import NamedTuple
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.bundle_run import BundleRuns
-from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin
+from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin
 from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.errors import HostError, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
-from legacy_mm.exactly_once.evidence import GroupOffset, SourceSide, mark, weigh
+from legacy_mm.exactly_once.evidence import SourceSide, mark, weigh
 from legacy_mm.exactly_once.position_records import (
     Claim,
     PositionsRecord,
@@ -38,7 +38,7 @@ from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.exactly_once import claim_flow, positions, require_topic
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 _UNKNOWN_EPOCH = -1
 _TRANSACTION_TIMEOUT = 60.0
@@ -82,7 +82,7 @@ class PositionChanges:
     def rows(self) -> list[PositionRow]:
         """Return the state of each partition that has a position or an offset. Raise HostError, StreamFailure."""
         found, offsets, topic = positions(self._settings, self._deadline), self._offsets(), self.flow.positions_topic
-        side = SourceSide(*self._source(), {each: GroupOffset(*offset) for each, offset in offsets.items()})
+        side = SourceSide(*self._source(), offsets)
         rows = []
         for partition in sorted(found.keys() | offsets.keys()):
             offset = offsets.get(partition)

@@ -276,6 +276,14 @@ EXACTLY_ONCE = Event(
     "transaction version {version}; of the source only committed records are read, and readers of the target must set "
     "isolation.level=read_committed",
 )
+EXACTLY_ONCE_OFF = Event(
+    "exactly-once-off",
+    logging.WARNING,
+    "Exactly once is off here, and it has committed offsets of group {group} for {count} partitions, {partition} the "
+    "first: if a mirror of it was killed, what lies between its last commit for the group and its last transaction is "
+    "copied twice; to have none of it twice, stop this mirror, give the group the positions of topic {topic} with "
+    "legacy-mm exactly-once retire, and start again",
+)
 POSITIONS_AT_RISK = Event("positions-at-risk", logging.WARNING, "Exactly once: {what}")
 TRANSACTION_HANGS = Event(
     "transaction-hangs",

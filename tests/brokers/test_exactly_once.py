@@ -23,6 +23,7 @@ from tests.fixtures.mirrored import COMMITTED, PARTITIONS, PATIENCE, Mirrored, c
 from tests.fixtures.tools import Run
 
 pytestmark = pytest.mark.brokers
+OFF = "Exactly once is off here, and it has committed offsets of group"
 
 
 def test_copy_stop_and_go_on(mirrored: Mirrored) -> None:
@@ -117,7 +118,7 @@ def test_positions_are_seen_and_changed(mirrored: Mirrored, positions: Command, 
     code, found, _ = positions("retire")
     assert (code, sum(row["offset"] for row in found["partitions"])) == (0, 4_000)
     load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
-    mirrored.run_until(8_000, "--exactly.once", "false")
+    assert OFF not in mirrored.run_until(8_000, "--exactly.once", "false")
     assert mirrored.differences() == []
     # on again: retired positions count for nothing, so the group's offsets are adopted
     load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
@@ -125,7 +126,7 @@ def test_positions_are_seen_and_changed(mirrored: Mirrored, positions: Command, 
     assert mirrored.differences() == []
     # another mode in between, without retire
     load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
-    mirrored.run_until(16_000, "--exactly.once", "false")
+    assert OFF in mirrored.run_until(16_000, "--exactly.once", "false")
     assert positions("status")[0] == 2
     at = command_of(mirrored, "explain")()[1]["topics"]["partitions"]
     assert all(row["start"] is None and "somebody copied in another mode since" in row["because"] for row in at)
@@ -135,6 +136,19 @@ def test_positions_are_seen_and_changed(mirrored: Mirrored, positions: Command, 
     assert positions("adopt")[0] == 0
     load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
     mirrored.run_until(20_000)
+    assert mirrored.differences() == []
+
+
+def test_the_group_follows_what_a_killed_mirror_has_committed_at_the_target(mirrored: Mirrored) -> None:
+    """Also where no record comes any more. Lag monitors look there, and so does another mode after a clean stop."""
+    load(mirrored.source.bootstrap, mirrored.topic, 4_000, 100)
+    killed = mirrored.start("--offset.commit.interval.ms", "3600000")
+    wait_until(lambda: mirrored.differences() == [], PATIENCE, "all copies")
+    killed.kill_tree()
+    assert mirrored.committed() == 0
+    mirrored.run_until(4_000)
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.run_until(5_000, "--exactly.once", "false")
     assert mirrored.differences() == []
 
 

@@ -16,13 +16,14 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import login
-from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin
+from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin
 from legacy_mm.clients.native.inspector import log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError
+from legacy_mm.model import CommittedOffset
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

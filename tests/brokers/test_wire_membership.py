@@ -26,7 +26,7 @@ from legacy_mm.config import property_names
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.errors import StreamFailure
-from legacy_mm.model import EARLIEST, TopicPartition
+from legacy_mm.model import EARLIEST, CommittedOffset, TopicPartition
 from tests.fixtures.memberships import Membership
 
 pytestmark = pytest.mark.brokers
@@ -103,9 +103,8 @@ def test_what_is_committed_while_partitions_go_is_seen_by_their_next_owner(
     first.at_revoke = {TopicPartition(name, number): 7 for number in range(PARTITIONS)}
     second = join()
     wait_until(lambda: shares(first, second) == [2, 2], SECONDS, "both to have half")
-    second.order(lambda member: second.found.update(member.committed(second.owned, SECONDS)))
-    wait_until(lambda: second.found, SECONDS, "an answer")
-    assert second.found == dict.fromkeys(second.owned, 7)
+    found = second.ask(lambda member: member.committed(second.owned, SECONDS))
+    assert found == dict.fromkeys(second.owned, CommittedOffset(7))
     wait_until(lambda: first.settled, SECONDS, "the outcome")
     assert first.settled == [(first.at_revoke, {})]
     assert committed(bootstrap, group, [name]) == {(name, number): 7 for number in range(PARTITIONS)}
@@ -237,9 +236,18 @@ def test_a_first_start_that_is_kept_is_where_members_begin(
     member = join(native=native)
     wait_until(lambda: shares(member) == [4], SECONDS, "all partitions")
     positions, later = SourceGroupPositions("mirror", "earliest", SECONDS), TopicPartition(name, PARTITIONS)
-    member.order(lambda client: member.found.update(positions.propose(client, [*ends, later])))
-    wait_until(lambda: member.found, SECONDS, "positions")
-    assert member.found == {**ends, later: EARLIEST}
+    assert member.ask(lambda client: positions.propose(client, [*ends, later])) == {**ends, later: EARLIEST}
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["wire", "native"])
+def test_offsets_are_read_with_their_metadata(bootstrap: str, group: str, name: str, join: Join, native: bool) -> None:
+    admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": bootstrap}))
+    load(bootstrap, name, 100, 20, partitions=PARTITIONS)
+    marked, plain, missing = (TopicPartition(name, number) for number in range(3))
+    offsets = {marked: CommittedOffset(7, "exactly-once:positions"), plain: CommittedOffset(5)}
+    assert admin.commit({group: offsets}, Deadline.after(SECONDS)) == {}
+    member = join(native=native)
+    assert member.ask(lambda client: client.committed([marked, plain, missing], SECONDS)) == offsets
 
 
 def test_a_look_without_joining(bootstrap: str, group: str, name: str, join: Join) -> None:

@@ -20,7 +20,7 @@ from legacy_mm.clients.librdkafka.statistics import statistics_properties
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 _LEAST_SHARE = 4
 """The first pause is such a part of the longest at least."""
@@ -80,7 +80,7 @@ class LibrdkafkaMember:
         elif ends_membership(error):
             raise StreamFailure(f"the group refuses this member: {error.str()}")
 
-    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
+    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, CommittedOffset]:
         """Return the group's committed offsets; omit partitions without one. Raise TimeoutError, StreamFailure."""
         wanted = [ClientPartition(*partition) for partition in partitions]
         try:
@@ -93,7 +93,11 @@ class LibrdkafkaMember:
         failed = next((entry.error for entry in answer if entry.error is not None), None)
         if failed is not None:
             raise TimeoutError(failed.str())
-        return {to_topic_partition(entry): entry.offset for entry in answer if entry.offset >= 0}
+        return {
+            to_topic_partition(entry): CommittedOffset(entry.offset, entry.metadata or "")
+            for entry in answer
+            if entry.offset >= 0
+        }
 
     def commit(self, offsets: Offsets) -> None:
         """Commit without waiting; the outcome comes to the listener out of a later `poll()`."""

@@ -26,8 +26,7 @@ from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import LegacyMMError, StreamFailure
-from legacy_mm.exactly_once.evidence import GroupOffset
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, ErrorCode
 
@@ -137,9 +136,11 @@ class GroupSession:
         """Commit as of this generation: then the news is `CommitDone`."""
         self._orders.put(lambda: self._tell(self._commit(generation, offsets)))
 
-    def committed(self, partitions: Collection[TopicPartition], timeout: float) -> dict[TopicPartition, GroupOffset]:
+    def committed(
+        self, partitions: Collection[TopicPartition], timeout: float
+    ) -> dict[TopicPartition, CommittedOffset]:
         """Return the group's offsets; this waits. Raise TimeoutError, StreamFailure."""
-        found: Future[dict[TopicPartition, GroupOffset]] = Future()
+        found: Future[dict[TopicPartition, CommittedOffset]] = Future()
         self._orders.put(lambda: self._fetch(partitions, timeout, found))
         try:
             return found.result(timeout)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
@@ -25,7 +25,7 @@ from legacy_mm.clients.native.offset_requests import BY_NAME, commit_outcome, co
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.policies.chunks import chunks
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 
@@ -41,17 +41,6 @@ _TOLD = 3
 Value = TypeVar("Value")
 GroupAnswer = tuple[str, int, Value]
 """A group, a broker's error code, and what it is asked for."""
-
-
-class CommittedOffset(NamedTuple):
-    """The offset a group has committed for a partition."""
-
-    offset: int
-    """The next record to read; -1: another client has taken the offset away."""
-    metadata: str = ""
-
-
-GroupOffsets = Mapping[TopicPartition, CommittedOffset]
 
 
 class GroupAdmin:

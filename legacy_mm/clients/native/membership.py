@@ -28,8 +28,7 @@ from legacy_mm.clock import monotonic
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure
-from legacy_mm.exactly_once.evidence import GroupOffset
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 _CLOSE_TIMEOUT = 5.0
 
@@ -89,15 +88,8 @@ class NativeMember:
         except queue.Empty:
             pass
 
-    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
+    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, CommittedOffset]:
         """Return the group's committed offsets; omit partitions without one. Raise TimeoutError, StreamFailure."""
-        found = self.committed_with_metadata(partitions, timeout)
-        return {partition: each.offset for partition, each in found.items()}
-
-    def committed_with_metadata(
-        self, partitions: Iterable[TopicPartition], timeout: float
-    ) -> dict[TopicPartition, GroupOffset]:
-        """Return the same with the metadata that was committed. Raise TimeoutError, StreamFailure."""
         return self._session.committed(list(partitions), timeout)
 
     @property

@@ -13,8 +13,7 @@ from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.coordinator import CoordinatorMoved
 from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.errors import StreamFailure
-from legacy_mm.exactly_once.evidence import GroupOffset
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import CommittedOffset, TopicPartition
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, MEMBER_UNKNOWN, is_retriable
 
 BY_NAME = 9
@@ -90,14 +89,14 @@ def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:
     )
 
 
-def fetched(answer: Any) -> dict[TopicPartition, GroupOffset]:
+def fetched(answer: Any) -> dict[TopicPartition, CommittedOffset]:
     """Return the offsets of partitions that have one; raise CoordinatorMoved, TimeoutError, StreamFailure."""
     told = answer.groups[0] if answer.groups else answer
     _check([told.error_code or 0])
     found = dict(rows(told))
     _check(row.error_code for row in found.values())
     return {
-        partition: GroupOffset(row.committed_offset, row.metadata or "")
+        partition: CommittedOffset(row.committed_offset, row.metadata or "")
         for partition, row in found.items()
         if row.committed_offset >= 0
     }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, GroupOffsets, raise_untold
+from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.topic_reader import has_records
 from legacy_mm.clock import Deadline
@@ -23,7 +23,7 @@ from legacy_mm.features.checkpoints.group_position import (
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 
 _SCANS = 8
 Ends = Mapping[TopicPartition, tuple[int, int]]

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from legacy_mm.clients.native.groups import GroupAdmin, GroupOffsets, raise_untold
+from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clients.native.internal_log import InternalLog, decoded
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
@@ -24,7 +24,7 @@ from legacy_mm.features.checkpoints.translation import Translation
 from legacy_mm.features.duties import RUN_TIMEOUT
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
-from legacy_mm.model import OffsetPair, Offsets, TopicPartition
+from legacy_mm.model import GroupOffsets, OffsetPair, Offsets, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint
 
 _NAMED = 3

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, raise_untold
+from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.logs import events
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, next_offsets, place_of
 
 MARK = "legacy_mm"

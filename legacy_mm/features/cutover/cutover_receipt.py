@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.clients.native.groups import CommittedOffset
 from legacy_mm.errors import ConfigurationError, HostError
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import CommittedOffset, TopicPartition
 
 _FORMAT = 1
 _MODE = 0o600

@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets, raise_untold
+from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, offsets_of, untranslated
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 
 _ASK_TIMEOUT = 30.0
 _RETRY_BACKOFF = 0.5

@@ -11,11 +11,10 @@ import pytest
 from legacy_mm.cli import group_offsets
 from legacy_mm.cli.group_offsets import _lines
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.clients.native.groups import CommittedOffset
 from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
-from legacy_mm.model import OffsetPair, TopicPartition
+from legacy_mm.model import CommittedOffset, OffsetPair, TopicPartition
 
 LINE = ("--", "kafka-mirror-maker.sh", "--consumer.config", "c.properties", "--producer.config", "p.properties")
 ALIASES = ("--source.cluster.alias", "a", "--target.cluster.alias", "b")

@@ -11,8 +11,8 @@ from legacy_mm.clients.api import Member
 from legacy_mm.config.settings import MarkedOffset
 from legacy_mm.controlplane import ownership
 from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
-from legacy_mm.exactly_once.evidence import GroupOffset, mark
-from legacy_mm.model import EARLIEST, TopicPartition
+from legacy_mm.exactly_once.evidence import mark
+from legacy_mm.model import EARLIEST, CommittedOffset, TopicPartition
 
 A, B, C = (TopicPartition("t", number) for number in range(3))
 
@@ -22,7 +22,7 @@ class FakeMember:
 
     generation = 4
 
-    def __init__(self, offsets: dict[TopicPartition, GroupOffset] | None = None) -> None:
+    def __init__(self, offsets: dict[TopicPartition, CommittedOffset] | None = None) -> None:
         self.asked = 0
         self.succeeded = float("-inf")
         self._offsets = offsets or {}
@@ -33,9 +33,7 @@ class FakeMember:
     def confirmed_after(self, moment: float) -> bool:
         return self.succeeded > moment
 
-    def committed_with_metadata(
-        self, partitions: Iterable[TopicPartition], timeout: float
-    ) -> dict[TopicPartition, GroupOffset]:
+    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, CommittedOffset]:
         return {each: self._offsets[each] for each in partitions if each in self._offsets}
 
 
@@ -87,7 +85,7 @@ def test_questions_of_a_job_that_is_over_are_forgotten() -> None:
 
 
 def test_the_group_s_offsets_are_evidence_with_their_metadata() -> None:
-    member: Any = FakeMember({A: GroupOffset(7, ""), B: GroupOffset(-1, "")})
+    member: Any = FakeMember({A: CommittedOffset(7, ""), B: CommittedOffset(-1, "")})
     offsets = BundleOffsets(FromReset(), "positions", 1.0)
     assert offsets.propose(member, [A, B]) == {A: 7, B: EARLIEST}
     assert offsets.generation == 4

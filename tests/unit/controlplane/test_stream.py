@@ -19,7 +19,7 @@ from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.errors import CorruptRecords, FailureKind, SourceGap, StreamFailure
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 P = TopicPartition("orders", 0)
 COMMITTED = 5
@@ -136,8 +136,8 @@ class Bench:
     def subscribe(self, topics: Iterable[str]) -> None:
         raise AssertionError
 
-    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
-        return dict.fromkeys(partitions, COMMITTED)
+    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, CommittedOffset]:
+        return dict.fromkeys(partitions, CommittedOffset(COMMITTED))
 
     def commit(self, offsets: Offsets) -> None:
         self.commits.append(dict(offsets))

@@ -7,18 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.errors import Undecided
-from legacy_mm.exactly_once.evidence import (
-    Evidence,
-    GroupMember,
-    GroupOffset,
-    SourceSide,
-    flow_doubt,
-    group_doubt,
-    mark,
-    weigh,
-)
+from legacy_mm.exactly_once.evidence import Evidence, GroupMember, SourceSide, flow_doubt, group_doubt, mark, weigh
 from legacy_mm.exactly_once.position_records import FlowRecord, SourcePosition
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import CommittedOffset, TopicPartition
 
 PLACE = TopicPartition("orders", 3)
 NONE: frozenset[TopicPartition] = frozenset()
@@ -32,7 +23,10 @@ MOVE = "legacy-mm exactly-once move sets the position"
 
 
 def source(
-    offset: GroupOffset | None, cluster: str = "cluster-id", topic_id: str = "topic-id", place: TopicPartition = PLACE
+    offset: CommittedOffset | None,
+    cluster: str = "cluster-id",
+    topic_id: str = "topic-id",
+    place: TopicPartition = PLACE,
 ) -> SourceSide:
     return SourceSide(cluster, {place.topic: topic_id} if topic_id else {}, {} if offset is None else {place: offset})
 
@@ -48,26 +42,26 @@ def test_the_mark_is_fixed_for_ever() -> None:
 GO_ON = Evidence({PLACE: 100}, {}, NONE)
 CERTAIN = {
     "a position, and no offset": (POSITION, source(None), GO_ON),
-    "our offset is behind the position": (POSITION, source(GroupOffset(90, OURS)), GO_ON),
-    "our offset is the position": (POSITION, source(GroupOffset(100, OURS)), GO_ON),
-    "the offset that was adopted": (ADOPTED, source(GroupOffset(60, "")), GO_ON),
+    "our offset is behind the position": (POSITION, source(CommittedOffset(90, OURS)), GO_ON),
+    "our offset is the position": (POSITION, source(CommittedOffset(100, OURS)), GO_ON),
+    "the offset that was adopted": (ADOPTED, source(CommittedOffset(60, "")), GO_ON),
     "nothing was copied since the adoption": (
         POSITION._replace(adopted=100),
-        source(GroupOffset(100, "any text")),
+        source(CommittedOffset(100, "any text")),
         GO_ON,
     ),
-    "our offset came after the adoption": (ADOPTED, source(GroupOffset(80, OURS)), GO_ON),
-    "no position, and a plain offset": (None, source(GroupOffset(60, "")), Evidence({}, {PLACE: 60}, NONE)),
-    "a plain offset of another tool": (None, source(GroupOffset(0, "xyz")), Evidence({}, {PLACE: 0}, NONE)),
+    "our offset came after the adoption": (ADOPTED, source(CommittedOffset(80, OURS)), GO_ON),
+    "no position, and a plain offset": (None, source(CommittedOffset(60, "")), Evidence({}, {PLACE: 60}, NONE)),
+    "a plain offset of another tool": (None, source(CommittedOffset(0, "xyz")), Evidence({}, {PLACE: 0}, NONE)),
     "neither": (None, source(None), Evidence({}, {}, frozenset({PLACE}))),
     "a retired position, and a plain offset": (
         RETIRED,
-        source(GroupOffset(170, "")),
+        source(CommittedOffset(170, "")),
         Evidence({}, {PLACE: 170}, NONE),
     ),
     "retired, and the source was replaced since": (
         RETIRED,
-        source(GroupOffset(3, ""), "other", "other"),
+        source(CommittedOffset(3, ""), "other", "other"),
         Evidence({}, {PLACE: 3}, NONE),
     ),
     "a position of brokers without ids": (
@@ -80,43 +74,43 @@ CERTAIN = {
 DOUBTFUL = {
     "somebody copied in another mode": (
         POSITION,
-        source(GroupOffset(170, "")),
+        source(CommittedOffset(170, "")),
         "the target's position is 100, and exactly once did not commit the group's offset 170: somebody "
         f"copied in another mode since, or moved the group; {ADOPT}, or {RETIRE}",
     ),
     "the group was moved to the position": (
         POSITION,
-        source(GroupOffset(100, "")),
+        source(CommittedOffset(100, "")),
         "the target's position is 100, and exactly once did not commit the group's offset 100: somebody "
         f"copied in another mode since, or moved the group; {ADOPT}, or {RETIRE}",
     ),
     "the group was moved after the adoption": (
         ADOPTED,
-        source(GroupOffset(0, "")),
+        source(CommittedOffset(0, "")),
         "the target's position is 100, and exactly once did not commit the group's offset 0: somebody "
         f"copied in another mode since, or moved the group; {ADOPT}, or {RETIRE}",
     ),
     "the last positions are lost": (
         POSITION,
-        source(GroupOffset(101, OURS)),
+        source(CommittedOffset(101, OURS)),
         "exactly once has committed offset 101 for the group, but the target's position is only 100: later ones are "
         f"lost; {ADOPT}",
     ),
     "the position is lost": (
         None,
-        source(GroupOffset(90, OURS)),
+        source(CommittedOffset(90, OURS)),
         "exactly once has committed offset 90 for the group, but the target has no position: it is lost, or this is "
         f"another target; {ADOPT}, and what was copied beyond it comes twice",
     ),
     "the group copies for another flow": (
         None,
-        source(GroupOffset(90, mark("other"))),
+        source(CommittedOffset(90, mark("other"))),
         "the group's offset 90 comes from another flow of exactly once, with positions topic 'other', and this one "
         f"has pos: {ADOPT}",
     ),
     "the group has copied for another flow since": (
         POSITION,
-        source(GroupOffset(100, mark("other\n"))),
+        source(CommittedOffset(100, mark("other\n"))),
         "the group's offset 100 comes from another flow of exactly once, with positions topic 'other\\n', and this one "
         f"has pos: {ADOPT}",
     ),
@@ -128,13 +122,13 @@ DOUBTFUL = {
     ),
     "another source cluster, where the group has an offset": (
         POSITION,
-        source(GroupOffset(7, ""), "other"),
+        source(CommittedOffset(7, ""), "other"),
         "its position 100 is of source cluster cluster-id, and this is other: look at bootstrap.servers, or, if the "
         f"cluster was replaced, {ADOPT}",
     ),
     "the topic was made anew": (
         POSITION,
-        source(GroupOffset(90, OURS), topic_id="new"),
+        source(CommittedOffset(90, OURS), topic_id="new"),
         "its position 100 is of a topic with id topic-id, and now it has id new: the topic was made anew; "
         f"{MOVE}, to 0 for all records of the new topic",
     ),
@@ -145,7 +139,7 @@ DOUBTFUL = {
     ),
     "retired, but not quiet": (
         RETIRED,
-        source(GroupOffset(120, OURS)),
+        source(CommittedOffset(120, OURS)),
         f"exactly once was switched off at offset 100, but has committed 120 for the group since: {RETIRE}",
     ),
 }
@@ -167,13 +161,15 @@ def test_a_claim_is_refused_with_the_command_that_helps(
 
 def test_one_partition_in_doubt_refuses_its_bundle() -> None:
     places = [TopicPartition("orders", number) for number in (3, 27, 51)]
-    side = SourceSide("c", {}, {places[0]: GroupOffset(7, ""), **dict.fromkeys(places[1:], GroupOffset(5, OURS))})
+    side = SourceSide(
+        "c", {}, {places[0]: CommittedOffset(7, ""), **dict.fromkeys(places[1:], CommittedOffset(5, OURS))}
+    )
     with pytest.raises(Undecided, match=r"^exactly once cannot go on with orders-27 \(and 1 more of its bundle\): "):
         weigh(places, {}, side, "pos")
 
 
 def test_partitions_of_others_are_not_weighed() -> None:
-    assert weigh([], {PLACE: POSITION}, source(GroupOffset(170, "")), "pos") == Evidence({}, {}, NONE)
+    assert weigh([], {PLACE: POSITION}, source(CommittedOffset(170, "")), "pos") == Evidence({}, {}, NONE)
 
 
 OFFSETS = st.integers(0, 5)
@@ -190,9 +186,9 @@ FOUND = st.builds(
 )
 
 
-@given(st.none() | FOUND, st.none() | st.builds(GroupOffset, OFFSETS, METADATA), *[st.sampled_from(["", "a"])] * 2)
+@given(st.none() | FOUND, st.none() | st.builds(CommittedOffset, OFFSETS, METADATA), *[st.sampled_from(["", "a"])] * 2)
 def test_nothing_is_guessed(
-    position: SourcePosition | None, offset: GroupOffset | None, cluster: str, topic_id: str
+    position: SourcePosition | None, offset: CommittedOffset | None, cluster: str, topic_id: str
 ) -> None:
     """Whatever is there: a position counts as it is, what is adopted is a plain offset of the group, and
     auto.offset.reset has a say only where nobody has copied.
@@ -207,7 +203,7 @@ def test_nothing_is_guessed(
         assert position is not None
         assert (begin, position.retired) == (position.next, False)
     for begin in adopted.values():
-        assert offset == GroupOffset(begin, "")
+        assert offset == CommittedOffset(begin, "")
         assert position is None or position.retired
     assert not unset or (position is None and offset is None)
 

@@ -20,9 +20,8 @@ from legacy_mm.config import property_names
 from legacy_mm.errors import StreamFailure
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
 from legacy_mm.exactly_once.bundle_assignor import PROTOCOL
-from legacy_mm.exactly_once.evidence import GroupOffset
 from legacy_mm.exactly_once.member_data import subscription_data
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 from tests.fakes.coordinator import MEMBER, PARTITIONS, TOPIC, FakeCoordinator
 
 SECONDS = 20.0
@@ -178,14 +177,13 @@ def test_commits_carry_the_metadata_and_are_read_with_it(make: Make, listener: L
     member.commit({first: 7})
     wait_until(lambda: polled(member) and listener.settled, SECONDS, "the outcome")
     assert listener.settled == [{first: 7}]
-    assert member.committed_with_metadata(ALL, SECONDS) == {first: GroupOffset(7, "exactly-once:positions")}
-    assert member.committed(ALL, SECONDS) == {first: 7}
+    assert member.committed(ALL, SECONDS) == {first: CommittedOffset(7, "exactly-once:positions")}
 
 
 def test_other_members_commit_without_metadata(make: Make) -> None:
     member = make()
     member.commit({TopicPartition(TOPIC, 0): 7})
-    assert member.committed_with_metadata(ALL, SECONDS) == {TopicPartition(TOPIC, 0): GroupOffset(7, "")}
+    assert member.committed(ALL, SECONDS) == {TopicPartition(TOPIC, 0): CommittedOffset(7, "")}
 
 
 def test_a_member_says_what_it_has_when_it_joins_again(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clients.native.groups import DEAD, CommittedOffset
+from legacy_mm.clients.native.groups import DEAD
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
@@ -18,7 +18,7 @@ from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.features.cutover import cutover_receipt, moving
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import CommittedOffset, TopicPartition
 from tests.fakes.groups import OneGroup
 
 HERE = [TopicPartition("t", number) for number in range(3)]

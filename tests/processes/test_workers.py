@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.fixtures.workers import GROUPS, shared_by
+from tests.fixtures.workers import shared_by
 from tests.structure.source_tree import CHECKOUT
 
 FILES = ["tests/unit/test_clock.py", "tests/unit/test_errors.py", "tests/unit/test_model.py"]
@@ -18,10 +18,8 @@ LINE = re.compile(r"^\[(gw\d)\] .* PASSED ([^:]+)::", re.MULTILINE)
 @pytest.mark.parametrize(
     ("nodeid", "shared"),
     [
-        ("tests/brokers/test_plan.py::test_a", "ours"),
-        ("tests/faults/test_stop.py::test_a[x::y]", "ours"),
-        ("tests/brokers/test_security.py::test_a[x]", "both"),
-        ("tests/side_by_side/test_offsets.py::test_a", "both"),
+        ("tests/faults/test_stop.py::test_a[x::y]", "tests/faults/"),
+        ("tests/brokers/test_security.py::test_a[x]", "tests/brokers/test_security.py"),
         ("tests/processes/jvm/test_gateway.py::test_a[x]", "tests/processes/jvm/test_gateway.py"),
     ],
 )
@@ -29,8 +27,8 @@ def test_what_is_shared(nodeid: str, shared: str) -> None:
     assert shared_by(nodeid) == shared
 
 
-def test_each_group_is_of_a_folder_or_file_that_is_here() -> None:
-    assert [name for name in GROUPS if not (CHECKOUT / "tests" / name).exists()] == []
+def test_the_folder_that_is_not_shared_out_is_here() -> None:
+    assert (CHECKOUT / shared_by("tests/faults/test_a.py::test_b")).is_dir()
 
 
 def test_a_file_is_run_by_one_worker() -> None:

@@ -54,7 +54,8 @@ LOG_LINES = (
     LogLine(
         "Exactly once is off here",
         "This mirror copies at least once, and the group's offsets come from mirrors that copied exactly once.",
-        "Nothing, if those were stopped with TERM. If one was killed, see docs/how-to/exactly-once.md, Turn it off.",
+        "Nothing; what a killed one had copied comes twice. How to turn it off without that: "
+        "docs/how-to/exactly-once.md, Turn it off.",
     ),
     LogLine(
         "has not committed was given up",

@@ -2,7 +2,8 @@
 
 Invariant A: a safe offset moves only when everything sent before it is acknowledged or dropped on purpose, and it is
 always one past a *data record*, never past a control record or a hole. So it is counted from the records that were
-sent: a position that passes control records would commit more than the legacy tool.
+sent: a position that passes control records would commit more than the legacy tool. Only a position that exactly once
+has committed at the target may stand behind one.
 """
 
 from __future__ import annotations

@@ -280,9 +280,8 @@ EXACTLY_ONCE_OFF = Event(
     "exactly-once-off",
     logging.WARNING,
     "Exactly once is off here, and it has committed offsets of group {group} for {count} partitions, {partition} the "
-    "first: if a mirror of it was killed, what lies between its last commit for the group and its last transaction is "
-    "copied twice; to have none of it twice, stop this mirror, give the group the positions of topic {topic} with "
-    "legacy-mm exactly-once retire, and start again",
+    "first: what a killed mirror has copied since then comes twice; nothing does if all were stopped with TERM. Next "
+    "time, call legacy-mm exactly-once retire before such a start: it gives the group the positions of topic {topic}",
 )
 POSITIONS_AT_RISK = Event("positions-at-risk", logging.WARNING, "Exactly once: {what}")
 TRANSACTION_HANGS = Event(

@@ -227,6 +227,8 @@ def test_the_coordinator_is_killed_between_two_steps(
     copy = engines.copy
     bundle = copy.flow.bundle(bundle_of(TopicPartition(copy.topic, 0), BUNDLES))
     node = coordinator(brokers, bundle.transactional_id)
+    if "pairs" in name:
+        engines.tell_of_pairs()
     engine = engines.start_by(start_process(partial(strike, name, signal.SIGSTOP)), "first")
     with copy.writing():
         wait_until(engine.is_frozen, PATIENCE, "the step")

@@ -102,7 +102,7 @@ def engines(
     copy.load(RECORDS)
     made = Engines(copy, start_copying, brokers.bootstrap_of(PROXIED), **settings)
     if "pairs" in name:
-        made.config = {"pairs": True, "keeps_partition": [copy.topic]}
+        made.tell_of_pairs()
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 pytest_plugins = [
+    "tests.fixtures.times",
     "tests.fixtures.agents",
     "tests.fixtures.clusters",
     "tests.fixtures.copying",

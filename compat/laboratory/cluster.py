@@ -5,15 +5,15 @@ Brokers die with their parent, and everything they write is under the folder tha
 
 from __future__ import annotations
 
-import base64
-import subprocess
-import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from compat.laboratory.broker import Broker
+from compat.laboratory.class_archives import ClassArchive
+from compat.laboratory.formatted_folders import FormattedFolders, new_id
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.ports import LOOPBACK, Ports
 from compat.laboratory.releases import CURRENT, find_release
@@ -23,7 +23,10 @@ from legacy_mm.errors import HostError
 from legacy_mm.jvm.java_home import find_java
 
 MAIN, CONTROLLER, PROXIED = "PLAINTEXT", "CONTROLLER", "PROXIED"
+PROGRAM = "kafka.Kafka"
 FORMAT_TIMEOUT = 120
+_LOGS = "logs"
+"""The folder of a broker's logs, in its own folder."""
 
 DEFAULTS: Mapping[str, str] = {
     "num.partitions": "4",
@@ -133,12 +136,10 @@ class Cluster:
         ports = {node: {name: self._ports.reserve() for name in self._protocols} for node in nodes}
         voters = ",".join(f"{node}@{LOOPBACK}:{ports[node][CONTROLLER]}" for node in nodes)
         made = [self._make_broker(node, ports=ports[node], voters=voters, jars=jars) for node in nodes]
-        identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        # All at once: one JVM start takes more than a second.
-        formats = [(broker, self._format(broker, identity, jars)) for broker in made]
-        for broker, process in formats:
-            if process.wait(FORMAT_TIMEOUT) != 0:
-                raise HostError(f"broker {broker.node} cannot be formatted: {broker.last_words()}")
+        folders, cluster_id = FormattedFolders(self.release, self._format_options), new_id()
+        for broker in made:
+            by_tool = partial(self._format, broker, cluster_id, jars)
+            folders.format(broker.folder / _LOGS, broker.node, cluster_id, by_tool)
         self.brokers = made
 
     def _make_broker(self, node: int, *, ports: Mapping[str, int], voters: str, jars: Path) -> Broker:
@@ -156,10 +157,11 @@ class Cluster:
         command = [
             str(find_java()),
             *self._jvm,
+            *ClassArchive(self.release, PROGRAM).options(),
             logging,
             "-cp",
             f"{jars}/*",
-            "kafka.Kafka",
+            PROGRAM,
             str(settings),
         ]
         return Broker(node, folder=folder, ports=ports, command=command)
@@ -182,7 +184,7 @@ class Cluster:
             "listener.security.protocol.map": ",".join(
                 f"{name}:{protocol}" for name, protocol in self._protocols.items()
             ),
-            "log.dirs": str(folder / "logs"),
+            "log.dirs": str(folder / _LOGS),
             "default.replication.factor": copies,
             "min.insync.replicas": in_sync,
             "offsets.topic.replication.factor": copies,
@@ -194,9 +196,11 @@ class Cluster:
             **self._properties,
         }
 
-    def _format(self, broker: Broker, identity: str, jars: Path) -> subprocess.Popen[bytes]:
-        arguments = ["format", f"--cluster-id={identity}", "-c", str(broker.folder / "server.properties")]
+    def _format(self, broker: Broker, cluster_id: str, jars: Path) -> None:
+        arguments = ["format", f"--cluster-id={cluster_id}", "-c", str(broker.folder / "server.properties")]
         arguments += self._format_options
         logging = next(word for word in broker.command if word.startswith("-Dlog4j"))
         command = [str(find_java()), "-Xmx128m", *QUICK_JVM, logging, "-cp", f"{jars}/*", "kafka.tools.StorageTool"]
-        return spawn([*command, *arguments], folder=broker.folder, output=broker.console)
+        tool = spawn([*command, *arguments], folder=broker.folder, output=broker.console)
+        if tool.wait(FORMAT_TIMEOUT) != 0:
+            raise HostError(f"broker {broker.node} cannot be formatted: {broker.last_words()}")

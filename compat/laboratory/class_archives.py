@@ -1,0 +1,51 @@
+"""Archives of the classes that a broker loads (class data sharing): its JVM is up in half the time.
+
+An archive belongs to one Java and one folder of jars. A JVM that finds any difference starts without it, in silence.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from compat.laboratory.jars import cache_folder, jars_folder
+from compat.laboratory.releases import Release
+from legacy_mm.jvm.java_home import find_java
+
+_SILENT = ("-Xlog:disable", "-Xlog:all=error:stderr")
+
+
+class ClassArchive:
+    """The archive for one program of a release."""
+
+    def __init__(self, release: Release, program: str) -> None:
+        modules = find_java().resolve().parent.parent / "lib" / "modules"
+        known = f"{modules} {modules.stat().st_mtime if modules.exists() else 0}"
+        digest = hashlib.sha256(known.encode()).hexdigest()[:8]
+        self._path = cache_folder() / "classes" / f"{jars_folder(release).name}-{program}-{digest}.jsa"
+
+    def options(self) -> list[str]:
+        """Return the options for a JVM: none while there is no archive."""
+        return [f"-XX:SharedArchiveFile={self._path}", *_SILENT] if self._path.exists() else []
+
+    def write(self, run: Callable[[str], None]) -> None:
+        """Write it, if it is missing: `run` runs the program with this option, and ends it by SIGTERM."""
+        if self._path.exists():
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with _lock(self._path.with_suffix(".lock")), tempfile.TemporaryDirectory(dir=self._path.parent) as folder:
+            if not self._path.exists():
+                new = Path(folder) / self._path.name
+                run(f"-XX:ArchiveClassesAtExit={new}")
+                new.replace(self._path)
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -100,8 +100,7 @@ class Router:
         set none; None: that of the batch. Raise CorruptRecords.
         """
         header = batch.header
-        codec = next(found for found in (self._options.codec, codec, header.codec) if found is not None)
-        codec = Codec.NONE if codec in self._not_taken else codec
+        codec = self._chosen(codec, header.codec)
         if keeps_partition and codec is header.codec and self._passes_unseen(batch, begin):
             offsets = range(header.base_offset, header.next_offset)
             return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
@@ -136,14 +135,18 @@ class Router:
         `source`, `target` and `codec` as for `route`. A record for a partition that the topic has not is placed in
         partition `target`. Raise CorruptRecords.
         """
-        codec = self._options.codec or codec
-        codec = Codec.NONE if codec in self._not_taken else codec
+        codec = self._chosen(codec)
         found = records.survey(made.header, made.data, partition, 0, repeats=True)
         if self._options.hashes_keys and partition < target and (target <= source or not found.keyless):
             placement = Placement.by_key(target, null_keys_to=partition)
         else:
             placement = self._spreading(made.topic, target, found)
         return self._regroup(made.header, made.data, placement, 0, found.largest, codec, made.wishes)
+
+    def _chosen(self, *wanted: Codec | None) -> Codec:
+        """Return the codec of the user's files, else the first that is wanted; none where the target does not take it."""
+        codec = next(each for each in (self._options.codec, *wanted) if each is not None)
+        return Codec.NONE if codec in self._not_taken else codec
 
     def _passes_unseen(self, batch: RecordBatch, begin: int) -> bool:
         """Return True if a batch can be passed on without reading its records.

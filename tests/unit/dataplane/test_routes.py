@@ -13,6 +13,7 @@ from legacy_mm.audit.record_comparison import partition_of
 from legacy_mm.clock import epoch_ms
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.errors import CorruptRecords
+from legacy_mm.handlers.batches import MadeRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode
@@ -170,6 +171,28 @@ def test_an_explicit_codec_wins(codec: Codec, partition: int) -> None:
     assert number == 2
     assert sent.header.codec is codec
     assert [row[:4] for row in decode(sent)] == [row[:4] for row in keyed_for(2, 4, 5)]
+
+
+def made_by_a_handler(rows: Sequence[Row]) -> MadeRecords:
+    batch = build(rows)
+    return MadeRecords("t", batch.header, batch.payload)
+
+
+@pytest.mark.parametrize("codec", list(Codec))
+def test_an_explicit_codec_wins_for_what_a_handler_makes(codec: Codec) -> None:
+    """Also none, where the source's batches are compressed."""
+    router = Router(RouteOptions(codec, None, 1 << 20))
+    placed, too_large = router.route_made(made_by_a_handler(keyed_for(2, 4, 5)), 0, 4, 4, Codec.SNAPPY)
+    assert [(number, batch.header.codec) for number, batch, _ in placed] == [(2, codec)]
+    assert not too_large
+
+
+def test_what_a_handler_makes_is_sent_plain_where_the_target_does_not_take_the_codec() -> None:
+    router = Router(OPTIONS)
+    (refused,) = router.route("t", 0, build(keyed_for(0, 4, 5), codec=Codec.ZSTD), 0, 4, 4).batches
+    router.replace(refused, REFUSES_CODEC, {})
+    ((_, batch, _),), _ = router.route_made(made_by_a_handler(keyed_for(2, 4, 5)), 0, 4, 4, Codec.ZSTD)
+    assert batch.header.codec is Codec.NONE
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec is not Codec.NONE])

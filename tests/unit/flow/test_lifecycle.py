@@ -51,9 +51,10 @@ class StandIn:
 
 @pytest.fixture
 def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Callable[[int, None], None]]:
-    """What the process would do at a signal."""
+    """What the process would do at a signal, whatever it inherited."""
     installed: dict[int, Callable[[int, None], None]] = {}
     monkeypatch.setattr(signal, "signal", installed.__setitem__)
+    monkeypatch.setattr(signal, "getsignal", lambda number: installed.get(number, signal.SIG_DFL))
     return installed
 
 

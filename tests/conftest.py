@@ -16,5 +16,6 @@ pytest_plugins = [
     "tests.fixtures.support",
     "tests.fixtures.token_service",
     "tests.fixtures.tools",
+    "tests.fixtures.warm_mirrors",
     "tests.fixtures.workers",
 ]

@@ -32,7 +32,7 @@ STANDS = 47
 
 
 @pytest.fixture
-def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess], group: str) -> Callable[..., Any]:
+def mirror(source: Cluster, target: Cluster, our_mirror: Callable[..., ToolProcess], group: str) -> Callable[..., Any]:
     """Start a mirror of one topic, which it renames, and writes offsets down every half second."""
 
     def start(name: str, *, offsets: bool = True) -> ToolProcess:
@@ -55,7 +55,7 @@ def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess
             "group.instance.id": "one",  # so that nobody waits for the session of a mirror that was killed
         }
         written = {"bootstrap.servers": target.bootstrap, **names, **(flags if offsets else {})}
-        return our_tool(reading, written, "--whitelist", name, "--offset.commit.interval.ms", "500")
+        return our_mirror(reading, written, "--whitelist", name, "--offset.commit.interval.ms", "500")
 
     return start
 

@@ -26,7 +26,8 @@ pytestmark = pytest.mark.brokers
 OFF = "Exactly once is off here, and it has committed offsets of group"
 
 
-def test_copy_stop_and_go_on(mirrored: Mirrored) -> None:
+def test_copy_stop_and_go_on(mirrored: Mirrored, our_tool: Callable[..., Any]) -> None:
+    mirrored.start_by = our_tool
     load(mirrored.source.bootstrap, mirrored.topic, 10_000, 100)
     for count in (10_000, 20_000):
         mirrored.run_until(count)
@@ -36,8 +37,9 @@ def test_copy_stop_and_go_on(mirrored: Mirrored) -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_on_a_spark_cluster(mirrored: Mirrored, tmp_path: Path) -> None:
+def test_on_a_spark_cluster(mirrored: Mirrored, our_tool: Callable[..., Any], tmp_path: Path) -> None:
     """The worker has the archive alone, and asks the driver for its bundles over TLS."""
+    mirrored.start_by = our_tool
     load(mirrored.source.bootstrap, mirrored.topic, 10_000, 100)
     with SparkStandalone(tmp_path / "spark", workers=1) as spark:
         mirror = mirrored.start("--spark.master", spark.master, environment=spark.environment())
@@ -240,14 +242,14 @@ def test_without_a_reset_a_person_says_where_to_begin(mirrored: Mirrored, comman
 
 
 def test_the_source_is_replaced(
-    mirrored: Mirrored, source_39: Cluster, our_tool: Callable[..., Any], command_of: CommandOf
+    mirrored: Mirrored, source_39: Cluster, our_mirror: Callable[..., Any], command_of: CommandOf
 ) -> None:
     """Another cluster under the same alias, where the group has no offsets: a person sets each position."""
     load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
     mirrored.run_until(1_000)
     create_topic(source_39.bootstrap, mirrored.topic, 4)
     load(source_39.bootstrap, mirrored.topic, 600, 100)
-    other = Mirrored(source_39, mirrored.target, mirrored.topic, mirrored.group, our_tool)
+    other = Mirrored(source_39, mirrored.target, mirrored.topic, mirrored.group, our_mirror)
     refused = other.start()
     assert refused.wait(PATIENCE) == 255
     assert "exactly once cannot begin: positions topic " in refused.output()

@@ -24,7 +24,7 @@ Start = Callable[..., ToolProcess]
 
 
 @pytest.fixture
-def start(source: Cluster, target: Cluster, our_tool: Start, group: str) -> Start:
+def start(source: Cluster, target: Cluster, our_mirror: Start, group: str) -> Start:
     """Our command with these options, and flags in the producer file."""
 
     def mirror(*options: str, consumer: dict[str, Any] | None = None, **flags: str) -> ToolProcess:
@@ -33,7 +33,7 @@ def start(source: Cluster, target: Cluster, our_tool: Start, group: str) -> Star
             "bootstrap.servers": target.bootstrap,
             **{name.replace("_", "."): text for name, text in flags.items()},
         }
-        return our_tool(reading | (consumer or {}), written, *options)
+        return our_mirror(reading | (consumer or {}), written, *options)
 
     return mirror
 
@@ -113,14 +113,14 @@ def test_topics_are_made_renamed_and_grow(
 
 @pytest.mark.slow
 def test_topics_are_as_the_source_has_them_where_the_target_was_away(
-    our_tool: Start, source: Cluster, own_clusters: Callable[..., Cluster], topic: Callable[..., str], group: str
+    our_mirror: Start, source: Cluster, own_clusters: Callable[..., Cluster], topic: Callable[..., str], group: str
 ) -> None:
     """Longer than the duties are waited for before copying begins."""
     name, target = topic(), own_clusters()
     create_topic(source.bootstrap, name, 6, config={"cleanup.policy": "compact"})
     write(source, name, (5, b"5"))
     target.brokers[0].kill()
-    tool = our_tool(
+    tool = our_mirror(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap, "topic.creation": "true"},
         *("--whitelist", name, "--log.level", "INFO"),

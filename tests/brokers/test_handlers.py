@@ -58,7 +58,7 @@ def load(source: Cluster, target: Cluster, topic: str, values: Iterable[bytes]) 
 def test_quarantine_and_redrive(
     source: Cluster,
     target: Cluster,
-    our_tool: Callable[..., ToolProcess],
+    our_mirror: Callable[..., ToolProcess],
     topic: Callable[..., str],
     group: str,
     tmp_path: Path,
@@ -76,7 +76,7 @@ def test_quarantine_and_redrive(
     producer = {"bootstrap.servers": target.bootstrap}
     words = ("--whitelist", name, "--message.handler", str(script), "--handler.on.error", "quarantine")
     told = ("--consumer.rebalance.listener", str(listener), "--rebalance.listener.args", str(heard))
-    tool = our_tool(consumer, producer, *words, *told, "--quarantine.file", str(file))
+    tool = our_mirror(consumer, producer, *words, *told, "--quarantine.file", str(file))
     copied = lambda: sum(end_offsets(target.bootstrap, f"copy-{name}").values())  # noqa: E731
     wait_until(lambda: copied() == 2, SECONDS, "the two good records")
     tool.signal(signal.SIGTERM)
@@ -111,7 +111,7 @@ def test_quarantine_and_redrive(
 def test_redrive_from_a_topic(
     source: Cluster,
     target: Cluster,
-    our_tool: Callable[..., ToolProcess],
+    our_mirror: Callable[..., ToolProcess],
     topic: Callable[..., str],
     group: str,
     tmp_path: Path,
@@ -121,7 +121,7 @@ def test_redrive_from_a_topic(
     script.write_text(PICKY)
     create_topic(target.bootstrap, aside, partitions=2)
     load(source, target, name, (b"bad", b"1", b"bad"))
-    tool = our_tool(
+    tool = our_mirror(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap},
         *("--whitelist", name, "--message.handler", "picky:handle", "--handler.classpath", str(tmp_path)),
@@ -165,7 +165,7 @@ def test_a_topic_that_cannot_be_is_never_asked_for(
     reaction: str,
     source: Cluster,
     target: Cluster,
-    our_tool: Callable[..., ToolProcess],
+    our_mirror: Callable[..., ToolProcess],
     topic: Callable[..., str],
     group: str,
     tmp_path: Path,
@@ -181,7 +181,7 @@ def test_a_topic_that_cannot_be_is_never_asked_for(
         "drops": ["--abort.on.send.failure", "false"],
     }[reaction]
     words = ("--whitelist", name, "--message.handler", str(script), *more)
-    tool = our_tool(consumer, {"bootstrap.servers": target.bootstrap}, *words)
+    tool = our_mirror(consumer, {"bootstrap.servers": target.bootstrap}, *words)
     copied = lambda: sum(end_offsets(target.bootstrap, f"copy-{name}").values())  # noqa: E731
     if reaction == "ends":
         assert tool.wait(SECONDS) == 255
@@ -197,7 +197,7 @@ def test_a_topic_that_cannot_be_is_never_asked_for(
 
 
 def test_topics_are_renamed_in_javas_dialect(
-    source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess], topic: Callable[..., str], group: str
+    source: Cluster, target: Cluster, our_mirror: Callable[..., ToolProcess], topic: Callable[..., str], group: str
 ) -> None:
     r"""Groups by `$1`, commas in repetitions, classes that Python does not know; a broken one ends it at the start."""
     first, second = topic("one"), topic("two")
@@ -210,12 +210,12 @@ def test_topics_are_renamed_in_javas_dialect(
     producer = {"bootstrap.servers": target.bootstrap}
     rows = r"(\p{Alpha}{1,3})(\p{Graph}*)->$1.$2,x{2,}->y"
     words = ("--whitelist", f"{first}|{second}", "--handler.step", "filter.topic=[\\p{Graph}&&[^ ]]+", "--handler.step")
-    tool = our_tool(consumer, producer, *words, f"rename.map={rows}")
+    tool = our_mirror(consumer, producer, *words, f"rename.map={rows}")
     names = [f"{name[:3]}.{name[3:]}" for name in (first, second)]
     wait_until(lambda: set(names) <= set(list_topics(target.bootstrap)), SECONDS, "the copies")
     wait_until(lambda: all(sum(end_offsets(target.bootstrap, name).values()) == 1 for name in names), SECONDS, "them")
     tool.signal(signal.SIGTERM)
     assert tool.wait(SECONDS) == 143, tool.output()
-    broken = our_tool(consumer, producer, *words, "rename.map=(a)->$2")
+    broken = our_mirror(consumer, producer, *words, "rename.map=(a)->$2")
     assert broken.wait(SECONDS) == 1
     assert "--handler.step rename.map: (a)->$2 is not possible: No group 2" in broken.output()

@@ -106,22 +106,22 @@ def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_from_an_old_broker(
-    old: ZooKeeperCluster, target: Any, topic: Any, group: str, our_tool: StartTool, supported: Callable[..., None]
+    old: ZooKeeperCluster, target: Any, topic: Any, group: str, our_mirror: StartTool, supported: Callable[..., None]
 ) -> None:
     release = old.release.version
     kinds = load_kinds(old.bootstrap, topic("from"), without=UNKNOWN_KINDS[release])
-    outputs = Job(old, target, kinds, group, our_tool).twice(idempotent=release != "0.10.2.2")
+    outputs = Job(old, target, kinds, group, our_mirror).twice(idempotent=release != "0.10.2.2")
     for output in outputs:
         assert WITHOUT_IDEMPOTENCE not in output
     supported(f"broker {release}", "as source")
 
 
 def test_to_an_old_broker(
-    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool, supported: Callable[..., None]
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_mirror: StartTool, supported: Callable[..., None]
 ) -> None:
     release = old.release.version
     kinds = load_kinds(source.bootstrap, topic("to"), without=UNKNOWN_KINDS[release])
-    outputs = Job(source, old, kinds, group, our_tool).twice()
+    outputs = Job(source, old, kinds, group, our_mirror).twice()
     for output in outputs:
         assert output.count(WITHOUT_IDEMPOTENCE) == (release == "0.10.2.2")
     supported(f"broker {release}", "as target")
@@ -144,7 +144,7 @@ def test_with_a_handler(
     target: Any,
     topic: Any,
     group: str,
-    our_tool: StartTool,
+    our_mirror: StartTool,
     tmp_path: Path,
     is_source: bool,
 ) -> None:
@@ -154,41 +154,41 @@ def test_with_a_handler(
     release = old.release.version
     prefix = topic("handled")
     kinds = load_kinds(read_from.bootstrap, prefix, without=UNKNOWN_KINDS[release])
-    job = Job(read_from, written_to, kinds, group, our_tool)
+    job = Job(read_from, written_to, kinds, group, our_mirror)
     job.run("--message.handler", f"{script}:Keep")
     job.check()
 
 
 @pytest.mark.parametrize("old", ["0.10.2.2"], indirect=True)
 def test_records_that_are_there_before_the_answer_are_none_of_its_victims(
-    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_mirror: StartTool
 ) -> None:
     """The producer asks for its id while records are queued."""
     kind = load(source.bootstrap, topic(), 50_000, 100)
-    job = Job(source, old, [kind], group, our_tool)
+    job = Job(source, old, [kind], group, our_mirror)
     assert job.run().count(WITHOUT_IDEMPOTENCE) == 1
     job.check()
 
 
 @pytest.mark.parametrize("old", ["1.1.1"], indirect=True)
 def test_a_codec_that_the_target_is_too_old_for(
-    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_mirror: StartTool
 ) -> None:
     """The legacy tool would have written it uncompressed as well."""
     kind = load(source.bootstrap, topic(), 1_000, 100, codec="zstd")
-    job = Job(source, old, [kind], group, our_tool)
+    job = Job(source, old, [kind], group, our_mirror)
     job.run()
     job.check()
 
 
 def test_a_codec_that_the_target_does_not_take_yet(
-    source: Any, topic: Any, group: str, our_tool: StartTool, tmp_path: Path
+    source: Any, topic: Any, group: str, our_mirror: StartTool, tmp_path: Path
 ) -> None:
     """In a rolling upgrade across 2.1: the batches are taken, and zstd is refused."""
     kind = load(source.bootstrap, topic(), 10_000, 100, codec="zstd")
     properties = {"inter.broker.protocol.version": "2.0"}
     with ZooKeeperCluster(tmp_path, release="2.8.2", properties=properties) as target:
-        job = Job(source, target, [kind], group, our_tool)
+        job = Job(source, target, [kind], group, our_mirror)
         job.run()
         job.check()
 
@@ -219,10 +219,10 @@ def test_a_producer_that_the_target_forgets_doubles_nothing(
 
 @pytest.mark.parametrize("old", ["0.11.0.3"], indirect=True)
 def test_headers_arrive_without_idempotence(
-    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_mirror: StartTool
 ) -> None:
     kind = load(source.bootstrap, topic(), 300, 100, headers=(("trace", b"1"),))
-    job = Job(source, old, [kind], group, our_tool, enable_idempotence="false")
+    job = Job(source, old, [kind], group, our_mirror, enable_idempotence="false")
     job.run()
     job.check()
 
@@ -230,13 +230,13 @@ def test_headers_arrive_without_idempotence(
 @pytest.mark.parametrize("old", ["0.10.2.2"], indirect=True)
 @pytest.mark.parametrize("idempotence", ["true", "false"])
 def test_headers_are_not_lost_in_silence(
-    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool, idempotence: str
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_mirror: StartTool, idempotence: str
 ) -> None:
     """As in the legacy tool, whose producer refuses them: 255, and nothing is committed."""
     name = topic()
     load(source.bootstrap, name, 300, 100, headers=(("trace", b"1"),))
     create_topic(old.bootstrap, name)
-    tool = our_tool(
+    tool = our_mirror(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": old.bootstrap, **({"enable.idempotence": "false"} if idempotence == "false" else {})},
         *("--whitelist", name),
@@ -266,7 +266,7 @@ def test_the_old_tool_ends_where_ours_goes_on(
 
 @pytest.mark.parametrize("old", ["1.1.1"], indirect=True)
 def test_a_record_that_lacks_its_key_is_set_aside(
-    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool, tmp_path: Path
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_mirror: StartTool, tmp_path: Path
 ) -> None:
     """Such a broker calls it damaged, as if it might fare better the next time."""
     name, file = topic(), tmp_path / "aside.jsonl"
@@ -276,7 +276,7 @@ def test_a_record_that_lacks_its_key_is_set_aside(
     for number in range(300):
         writer.produce(name, b"%d" % number, None if number in (0, 77) else b"k")
     assert writer.flush(30) == 0
-    tool = our_tool(
+    tool = our_mirror(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": old.bootstrap},
         *("--whitelist", name, "--send.on.error", "quarantine", "--quarantine.file", str(file)),

@@ -183,7 +183,7 @@ def test_from_a_topic_of_an_old_format(
 @pytest.mark.parametrize("old", [HANDLERS_0_9], indirect=True)
 @pytest.mark.parametrize("is_source", [True, False], ids=["from", "to"])
 def test_the_whole_tool_with_a_broker_of_0_9(
-    old: ZooKeeperCluster, source: Any, target: Any, topic: Any, group: str, our_tool: Any, is_source: bool
+    old: ZooKeeperCluster, source: Any, target: Any, topic: Any, group: str, our_mirror: Any, is_source: bool
 ) -> None:
     """Its coordinator takes sessions of 30 s at most."""
     read_from, written_to = (old, target) if is_source else (source, old)
@@ -191,7 +191,7 @@ def test_the_whole_tool_with_a_broker_of_0_9(
     create_topic((target if is_source else source).bootstrap, name, PARTITIONS)
     write(read_from, name, "gzip")
     told = {"session.timeout.ms": "30000"} if is_source else {}
-    tool = our_tool(
+    tool = our_mirror(
         {"bootstrap.servers": read_from.bootstrap, "group.id": group, "auto.offset.reset": "earliest", **told},
         {"bootstrap.servers": written_to.bootstrap},
         *("--whitelist", name),

@@ -49,12 +49,14 @@ def flags(name: str, target_alias: str, **more: str) -> dict[str, str]:
     } | more
 
 
-def test_equal_aliases_rename_within_a_cluster_once(our_tool: Start, source: Cluster, name: str, files: Files) -> None:
+def test_equal_aliases_rename_within_a_cluster_once(
+    our_mirror: Start, source: Cluster, name: str, files: Files
+) -> None:
     """Heartbeats too; the topic that comes last shows that it had looked at the copies."""
     read, written = files
     up = f"up{name[-6:]}"
     given = flags(name, up, **{"emit.heartbeats.enabled": "true", "emit.heartbeats.interval.seconds": "1"})
-    tool = our_tool(read, written | given, "--whitelist", f".*{name}.*")
+    tool = our_mirror(read, written | given, "--whitelist", f".*{name}.*")
     wait_until(lambda: sum(end_offsets(source.bootstrap, f"{up}.{name}").values()) == 10, SECONDS, "the copy")
     for later in ("later", "last"):
         create_topic(source.bootstrap, f"{name}-{later}", 1)
@@ -75,7 +77,7 @@ def test_equal_aliases_rename_within_a_cluster_once(our_tool: Start, source: Clu
 
 @pytest.mark.parametrize("keeps", [False, True])
 def test_what_would_go_round_is_refused_before_anything_is_made(
-    our_tool: Start,
+    our_mirror: Start,
     source: Cluster,
     name: str,
     files: Files,
@@ -89,7 +91,7 @@ def test_what_would_go_round_is_refused_before_anything_is_made(
     if keeps:
         given, words = {"preserve.partitions": "true"}, "with features that keep names"
     before = list_topics(source.bootstrap)
-    tool = our_tool(read, written | given, "--whitelist", f".*{name}.*")
+    tool = our_mirror(read, written | given, "--whitelist", f".*{name}.*")
     assert tool.wait(60) == 1, tool.output()
     assert len([line for line in tool.output().splitlines() if words in line]) == 1
     assert list_topics(source.bootstrap).keys() - before.keys() <= {"__consumer_offsets"}
@@ -101,10 +103,10 @@ def test_what_would_go_round_is_refused_before_anything_is_made(
 
 
 def test_an_unchanged_line_copies_into_itself_and_says_so(
-    our_tool: Start, source: Cluster, name: str, files: Files, run: Run, tmp_path: Path
+    our_mirror: Start, source: Cluster, name: str, files: Files, run: Run, tmp_path: Path
 ) -> None:
     read, written = files
-    tool = our_tool(read, written, "--whitelist", name)
+    tool = our_mirror(read, written, "--whitelist", name)
     wait_until(lambda: sum(end_offsets(source.bootstrap, name).values()) > 30, SECONDS, "the circle")
     tool.wait_for_output("source and target are one cluster (", SECONDS)
     tool.signal(signal.SIGTERM)

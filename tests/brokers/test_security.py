@@ -91,7 +91,7 @@ def secured(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield Secured(stores, source, target)
 
 
-@pytest.fixture(params=[pytest.param("old_tool", marks=pytest.mark.slow), "our_tool"])
+@pytest.fixture(params=[pytest.param("old_tool", marks=pytest.mark.slow), "our_mirror"])
 def tool(request: pytest.FixtureRequest) -> Callable[..., ToolProcess]:
     """Each of the two, with the same files."""
     found: Callable[..., ToolProcess] = request.getfixturevalue(request.param)
@@ -135,9 +135,9 @@ def copies(secured: Secured, start: Callable[..., ToolProcess], row: Any, name: 
     "case", [pytest.param(case, marks=pytest.mark.slow) if case in MIXTURES else case for case in OPENED]
 )
 def test_records_pass(
-    secured: Secured, case: str, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+    secured: Secured, case: str, topic: Callable[..., str], group: str, our_mirror: Callable[..., ToolProcess]
 ) -> None:
-    printed = copies(secured, our_tool, OPENED[case], topic(), group)
+    printed = copies(secured, our_mirror, OPENED[case], topic(), group)
     assert USER_PASSWORD not in printed
 
 
@@ -230,7 +230,7 @@ def test_a_token_service(
     token_service: TokenService,
     topic: Callable[..., str],
     group: str,
-    our_tool: Callable[..., ToolProcess],
+    our_mirror: Callable[..., ToolProcess],
 ) -> None:
     module = "org.apache.kafka.common.security.oauthbearer."
     options = LOGIN_CLASSES[name].format(url=token_service.url)
@@ -241,7 +241,7 @@ def test_a_token_service(
     }
     if name.startswith(module):
         security["sasl.oauthbearer.token.endpoint.url"] = token_service.url
-    printed = copies(secured, our_tool, ("LOGIN", lambda _: security), topic(), group)
+    printed = copies(secured, our_mirror, ("LOGIN", lambda _: security), topic(), group)
     assert token_service.given
     assert SECRET not in printed
 

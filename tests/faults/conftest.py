@@ -104,8 +104,9 @@ def which() -> str:
 
 @pytest.fixture
 def start_which(request: pytest.FixtureRequest, which: str) -> Callable[..., ToolProcess]:
-    """Starts the tool that is asked for."""
-    start: Callable[..., ToolProcess] = request.getfixturevalue("old_tool" if which == "old" else "our_tool")
+    """Starts the tool that is asked for; a module whose subject is no process says `OURS = "our_mirror"`."""
+    ours = getattr(request.module, "OURS", "our_tool")
+    start: Callable[..., ToolProcess] = request.getfixturevalue("old_tool" if which == "old" else ours)
     return start
 
 

@@ -48,9 +48,9 @@ def old(source: Cluster, target_39: Cluster, old_tool: Callable[..., ToolProcess
 
 
 @pytest.fixture
-def ours(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess]) -> Side:
-    """Our command."""
-    return Side("ours", our_tool, source, target)
+def ours(request: pytest.FixtureRequest, source: Cluster, target: Cluster) -> Side:
+    """Our command; a module whose subject is no process says `OURS = "our_mirror"`."""
+    return Side("ours", request.getfixturevalue(getattr(request.module, "OURS", "our_tool")), source, target)
 
 
 @pytest.fixture(params=[pytest.param("old", marks=pytest.mark.slow), "ours"])

@@ -16,6 +16,7 @@ from legacy_mm.audit.waiting import wait_until
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
+OURS = "our_mirror"
 COPIED = 120.0
 
 

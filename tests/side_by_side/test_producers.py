@@ -14,6 +14,7 @@ from legacy_mm.audit.waiting import wait_until
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
+OURS = "our_mirror"
 COPIED = 120.0
 RECORDS, PARTITIONS = 6_000, 4
 

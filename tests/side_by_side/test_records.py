@@ -27,6 +27,7 @@ from legacy_mm.jvm.java_home import find_java
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
+OURS = "our_mirror"
 CODECS = ["zstd", *(pytest.param(name, marks=pytest.mark.slow) for name in ("gzip", "snappy", "lz4"))]
 CODECS_OF_JAVA = ("none", "gzip", "snappy", "lz4", "zstd")
 COPIED = 120.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compat.laboratory.handlers import SAMPLES
-from compat.laboratory.tools import legacy_mirror_maker, mirror_maker_2, our_mirror_maker
+from compat.laboratory.tools import STANDARD_JVM, legacy_mirror_maker, mirror_maker_2, our_mirror_maker
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.errors import UsageError
 
@@ -150,6 +150,7 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
             order.topic,
             tasks=order.streams,
             heap=MM2_HEAP,
+            jvm=STANDARD_JVM,
             properties={f"dst.producer.{key}": text for key, text in order.producer.items()}
             | (once if tool == MM2_ONCE else {}),
         )

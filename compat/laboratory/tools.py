@@ -15,13 +15,14 @@ from compat.laboratory.jars import kafka_jars
 from compat.laboratory.ports import LOOPBACK
 from compat.laboratory.releases import CURRENT, OLD, find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
+from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.jvm.java_home import find_java
 
 LAUNCHER = COMMANDS / "kafka-mirror-maker.sh"
 DRIVER_LAUNCHER = COMMANDS / "connect-mirror-maker.sh"
 _DRIVER_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
-_PERFORMANCE = (
+STANDARD_JVM = shlex.split(
     "-server -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35 "
     "-XX:+ExplicitGCInvokesConcurrent -XX:MaxInlineLevel=15 -Djava.awt.headless=true"
 )
@@ -64,7 +65,7 @@ def legacy_mirror_maker(
     """
     variables = _tool_environment(folder, heap, log_level, environment, classpath)
     words = shlex.split(variables["KAFKA_HEAP_OPTS"])
-    words += shlex.split(variables.get("KAFKA_JVM_PERFORMANCE_OPTS", _PERFORMANCE))
+    words += shlex.split(variables.get("KAFKA_JVM_PERFORMANCE_OPTS", shlex.join(STANDARD_JVM)))
     words += shlex.split(variables.get("KAFKA_GC_LOG_OPTS", ""))
     words += shlex.split(variables.get("KAFKA_JMX_OPTS", _JMX))
     if port := variables.get("JMX_PORT"):
@@ -102,10 +103,11 @@ def mirror_maker_2(
     tasks: int = 1,
     heap: str = "1G",
     properties: Mapping[str, str] | None = None,
+    jvm: Sequence[str] = QUICK_JVM,
 ) -> ToolProcess:
     """Start Kafka's MirrorMaker 2 in dedicated mode, names kept, from the beginning.
 
-    `topics` as its `topics` property.
+    `topics` as its `topics` property, `jvm` as for `java_driver`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     replication = "replication.factor checkpoints.topic.replication.factor heartbeats.topic.replication.factor "
@@ -126,19 +128,25 @@ def mirror_maker_2(
         **dict.fromkeys(replication.split(), "1"),
         **(properties or {}),
     }
-    return java_driver(folder, chosen, heap=heap)
+    return java_driver(folder, chosen, heap=heap, jvm=jvm)
 
 
 def java_driver(
-    folder: Path, properties: Mapping[str, str], *words: str, heap: str = "1G", release: str = CURRENT
+    folder: Path,
+    properties: Mapping[str, str],
+    *words: str,
+    heap: str = "1G",
+    release: str = CURRENT,
+    jvm: Sequence[str] = QUICK_JVM,
 ) -> ToolProcess:
     """Start the real driver of MirrorMaker 2 on these properties, written to the folder.
 
-    `release`: that of the jars; that of `releases.CONNECT` logs nothing.
+    `release`: that of the jars; that of `releases.CONNECT` logs nothing. `jvm`: options for Java; those of Kafka's
+    start scripts are STANDARD_JVM, which take twice the CPU in the first half minute.
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = write_properties(folder / "mm2.properties", properties)
-    return ToolProcess([*_java(folder, heap, release), _DRIVER_CLASS, str(file), *words], folder)
+    return ToolProcess([*_java(folder, heap, release, jvm), _DRIVER_CLASS, str(file), *words], folder)
 
 
 def our_driver(folder: Path, properties: Mapping[str, str], *words: str) -> ToolProcess:
@@ -178,13 +186,13 @@ def checkpoint_connector(
     return ToolProcess([*_java(folder, heap), *words], folder)
 
 
-def _java(folder: Path, heap: str, release: str = CURRENT) -> list[str]:
+def _java(folder: Path, heap: str, release: str = CURRENT, jvm: Sequence[str] = QUICK_JVM) -> list[str]:
     """Return a JVM command with the jars of a release, which prints its warnings on stderr."""
     generation = find_release(release).log4j
     log = write_log_configuration(
         folder / f"log4j{generation}.properties", generation=generation, level="WARN", file=None
     )
-    return [str(find_java()), f"-Xmx{heap}", *_PERFORMANCE.split(), log, "-cp", f"{kafka_jars(release)}/*"]
+    return [str(find_java()), f"-Xmx{heap}", "-Djava.awt.headless=true", *jvm, log, "-cp", f"{kafka_jars(release)}/*"]
 
 
 def _tool_environment(

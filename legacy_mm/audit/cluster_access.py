@@ -39,7 +39,7 @@ BATCH = 5_000
 _NO_GROUP = "legacy-mm-testbed"
 """librdkafka demands a group; the consumer never joins it."""
 _KEPT_CLIENTS = 12
-"""For the clusters, and the groups, of a test."""
+"""The clients for the clusters, and the groups, of a test."""
 
 ClientProperties = dict[str, str | int | float | bool]
 ClientError = KafkaException

@@ -144,7 +144,7 @@ class Router:
         return self._regroup(made.header, made.data, placement, 0, found.largest, codec, made.wishes)
 
     def _chosen(self, *wanted: Codec | None) -> Codec:
-        """Return the codec of the user's files, else the first that is wanted; none where the target does not take it."""
+        """Return the codec of the user's files, else the first wanted one; none if the target does not take it."""
         codec = next(each for each in (self._options.codec, *wanted) if each is not None)
         return Codec.NONE if codec in self._not_taken else codec
 

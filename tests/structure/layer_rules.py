@@ -80,6 +80,8 @@ MAY_EXIT = {
     "legacy_mm.audit.spawn": "a forked child whose parent died before it could be bound to it",
     "compat.laboratory.demo": "the entry of bin/demo",
     "compat.laboratory.bench": "the entry of bin/bench",
+    "compat.laboratory.mutants": "the entry of bin/test mutants",
+    "compat.laboratory.repeated_tests": "the entry of bin/test repeat",
 }
 EXITS = {"sys.exit", "os._exit", "os.abort", "exit", "quit", "SystemExit"}
 

@@ -14,6 +14,7 @@ import os
 import secrets
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -39,6 +40,9 @@ from legacy_mm.logs import events
 from legacy_mm.socket_reader import SocketReader
 
 _PROOF_TIMEOUT = 5.0
+_SEND_TIMEOUT = 5.0
+_TIMEVAL = struct.Struct("@ll")
+_MICROSECONDS = 1_000_000
 _HELLO_BYTES = 4096
 _BACKLOG = 128
 _CHUNK = 64 << 10
@@ -79,13 +83,14 @@ class Peer:
 
     def receive(self) -> Frame | None:
         """Receive the next frame; None when the other end closed or broke off."""
-        text = _read_frame(self._connection, MAX_FRAME)
+        text = _read_frame(self._connection, MAX_FRAME, patient=True)
         return decode(text, self._ticket) if text else None
 
     def close(self) -> None:
         """Close both directions at once, which wakes a thread that is receiving."""
         with suppress(OSError):
-            self._connection.shutdown(socket.SHUT_RDWR)
+            # not the method of SSLSocket, after which a sender would go on without encryption
+            socket.socket.shutdown(self._connection, socket.SHUT_RDWR)
         with self._owning:
             if not self._watched:
                 self._connection.close()
@@ -284,7 +289,7 @@ class ChannelServer:
         with ExitStack() as unless_sent:
             unless_sent.callback(holder.closed)
             peer.send(answer)
-            _receive_without_limit(connection)
+            _limit_sends(connection)
             unless_sent.pop_all()
         return holder, peer
 
@@ -321,7 +326,7 @@ def present(ticket: Ticket, *kinds: type[FirstFrame]) -> tuple[Peer, FirstFrame]
             unless_proven.callback(connection.close)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         answer = _exchange_ticket(connection, ticket, *kinds)
-        _receive_without_limit(connection)
+        _limit_sends(connection)
         unless_proven.pop_all()
     return Peer(connection, ticket), answer
 
@@ -349,13 +354,17 @@ def process_start(pid: int) -> int | None:
     return None if words[0] in (b"Z", b"X") else int(words[19])
 
 
-def _receive_without_limit(connection: socket.socket) -> None:
-    """Receive without a limit; sending gives up after 5 s, so that a frozen peer blocks no sender."""
-    connection.settimeout(None)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _TIMEVAL)
+def _limit_sends(connection: socket.socket) -> None:
+    """Let sending give up after 5 s, so that a frozen peer blocks no sender; receiving has no limit.
 
-
-_TIMEVAL = int(_PROOF_TIMEOUT).to_bytes(8, "little") + bytes(8)
+    TLS goes on where the kernel's limit ends a send. It has Python's, which is for both directions: `_read` waits on.
+    """
+    if isinstance(connection, ssl.SSLSocket):
+        connection.settimeout(_SEND_TIMEOUT)
+    else:
+        connection.settimeout(None)
+        limit = _TIMEVAL.pack(*divmod(round(_SEND_TIMEOUT * _MICROSECONDS), _MICROSECONDS))
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
 
 
 def _proof(key: bytes, nonce: str) -> str:
@@ -381,19 +390,22 @@ def _cut_frame(unread: bytearray) -> bytes | None:
     return text
 
 
-def _read_frame(connection: socket.socket, limit: int) -> bytes | None:
-    """Return the next frame's text. None: the other end closed before it began, empty: it broke off in the middle."""
-    head = _read(connection, LENGTH.size)
+def _read_frame(connection: socket.socket, limit: int, *, patient: bool = False) -> bytes | None:
+    """Return the next frame's text. None: the other end closed before it began, empty: it broke off in the middle.
+
+    `patient`: wait for it, whatever the connection's limit is.
+    """
+    head = _read(connection, LENGTH.size, patient=patient)
     if len(head) < LENGTH.size:
         return b"" if head else None
     (size,) = LENGTH.unpack(head)
     if not 0 < size <= limit:
         raise ChannelError(f"frame of {size} bytes")
-    text = _read(connection, size)
+    text = _read(connection, size, patient=patient)
     return text if len(text) == size else b""
 
 
-def _read(connection: socket.socket, size: int) -> bytes:
+def _read(connection: socket.socket, size: int, *, patient: bool) -> bytes:
     """Return so many bytes, less where the other end closed or broke off."""
     data = bytearray()
     while len(data) < size:
@@ -401,6 +413,8 @@ def _read(connection: socket.socket, size: int) -> bytes:
             chunk = connection.recv(size - len(data))
         except (ConnectionError, ssl.SSLError, OSError) as error:
             if isinstance(error, TimeoutError):
+                if patient and error.errno is None:  # else it is the kernel's: the other end is gone
+                    continue
                 raise
             break
         if not chunk:

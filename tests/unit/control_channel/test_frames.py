@@ -10,6 +10,8 @@ import pytest
 from legacy_mm.config import property_names
 from legacy_mm.config.settings import ExactlyOnceSettings, HandlerSettings, MarkedOffset, QuarantineSettings
 from legacy_mm.control_channel.frames import (
+    BEAT_INTERVAL,
+    LEASE_TIMEOUT,
     LENGTH,
     Copied,
     Failure,
@@ -100,6 +102,10 @@ def test_a_frame_of_another_generation_is_refused() -> None:
 def test_what_is_no_frame_is_refused(text: bytes) -> None:
     with pytest.raises(ChannelError):
         decode(text)
+
+
+def test_a_lease_outlasts_a_beat_that_comes_late() -> None:
+    assert LEASE_TIMEOUT >= 3 * BEAT_INTERVAL
 
 
 def test_no_secret_in_what_is_printed() -> None:

@@ -100,8 +100,8 @@ def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str])
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
         if variable.startswith(ENVIRONMENT_PREFIX) and unbuilt.is_unbuilt(name):
             raise ConfigurationError(f"{variable}: {unbuilt.refusal(name)}")
-    spelled = {**_spelled_today(environment), **environment}
-    variables = {name: text for name, text in spelled.items() if text}  # a compose file makes empty ones
+    named = {name: text for name, text in environment.items() if text}  # a compose file makes empty ones
+    variables = {**_spelled_today(named), **named}
     given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=variables))
     return {name: _LOST if value == [] else value for name, value in given.items()}
 

@@ -37,6 +37,12 @@ def test_an_empty_variable_says_nothing() -> None:
     assert read_own_options([], dict.fromkeys(names, "")) == OwnOptions()
 
 
+@pytest.mark.parametrize(("today", "counts"), [("new", "new"), ("", "older")], ids=["given", "empty"])
+def test_an_older_spelling_counts_where_today_s_says_nothing(today: str, counts: str) -> None:
+    variables = {"LEGACY_MM_TOPICS_EXCLUDE": today, "LEGACY_MM_TOPICS_BLACKLIST": "older"}
+    assert read_own_options([], variables).features == {"topics.exclude": [counts]}
+
+
 def test_two_dashes_are_a_value() -> None:
     assert read_own_options(["--replication.policy.separator=--"], {}).features == {
         "replication.policy.separator": ["--"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from legacy_mm.compat import jaas
 from legacy_mm.compat.class_path import class_path, connect_class_path
 from legacy_mm.compat.client_properties import kerberos
-from legacy_mm.compat.client_properties.apply import Translated, apply
+from legacy_mm.compat.client_properties.apply import Hide, Translated, apply
 from legacy_mm.compat.client_properties.bearer import LOGIN_HANDLER
 from legacy_mm.compat.client_properties.rule import Side
 from legacy_mm.compat.environment import Environment
@@ -31,6 +31,8 @@ class ClientTranslation:
     options: OwnOptions
     dns_lookup_default: bool = False
     """True for releases whose clients read `client.dns.lookup=default`."""
+    hide: Hide = lambda secrets: None
+    """Takes what providers gave, before an error can quote it."""
 
     def client(self, side: Side, properties: Mapping[str, str], streams: int, *, literal: bool = False) -> Translated:
         """Translate a client's properties; raises ConfigurationError for what no client can be made of."""
@@ -48,6 +50,7 @@ class ClientTranslation:
                 ignore_interceptors=self.options.interceptors == "ignore",
                 system=system,
                 class_path=self.class_path if LOGIN_HANDLER in with_login else (),
+                hide=self.hide,
             )
         except ConfigurationError as error:
             if error.property_name == jaas.LOGIN and jaas.LOGIN not in properties and jaas.LOGIN in with_login:

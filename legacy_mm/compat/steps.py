@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from legacy_mm.compat import defaults, properties_file, zookeeper_files
 from legacy_mm.compat.broken_values import blamed_on
-from legacy_mm.compat.client_properties.apply import Translated
+from legacy_mm.compat.client_properties.apply import Hide, Translated
 from legacy_mm.compat.client_properties.rule import Note, Side, config_exception
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.command_line import ParsedLine
@@ -33,10 +33,6 @@ _NO_EFFECT = {
 _OFFSETS_IN_ZOOKEEPER = (
     "The group's offsets in ZooKeeper are ignored: if Kafka has none for it, auto.offset.reset decides."
 )
-
-
-Hide = Callable[[Iterable[str]], None]
-"""Takes secrets as soon as they are known: no later line shows them."""
 
 
 @dataclass
@@ -78,7 +74,10 @@ class Start:
     def translation(self) -> ClientTranslation:
         """The translation of the clients' properties."""
         return ClientTranslation(
-            self.environment, self.options, dns_lookup_default=self.line.grammar.dns_lookup_default
+            self.environment,
+            self.options,
+            dns_lookup_default=self.line.grammar.dns_lookup_default,
+            hide=self.hide,
         )
 
     @property

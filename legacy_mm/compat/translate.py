@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from legacy_mm.compat import command_line, mirror_maker_2_file, misspelt, plugin_options, steps, topic_pattern
 from legacy_mm.compat.broken_values import blamed_on
-from legacy_mm.compat.client_properties.apply import Translated
+from legacy_mm.compat.client_properties.apply import Hide, Translated
 from legacy_mm.compat.client_properties.rule import Note, PropertyReading, Side
 from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
-from legacy_mm.compat.steps import Hide, Start
+from legacy_mm.compat.steps import Start
 from legacy_mm.config.settings import (
     MetricsSettings,
     ReceiptSettings,

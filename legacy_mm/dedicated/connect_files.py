@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from legacy_mm.compat import config_providers, properties_file
+from legacy_mm.compat.config_providers import Resolved
 from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.connector_properties import (
     BY_NAME,
@@ -62,9 +63,9 @@ class ConnectorFile:
         return tuple(row.name for row in rows if not row.belongs_to(self.kind))
 
 
-def load_worker(path: str) -> dict[str, str]:
+def load_worker(path: str) -> Resolved:
     """Read a worker's properties; raises ConfigurationError with Java's words."""
-    return config_providers.resolve(properties_file.load(path).properties).properties
+    return config_providers.resolve(properties_file.load(path).properties)
 
 
 def load_connector(path: str, worker: Mapping[str, str]) -> ConnectorFile:
@@ -84,8 +85,8 @@ def load_connector(path: str, worker: Mapping[str, str]) -> ConnectorFile:
 
 def load_flows(line: ConnectLine, hide: Callable[[Iterable[str]], None] = lambda secrets: None) -> list[FlowReading]:
     """Return the flows of a command line; raises ConfigurationError. `hide` takes secrets as soon as they are known."""
-    worker = load_worker(line.worker)
-    hide(known_secrets(worker))
+    worker, looked_up = load_worker(line.worker)
+    hide(looked_up.union(known_secrets(worker)))
     connectors = [load_connector(path, worker) for path in line.connectors]
     for connector in connectors:
         hide(connector.looked_up.union(known_secrets(connector.properties)))

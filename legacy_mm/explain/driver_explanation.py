@@ -116,7 +116,7 @@ def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplan
 def explain_connect(line: ConnectLine, clients: ClientTranslation) -> DriverExplanation:
     """Return the explanation of a command line of Connect's standalone worker."""
     try:
-        worker = connect_files.load_worker(line.worker)
+        worker, _ = connect_files.load_worker(line.worker)
         files = [connect_files.load_connector(path, worker) for path in line.connectors]
         readings = connect_files.flows_of(worker, files)
     except LegacyMMError as error:

@@ -175,6 +175,8 @@ class _Facts:
     options: list[OptionRow] = field(default_factory=list)
     files: list[ClientFile] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    hidden: set[str] = field(default_factory=set, repr=False)
+    """Secrets of the files, and values that were looked up, also of a line that would not run."""
     result: LineOutcome | LegacyMMError = field(default_factory=NothingToDo)
 
     @property
@@ -245,7 +247,7 @@ def _find_out(
     facts.given = _group_words(facts.words)
     try:
         java = read_environment(environment, launcher)
-        facts.result = translate(argv, own.typed, facts.notes, grammar, environment=java)
+        facts.result = translate(argv, own.typed, facts.notes, grammar, hide=facts.hidden.update, environment=java)
     except LegacyMMError as error:
         facts.result = error
     facts.files += client_files.read(facts.given, grammar, facts.run)
@@ -265,7 +267,8 @@ def _group_words(words: Iterable[Word]) -> dict[str, list[str]]:
 
 
 def _secrets(facts: _Facts) -> set[str]:
-    return {*(facts.run.secrets if facts.run else ()), *(text for file in facts.files for text in file.secrets())}
+    of_files = (text for file in facts.files for text in file.secrets())
+    return {*facts.hidden, *(facts.run.secrets if facts.run else ()), *of_files}
 
 
 def _word_rows(launcher: Sequence[str], argv: Sequence[str], facts: _Facts, veil: Veil) -> Iterator[WordRow]:

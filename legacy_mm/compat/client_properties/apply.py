@@ -8,7 +8,7 @@ Native tuning is written `librdkafka.<name>`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from legacy_mm.compat import config_providers
@@ -68,6 +68,9 @@ _ALIASES = {
 }
 """Second names in librdkafka: of two names for one property in a dict, the later silently wins."""
 
+Hide = Callable[[Iterable[str]], None]
+"""Takes secrets as soon as they are known: no later line shows them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Translated:
@@ -100,10 +103,15 @@ def apply(
     ignore_interceptors: bool = False,
     system: Mapping[str, str] | None = None,
     class_path: Sequence[str] = (),
+    hide: Hide = lambda secrets: None,
 ) -> Translated:
-    """Read every known name, let its row speak, fill in what the file leaves out."""
+    """Read every known name, let its row speak, fill in what the file leaves out.
+
+    `hide` takes what was looked up, before an error can quote it.
+    """
     rules = RULES[side]
     resolved = config_providers.resolve(properties)
+    hide(resolved.secrets)
     trimmed = {name: trim(text) for name, text in resolved.properties.items()}
     written = {_native_name(name): name for name in trimmed if name.startswith(NATIVE_PREFIX)}
     native = {name: trimmed[given] for name, given in written.items()}

@@ -73,6 +73,14 @@ def test_no_secret_of_a_line_that_would_not_run(run: Explain, words: tuple[str, 
         assert "planted1" not in text
 
 
+def test_what_a_provider_gave_is_hidden_where_it_is_refused(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIRROR_LINGER", "planted1")
+    provider = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
+    file = f"{PRODUCER}config.providers=env\nconfig.providers.env.class={provider}\nlinger.ms=${{env:MIRROR_LINGER}}\n"
+    _, text = run(*OLD_LINE, "--include", "t", producer=file)
+    assert "Invalid value [hidden] for configuration linger.ms" in text
+
+
 def test_java_options_before_the_class_count(run: Explain, tmp_path: Path) -> None:
     """As they do for the mirror: here they name the file with the login."""
     login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="me" password="planted1";'

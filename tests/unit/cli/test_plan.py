@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from legacy_mm.cli import plan
+from legacy_mm.cli.cluster_look import FlowPlan
 from legacy_mm.cli.legacy_mm import main
+from legacy_mm.policies.changes import Change, ChangeOutcome, CreateTopic, Look
 
 LINE = ("kafka-mirror-maker.sh", "--consumer.config", "c.properties", "--producer.config", "p.properties")
 Run = Callable[..., tuple[int, str]]
@@ -73,3 +78,81 @@ def test_what_is_no_plan(run: Run, tmp_path: Path, text: str, said: str) -> None
     code, told = run("apply", "plan.json", "--", *LINE, "--include", "t")
     assert code == 1
     assert said in told
+
+
+ONE, OTHER = CreateTopic("one", 1, -1), CreateTopic("other", 1, -1)
+
+
+class FakeClusters:
+    """Two clusters between which a plan finds what it is told to find; the target may refuse it."""
+
+    def __init__(self) -> None:
+        self.found = FlowPlan("f", {})
+        self.error = ""
+        self.applied: list[Change] = []
+
+    def find(self, *changes: Change) -> None:
+        self.found = FlowPlan("f", {"duty": Look(changes)})
+
+    def look(self) -> FlowPlan:
+        return self.found
+
+    def apply(self, changes: Sequence[Change]) -> Iterator[ChangeOutcome]:
+        self.applied += changes
+        return (ChangeOutcome(change, self.error) for change in changes)
+
+
+@pytest.fixture
+def clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeClusters:
+    """Those of `legacy-mm plan` and `apply`, in a folder with the two files."""
+    made = FakeClusters()
+    monkeypatch.chdir(tmp_path)
+    for name in ("c.properties", "p.properties"):
+        (tmp_path / name).write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
+    monkeypatch.setattr(plan, "FlowClusters", lambda settings, jvm: made)
+    monkeypatch.setattr(plan, "java_for", lambda home: nullcontext())
+    return made
+
+
+def called(*words: str) -> int:
+    return main((*words, "--", *LINE, "--include", "t"))
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [
+        ({"looks": {"duty": Look(notes=("a note",))}}, 0),
+        ({"looks": {"duty": Look((ONE,))}}, 2),
+        ({"looks": {}, "moves": {"group": ["group continues at t-0=5"]}}, 2),
+        ({"looks": {"duty": Look((ONE,), ("trouble",))}}, 1),
+    ],
+    ids=["nothing", "a change", "a group", "trouble"],
+)
+def test_the_exit_code_says_what_a_plan_has_found(clusters: FakeClusters, found: dict[str, Any], code: int) -> None:
+    clusters.found = FlowPlan("f", **found)
+    assert called("plan") == code
+
+
+@pytest.mark.parametrize(("error", "code"), [("", 0), ("it is refused", 1)], ids=["done", "refused"])
+def test_the_exit_code_says_whether_all_was_done(clusters: FakeClusters, error: str, code: int) -> None:
+    clusters.find(ONE)
+    called("plan", "--output", "plan.json")
+    clusters.error = error
+    assert called("apply", "plan.json") == code
+    assert clusters.applied == [ONE]
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [((ONE, OTHER), f"only now: {OTHER.text}"), ((), f"only in the plan: {ONE.text}")],
+    ids=["more", "less"],
+)
+def test_a_plan_that_the_clusters_have_outgrown_is_refused(
+    clusters: FakeClusters, now: Sequence[Change], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clusters.find(ONE)
+    called("plan", "--output", "plan.json")
+    clusters.find(*now)
+    assert called("apply", "plan.json") == 1
+    assert said in capsys.readouterr().err
+    assert not clusters.applied

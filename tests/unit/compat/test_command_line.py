@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.compat.command_line import ParsedLine, Word, early_value, parse
+from legacy_mm.compat.command_line import ParsedLine, Word, early_value, parse, variables_of
 from legacy_mm.compat.joptsimple import OptionError
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.releases import grammar_of
@@ -166,6 +166,12 @@ def test_features_that_are_not_there_are_refused_in_one_sentence(words: str) -> 
 def test_an_early_value_is_found_wherever_it_stands(words: str, found: str | None) -> None:
     environment = {"LEGACY_MM_LEGACY_RELEASE": "of the environment"}
     assert early_value("legacy.release", words.split(), environment) == found
+
+
+def test_words_before_the_command_win_over_the_environment() -> None:
+    words = ["env", "CLASSPATH=b.jar", "NEW=1", "kafka-mirror-maker.sh"]
+    known = {"CLASSPATH": "a.jar", "HOME": "/h", "KAFKA_HOME": "/k"}
+    assert variables_of(words, known) == {**known, "CLASSPATH": "b.jar", "NEW": "1"}
 
 
 def test_every_word_has_a_role() -> None:

@@ -23,6 +23,7 @@ DECLARED = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "own.properties").write_text("user = mirror\npassword=a\\u0062c\n")
     (tmp_path / "token").write_text("from a mount\n")
+    (tmp_path / "allowed").mkdir()
     monkeypatch.setenv("MIRROR_NAME", "from-the-environment")
     return tmp_path
 
@@ -52,7 +53,7 @@ def test_references_are_looked_up(folder: Path, text: str, wanted: str) -> None:
         "${vault:/secret:password}",
         "${file:{folder}/own.properties:nothing}",
         "${dir:{folder}:nothing}",
-        "${dir:{folder}:../own.properties}",
+        "${dir:{folder}/allowed:../own.properties}",
         "${env:NO_SUCH_NAME_HERE}",
         "${file:key-without-path}",
         "$file:{folder}/own.properties:user",
@@ -95,6 +96,7 @@ def test_parameters_limit_what_is_read(folder: Path) -> None:
     climbing = f"${{file:/usr/..{folder}/own.properties:user}}"
     assert look_up(climbing, file_param_allowed_paths="/usr") == climbing
     assert look_up("${env:MIRROR_NAME}", env_param_allowlist_pattern="OTHER_.*") == "${env:MIRROR_NAME}"
+    assert look_up("${env:MIRROR_NAME}", env_param_allowlist_pattern="MIRROR") == "${env:MIRROR_NAME}"
 
 
 @pytest.mark.parametrize(

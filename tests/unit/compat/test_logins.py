@@ -103,6 +103,15 @@ def test_tokens_of_a_token_service(handler: str) -> None:
     Producer({**read.properties, "log_level": "0"})
 
 
+def test_credentials_of_the_file_win_over_the_login_s_options() -> None:
+    """As in Kafka since 4.1, which has these properties."""
+    given = {f"oauthbearer_client_credentials_client_{name}": f"{name} of the file" for name in ("id", "secret")}
+    given |= {"login_callback_handler_class": OIDC, "oauthbearer_token_endpoint_url": TOKEN_URL}
+    read = bearer("clientId=me clientSecret=hush scope=all", **given, oauthbearer_scope="some")
+    named = {name: read.properties[f"sasl.oauthbearer.{name}"] for name in ("client.id", "client.secret", "scope")}
+    assert named == {"client.id": "id of the file", "client.secret": "secret of the file", "scope": "some"}
+
+
 @pytest.mark.parametrize(
     ("options", "file", "said"),
     [

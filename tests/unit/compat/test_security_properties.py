@@ -107,13 +107,17 @@ def test_stores_that_java_refuses(file: dict[str, str], said: str) -> None:
     assert str(refused.value).startswith(prefix + said)
 
 
+@pytest.mark.parametrize("given", [{}, {"ssl_endpoint_identification_algorithm": "HTTPS"}], ids=["by default", "asked"])
+def test_names_of_brokers_are_checked(given: dict[str, str]) -> None:
+    read = producer(given, security_protocol="SSL")
+    assert read.properties["ssl.endpoint.identification.algorithm"] == "https"
+    assert not read.reading.notes
+
+
 def test_an_empty_host_check_is_off_with_one_warning() -> None:
     read = producer(security_protocol="SSL", ssl_endpoint_identification_algorithm=" ")
     assert read.properties["ssl.endpoint.identification.algorithm"] == "none"
     assert [note.level for note in read.reading.notes] == [logging.WARNING]
-    checked = producer(security_protocol="SSL", ssl_endpoint_identification_algorithm="HTTPS")
-    assert checked.properties["ssl.endpoint.identification.algorithm"] == "https"
-    assert not checked.reading.notes
 
 
 def test_a_host_check_called_none_is_off_and_named_so() -> None:

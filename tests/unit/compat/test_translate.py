@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,8 @@ class Tool:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.notes: list[Note] = []
+        self.hidden: set[str] = set()
+        """What no line shows from now on."""
 
     def __call__(
         self,
@@ -45,7 +48,8 @@ class Tool:
         (self._folder / "p.properties").write_text(producer)
         argv = [*FILES, "--include", include, *words]
         environment = read(variables or {})
-        return translate(argv, lambda own: read_own_options(own, {}), self.notes, environment=environment)
+        own_options = partial(read_own_options, environment={})
+        return translate(argv, own_options, self.notes, hide=self.hidden.update, environment=environment)
 
     def settings(self, *words: str, consumer: str = CONSUMER, producer: str = PRODUCER, include: str = "t") -> Settings:
         result = self(*words, consumer=consumer, producer=producer, include=include)
@@ -203,11 +207,13 @@ def test_own_options(tool: Tool) -> None:
         "spark.cores.max=4",
         "--shutdown.timeout.ms=1500",
         "--producer.tuning=literal",
+        "--on.gap=fail",
         producer=PRODUCER + "batch.size=16384\n",
     )
     assert made.spark.master == "spark://h:1"
     assert made.spark.conf == {"spark.cores.max": "4"}
     assert made.shutdown_timeout == 1.5
+    assert made.fail_on_gap
     assert made.target.client.produce.batch_bytes == 16384
     with pytest.raises(ConfigurationError, match=r"spark\.speculation"):
         tool("--spark.conf", "spark.speculation=true")
@@ -219,12 +225,42 @@ def test_notes_and_repr_hold_no_secret(tool: Tool) -> None:
         "org.apache.kafka.common.security.plain.PlainLoginModule required "
         'username="u" password="hush";\n'
     )
-    result = tool(consumer=CONSUMER + login, producer=PRODUCER + login + "foo=bar\n")
+    result = tool(consumer=CONSUMER + login, producer=PRODUCER + login.replace("hush", "hush2") + "foo=bar\n")
     assert isinstance(result, MirrorRun)
-    assert "hush" in result.secrets
+    assert {"hush", "hush2"} <= set(result.secrets)
     assert "hush" not in repr(result)
     assert "hush" not in repr(tool.notes)
     assert result.flows[0].source.connection.sasl.password == Secret("hush")
+
+
+def test_secrets_are_hidden_before_the_first_error_is_said(tool: Tool) -> None:
+    """Of Java's options and of both files, also of the one that is wrong."""
+    read, written = f"{CONSUMER}ssl.key.password=read-word\n", "ssl.key.password=write-word\n"
+    with pytest.raises(ConfigurationError, match="bootstrap"):
+        tool(consumer=read, producer=written, variables={"KAFKA_OPTS": "-Djavax.net.ssl.keyStorePassword=java-word"})
+    assert tool.hidden == {"read-word", "write-word", "java-word"}
+
+
+def test_what_a_provider_gave_is_hidden_before_an_error_quotes_it(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIRROR_LINGER", "of-the-provider")
+    provider = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
+    file = f"{PRODUCER}config.providers=env\nconfig.providers.env.class={provider}\n"
+    with pytest.raises(ConfigurationError, match="Invalid value of-the-provider"):
+        tool(producer=f"{file}linger.ms=${{env:MIRROR_LINGER}}\n")
+    assert tool.hidden == {"of-the-provider"}
+
+
+def test_flags_of_the_producer_file_win_over_the_consumer_file_s(tool: Tool) -> None:
+    flag = "preserve.partitions"
+    made = tool.settings(producer=f"{PRODUCER}{flag}=true\n", consumer=f"{CONSUMER}{flag}=false\n")
+    assert made.features.preserve_partitions
+
+
+def test_properties_of_a_feature_s_own_clients_win_over_the_files(tool: Tool) -> None:
+    made = tool.settings("--source.admin", "bootstrap.servers=127.0.0.1:9")
+    assert made.source_admin is not None
+    assert made.source_admin.connection.bootstrap_servers == ("127.0.0.1:9",)
+    assert made.target_admin is None
 
 
 def test_buffer_division_is_said(tool: Tool) -> None:

@@ -140,6 +140,18 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         load_worker(str(tmp_path / "w"))
 
 
+def test_what_the_worker_s_provider_gave_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIRROR_INTERVAL", "of-the-provider")
+    provider = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
+    (tmp_path / "w").write_text(
+        f"{WORKER}\nconfig.providers=env\nconfig.providers.env.class={provider}\n"
+        "offset.flush.interval.ms=${env:MIRROR_INTERVAL}\n"
+    )
+    hidden: set[str] = set()
+    load_flows(ConnectLine(str(tmp_path / "w"), (), ()), hidden.update)
+    assert hidden == {"of-the-provider"}
+
+
 def test_two_connectors_of_one_kind_in_a_flow() -> None:
     first, second = (ConnectorFile(path, "source", {"source.cluster.alias": "A"}) for path in ("x", "y"))
     with pytest.raises(ConfigurationError, match="x and y are both a MirrorSourceConnector of one flow"):

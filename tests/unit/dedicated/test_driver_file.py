@@ -45,6 +45,10 @@ def test_a_node_serves_the_flows_into_its_clusters() -> None:
         file_of(ABC, "b").pairs()
 
 
+def test_an_alias_that_stands_twice_counts_once() -> None:
+    assert file_of(AB.replace("A, B", "A, B, A")).pairs() == [Pair("A", "B"), Pair("B", "A")]
+
+
 def test_a_file_without_clusters() -> None:
     with pytest.raises(ConfigurationError, match='Missing required configuration "clusters"'):
         file_of("A.bootstrap.servers = a:1\n").pairs()
@@ -62,6 +66,7 @@ def test_clients_of_a_cluster_get_its_connection_and_what_is_written_for_them() 
         "SSL",
         "SSL",
     )
+    assert a["consumer.security.protocol"] == "SASL_SSL"
     assert (a["consumer.sasl.mechanism"], a["producer.sasl.mechanism"]) == ("SCRAM-SHA-256", "PLAIN")
     source = file.connector(Pair("A", "B"), "source")
     assert source["source.consumer.max.poll.records"] == "8"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
+from legacy_mm.config.kafka_clients import SecurityProtocol
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
@@ -20,14 +22,19 @@ from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
-from legacy_mm.options.option_catalogue import OwnOptions
+from legacy_mm.options.option_catalogue import OnGap, OwnOptions
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
 
 
-def flow(text: str = "", pair: Pair = Pair("A", "B"), release: Any = "3.9") -> FlowRun:  # noqa: B008 - frozen
+def flow(
+    text: str = "",
+    pair: Pair = Pair("A", "B"),  # noqa: B008 - frozen
+    release: Any = "3.9",
+    options: OwnOptions = OwnOptions(),  # noqa: B008 - frozen
+) -> FlowRun:
     file = DriverFile(properties_file.loads(f"{AB}{text}".encode()))
-    return translate_flow(FlowReading.of_driver(file, pair, release), ClientTranslation(Environment(), OwnOptions()), 0)
+    return translate_flow(FlowReading.of_driver(file, pair, release), ClientTranslation(Environment(), options), 0)
 
 
 def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
@@ -37,7 +44,8 @@ def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
     assert (settings.source.group_id, settings.source.offset_reset) == ("mm2-A->B", "earliest")
     assert settings.source.metadata_max_age == 5.0
     assert settings.commit_interval == 60.0
-    assert settings.target.client.produce.acks == -1
+    assert (settings.target.client.produce.acks, settings.target.client.produce.delivery_timeout) == (-1, math.inf)
+    assert settings.target.abort_on_send_failure
     assert features.naming.policy == "DefaultReplicationPolicy"
     assert (features.naming.source_alias, features.naming.target_alias) == ("A", "B")
     assert features.preserve_partitions
@@ -61,7 +69,7 @@ def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
     stored = features[CONNECT_OFFSETS]
     assert stored is not None
     assert stored.topic == "mm2-offsets.A.internal"
-    assert (stored.connector, stored.cluster) == ("MirrorSourceConnector", "A")
+    assert (stored.connector, stored.cluster, stored.written) == ("MirrorSourceConnector", "A", True)
 
 
 def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
@@ -85,6 +93,12 @@ def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
         ("A->B.source.consumer.max.partition.fetch.bytes = 77", "77", None),
         ("B.producer.linger.ms = 77", None, "77"),
         ("A->B.producer.override.linger.ms = 77", None, "77"),
+        (
+            "A->B.consumer.max.partition.fetch.bytes = 7\nA->B.source.consumer.max.partition.fetch.bytes = 77",
+            "77",
+            None,
+        ),
+        ("B.producer.linger.ms = 7\nA->B.producer.override.linger.ms = 77", None, "77"),
         ("A->B.producer.linger.ms = 77", None, None),
         ("A.producer.linger.ms = 77", None, None),
         ("B.consumer.max.partition.fetch.bytes = 77", None, None),
@@ -111,6 +125,11 @@ def test_the_source_s_consumer_of_apache_s_own_test(line: str, reset: str) -> No
     client = made.settings.source
     assert (client.offset_reset, client.connection.bootstrap_servers) == (reset, ("a:9092",))
     assert client.client.fetch.partition_bytes == (77 if line else 1 << 20)
+
+
+def test_what_is_for_the_consumer_wins_over_what_is_for_its_cluster() -> None:
+    made = flow("A.security.protocol = SSL\nA.consumer.security.protocol = PLAINTEXT\n")
+    assert made.settings.source.connection.protocol is SecurityProtocol.PLAINTEXT
 
 
 @pytest.mark.parametrize(
@@ -193,11 +212,24 @@ def test_transforms_whose_keys_do_not_reach_the_connectors() -> None:
     """The driver hands on `transforms` of the top level, and not what they are: Connect refuses all connectors."""
     run = flow("transforms = f\ntransforms.f.type = Filter\n")
     assert (run.settings.streams, run.settings.handler, run.connectors) == (0, None, ())
+    assert run.settings.features[HEARTBEATS] is None
 
 
 def test_transforms_that_connect_refuses_leave_the_flow_without_a_copy() -> None:
     run = flow("A->B.transforms = f, f\nA->B.transforms.f.type = Filter\n")
     assert (run.settings.streams, run.settings.handler, run.connectors) == (0, None, ())
+
+
+def test_checkpoints_that_are_off_take_the_moves_of_groups_with_them() -> None:
+    run = flow("emit.checkpoints.enabled = false\nsync.group.offsets.enabled = true\n")
+    assert run.connectors == ("MirrorSourceConnector", "MirrorHeartbeatConnector")
+    assert run.settings.features[OFFSET_SYNCS] is not None
+    assert run.settings.features[CHECKPOINTS] is None
+
+
+@pytest.mark.parametrize(("on_gap", "fails"), [("fail", True), ("log", False)])
+def test_a_gap_ends_the_flow_where_that_is_asked_for(on_gap: OnGap, fails: bool) -> None:
+    assert flow(options=OwnOptions(on_gap=on_gap)).settings.fail_on_gap is fails
 
 
 INSERT = "A->B.transforms = i\nA->B.transforms.i.type = InsertHeader\nA->B.transforms.i.header = h\n"

@@ -14,6 +14,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.dedicated import supervisor
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
+from legacy_mm.logs.events import STOP_OVERDUE
 from legacy_mm.metrics.health import Phase
 
 TERM = 15
@@ -153,7 +154,7 @@ def test_a_flow_that_can_never_run_is_not_tried_again(caplog: pytest.LogCaptureF
     assert [record for record in caplog.records if "until its configuration is changed" in record.getMessage()]
 
 
-def test_a_flow_that_waits_for_its_next_try_stops_at_once() -> None:
+def test_a_flow_that_waits_for_its_next_try_stops_at_once(caplog: pytest.LogCaptureFixture) -> None:
     tried = threading.Event()
 
     def build() -> FakeMirror:
@@ -163,6 +164,7 @@ def test_a_flow_that_waits_for_its_next_try_stops_at_once() -> None:
     run = Run(flow("A->B", build))
     assert tried.wait(5)
     assert run.end() == 128 + TERM
+    assert STOP_OVERDUE not in {vars(record).get("event") for record in caplog.records}
 
 
 def test_the_end_of_java_ends_all() -> None:

@@ -207,6 +207,7 @@ def test_idempotence_like_java() -> None:
         assert any("Idempotence will be disabled" in text for text in texts(silent))
         with pytest.raises(ConfigurationError, match="idempotent producer"):
             producer(file, enable_idempotence="true")
+    assert producer({"max_in_flight_requests_per_connection": "5"}).properties[name] == "true"
     off = producer(enable_idempotence="false").properties
     assert (off[name], off["max.in.flight.requests.per.connection"]) == ("false", "1")
 
@@ -257,7 +258,9 @@ def test_what_is_fetched_ahead_is_divided() -> None:
 
 
 def test_delivery_timeout() -> None:
+    """0 means at once in Java, and for ever to librdkafka."""
     assert producer(delivery_timeout_ms="2147483647").properties["message.timeout.ms"] == "0"
+    assert producer(delivery_timeout_ms="0", request_timeout_ms="0").properties["message.timeout.ms"] == "1"
     for file in (
         {"delivery_timeout_ms": "100"},
         {"delivery_timeout_ms": "40000", "linger_ms": "10001"},

@@ -22,7 +22,7 @@ from legacy_mm.policies.config_filter import TopicProperty
 
 
 class FakeAdmin(Admin):
-    """Topics of one partition with these properties; None: it does not tell them.
+    """Topics of one partition, if not of `partitions`, with these properties; None: it does not tell them.
 
     It `refuses` changes of these topics and properties, each with a reason; `there`: topics that are as asked for
     already. `replicas`: what it wants a number of, and would give them itself.
@@ -47,6 +47,8 @@ class FakeAdmin(Admin):
         """Changes of trials."""
         self.asked: list[str] = []
         """Topics whose properties were asked for."""
+        self.partitions: Mapping[str, int] = {}
+        """Of topics that have not one."""
         self.known: Mapping[str, str] = {}
         """Properties that topics have without an override."""
 
@@ -57,7 +59,7 @@ class FakeAdmin(Admin):
 
     @override
     def topics(self, deadline: Deadline) -> dict[str, int]:
-        return dict.fromkeys(self._topics, 1)
+        return {**dict.fromkeys(self._topics, 1), **self.partitions}
 
     @override
     def cluster_id(self, deadline: Deadline) -> str:

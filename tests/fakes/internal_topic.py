@@ -20,6 +20,9 @@ class FakeInternalTopic(InternalTopicWriter, InternalLog):
         self.places: list[tuple[int, str]] = []
         """Partition and mark of each record that was sent."""
         self.full = False
+        """It takes nothing more, until it is flushed."""
+        self.turned_away = 0
+        """Records for which there was no room."""
         self.refuses = ""
         self.unreadable = False
         self.flushed = False
@@ -40,6 +43,7 @@ class FakeInternalTopic(InternalTopicWriter, InternalLog):
         self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, mark: str = ""
     ) -> bool:
         if self.full:
+            self.turned_away += 1
             return False
         if not self.refuses:
             self.written.append((key, value))
@@ -53,7 +57,7 @@ class FakeInternalTopic(InternalTopicWriter, InternalLog):
 
     @override
     def flush(self, deadline: Deadline) -> bool:
-        self.flushed = True
+        self.flushed, self.full = True, False
         return True
 
     @override

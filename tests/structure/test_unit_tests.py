@@ -35,13 +35,13 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     """,
     "real brokers show it: tests/brokers and tests/faults": """
         audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest
-        cli/connect_mirror_maker client/mirror_client client/remote_cluster clients/native/backlog
+        client/mirror_client client/remote_cluster clients/native/backlog
         clients/native/internal_topic
         clients/native/partition_log clients/native/single_producer clients/native/topic_reader
         clients/native/access_rules clients/native/group_session clients/native/gssapi_login
         clients/native/offset_requests
         dataplane/batch_source features/cutover/adoption flow/connect_offset_topic
-        flow/position_changes handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
+        handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
         dataplane/delivery handlers/bridge_signatures dedicated/connector_properties

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from legacy_mm.redaction import Veil, is_secret_property, java_secret, known_secrets, looks_secret
@@ -39,9 +41,19 @@ def test_a_secret_with_a_blank_is_hidden_among_words() -> None:
     assert Veil([]).over_words('required password="two words";') == "required password=[hidden]"
 
 
+def test_of_a_secret_that_begins_with_another_nothing_is_shown() -> None:
+    assert Veil(["secret1", "secret1-and-more"]).over("x secret1-and-more y secret1") == "x [hidden] y [hidden]"
+
+
+def test_a_secret_is_hidden_as_json_writes_it() -> None:
+    secret = 'hu"sh\\é'
+    assert Veil([secret]).over(json.dumps(["x", secret])) == '["x", "[hidden]"]'
+
+
 def test_the_word_behind_a_name_that_looks_secret_is_hidden() -> None:
-    line = ["--admin.sasl.password", "hush", "--admin.ssl.key=x", "--include", "key", "t"]
-    shown = ["--admin.sasl.password", "[hidden]", "--admin.ssl.key=[hidden]", "--include", "key", "t"]
+    line = ["--admin.sasl.password", "hush", "--admin.ssl.key=x", "--my.api.key", "hush", "--include", "key", "t"]
+    shown = ["--admin.sasl.password", "[hidden]", "--admin.ssl.key=[hidden]", "--my.api.key", "[hidden]"]
+    shown += ["--include", "key", "t"]
     assert list(Veil([]).over_line(line)) == shown
 
 

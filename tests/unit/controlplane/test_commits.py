@@ -14,14 +14,17 @@ A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 
 
 class Bench:
-    """A `Commits` with a hand-turned clock and a list of what it sent."""
+    """A `Commits` with a hand-turned clock, and lists of what it sent and what is durable."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, interval: float = 60.0) -> None:
         self.now = 1000.0
         self.sent: list[Offsets] = []
-        self.existing: frozenset[str] = frozenset({"a", "b"})
+        self.durable: list[Offsets] = []
+        self.existing: frozenset[str] | None = frozenset({"a", "b"})
         monkeypatch.setattr(module, "monotonic", lambda: self.now)
-        self.commits = Commits(0, interval, 60.0, lambda o: self.sent.append(dict(o)), lambda: self.existing)
+        self.commits = Commits(
+            0, interval, 60.0, lambda o: self.sent.append(dict(o)), lambda: self.existing, self.durable.append
+        )
 
     def later(self, seconds: float) -> None:
         self.now += seconds
@@ -78,6 +81,23 @@ def test_invariant_b(bench: Bench) -> None:
         bench.commits.note({A: 4})
 
 
+def test_behind_a_gap_a_lower_offset_is_committed(bench: Bench) -> None:
+    bench.commits.note({A: 500, B: 2})
+    bench.commits.commit()
+    bench.commits.settled({A: 500, B: 2}, {})
+    bench.commits.restart({A: 3})
+    bench.commits.note({A: 3})
+    assert bench.commits.pending() == {A: 3}
+
+
+def test_what_is_durable_is_told(bench: Bench) -> None:
+    bench.commits.note({A: 5, B: 2})
+    bench.commits.commit()
+    bench.commits.settled({A: 5}, {})
+    bench.commits.settled({}, {B: (CommitProblem.RETRY, "timed out")})
+    assert bench.durable == [{A: 5}]
+
+
 def test_a_time_out_keeps_the_offsets_and_tries_again(bench: Bench) -> None:
     bench.commits.note({A: 5})
     bench.commits.commit()
@@ -98,6 +118,15 @@ def test_vanished_topics_are_forgotten_once_the_api_time_out_is_over(bench: Benc
         bench.later(0.1)
     assert bench.commits.pending() == {}
     assert bench.commits.position(B) == 2
+
+
+def test_where_topics_cannot_be_listed_none_has_vanished(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    bench.existing = None
+    for _ in range(2):
+        bench.commits.settled({}, {A: (CommitProblem.RETRY, "unknown topic")})
+        bench.now += 61
+    assert bench.commits.pending() == {A: 5}
 
 
 def test_during_a_rebalance_the_offsets_wait_for_the_next_generation(bench: Bench) -> None:
@@ -126,6 +155,16 @@ def test_partitions_that_went_are_not_tried_again(bench: Bench) -> None:
     bench.commits.forget(frozenset({A}))
     assert bench.commits.settled({}, {A: (CommitProblem.RETRY, "late")}) is None
     assert bench.commits.pending() == {B: 2}
+
+
+def test_the_commit_under_way_of_a_lost_partition_holds_up_no_other(bench: Bench) -> None:
+    """Nor that of the same offset, when the partition comes back."""
+    bench.commits.note({A: 5})
+    bench.commits.commit()
+    bench.commits.forget(frozenset({A}))
+    bench.commits.note({A: 5, B: 2})
+    bench.later(61)
+    assert bench.sent[1:] == [{A: 5, B: 2}]
 
 
 def test_a_hopeless_commit_ends_the_stream(bench: Bench) -> None:

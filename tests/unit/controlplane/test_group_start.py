@@ -1,4 +1,4 @@
-"""A first start that a group's coordinator does not take. What it takes is shown on real ones (tests/brokers)."""
+"""The first start of a group: when it is kept, and what a coordinator that does not take it means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,38 @@ from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.model import TopicPartition
 from tests.fakes.groups import FakeGroups
 
-NOT_THERE, FORBIDDEN_TOPIC, FORBIDDEN_GROUP = map(error_text.text, (15, 29, 30))
+NOT_THERE, FORBIDDEN_TOPIC, FORBIDDEN_GROUP, HAS_MEMBERS = map(error_text.text, (15, 29, 30, 25))
+ORDERS = TopicPartition("orders", 0)
+
+
+def ends(topics: Collection[str], deadline: Deadline) -> LogEnds:
+    return {TopicPartition(topic, 0): (2, 5) for topic in topics}
+
+
+def kept(groups: FakeGroups) -> list[int]:
+    """Keep the first start of group g; how many offsets are skipped."""
+    skipped: list[int] = []
+    guard = GapGuard("latest", skipped.append, skipped.append, fail=False, group="mirror")
+    GroupStart("g", groups, ends, guard, 1.0).keep(["orders"])
+    return skipped
+
+
+def test_a_group_that_has_committed_nothing_begins_at_the_ends_of_the_logs() -> None:
+    groups = FakeGroups(g={})
+    assert kept(groups) == [3]
+    assert groups.committed == {"g": {ORDERS: 5}}
+
+
+def test_a_group_that_stands_at_0_has_started_before() -> None:
+    groups = FakeGroups(g={ORDERS: 0})
+    assert kept(groups) == []
+    assert groups.committed == {"g": {ORDERS: 0}}
+
+
+def test_a_group_with_members_has_started_before() -> None:
+    groups = FakeGroups(g={})
+    groups.refusals = {"g": HAS_MEMBERS}
+    assert kept(groups) == []
 
 
 @pytest.mark.parametrize(
@@ -30,9 +61,6 @@ NOT_THERE, FORBIDDEN_TOPIC, FORBIDDEN_GROUP = map(error_text.text, (15, 29, 30))
 def test_what_may_be_tried_again_and_what_is_the_end(
     refused: dict[str, str], error: type[Exception], caplog: pytest.LogCaptureFixture
 ) -> None:
-    def ends(topics: Collection[str], deadline: Deadline) -> LogEnds:
-        return {TopicPartition(topic, 0): (0, 5) for topic in topics}
-
     counted: list[int] = []
     guard = GapGuard("latest", counted.append, counted.append, fail=False, group="mirror")
     groups = FakeGroups(g={})

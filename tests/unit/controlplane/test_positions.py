@@ -12,7 +12,7 @@ from legacy_mm.control_channel.frames import Gap
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.errors import SourceGap, StreamFailure, Undecided
 from legacy_mm.exactly_once.evidence import mark
-from legacy_mm.model import UNDEFINED, CommittedOffset, TopicPartition
+from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition
 
 P = TopicPartition("orders", 3)
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
@@ -20,6 +20,7 @@ SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset ou
 RECREATED = Gap("orders", 3, wanted=100, low=5, high=400, reason="its topic is another one", recreated=True)
 GROWN = Gap("orders", 3, wanted=100, low=0, high=400, reason="Broker: Offset out of range")
 PARTED = Gap("orders", 3, wanted=100, low=0, high=400, reason="its leader is another one", parts_at=80)
+CUT = replace(PARTED, parts_at=0)
 
 
 def unexpected(offsets: int) -> None:
@@ -39,6 +40,7 @@ def unexpected(offsets: int) -> None:
         (GROWN, "latest", 400, 300),
         (PARTED, "earliest", 80, 0),
         (PARTED, "latest", 80, 0),
+        (CUT, "latest", 0, 0),
     ],
 )
 def test_where_it_goes_on(
@@ -140,6 +142,14 @@ def test_exactly_once_has_a_flag_and_a_command_of_its_own(recreated: bool) -> No
         + f"while no mirror runs, set the position, for example with legacy-mm exactly-once move --to {place} -- "
         "COMMAND LINE, or start once with --exactly.once.on.gap go-on"
     )
+
+
+@pytest.mark.parametrize(("reset", "start"), [("earliest", EARLIEST), ("latest", LATEST)])
+def test_only_a_partition_without_a_committed_offset_begins_as_the_reset_says(reset: OffsetReset, start: int) -> None:
+    """One that is 0 is committed, too."""
+    begun = TopicPartition("orders", 0)
+    member = Mock(committed=lambda partitions, timeout: {begun: CommittedOffset(0)})
+    assert SourceGroupPositions("mirror", reset, 1.0).propose(member, [begun, P]) == {begun: 0, P: start}
 
 
 def test_none_without_a_committed_offset_says_what_to_do() -> None:

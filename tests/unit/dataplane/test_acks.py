@@ -23,6 +23,8 @@ def test_nothing_is_safe_before_it_is_acknowledged() -> None:
     safe.acknowledged(A, 5)
     assert safe.take_moved() == {A: 5}
     assert safe.unacknowledged() == {}
+    safe.sent({A: 9})
+    assert safe.unacknowledged() == {A: 9}, "though a part of it is safe"
 
 
 def test_moves_are_reported_once() -> None:
@@ -92,6 +94,15 @@ def test_pieces_from_before_a_gap_do_not_count() -> None:
     pieces.acknowledged(new)
     pieces.acknowledged(old)
     assert safe.take_moved() == {A: 5}
+
+
+def test_pieces_behind_a_gap_may_be_lower_than_what_was_safe_before_it() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    pieces.acknowledged(pieces.open(A, 500, 1))
+    pieces.restart(A)
+    pieces.acknowledged(pieces.open(A, 3, 1))
+    assert safe.take_moved() == {A: 3}
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=10), st.randoms())

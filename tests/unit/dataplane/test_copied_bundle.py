@@ -1,4 +1,4 @@
-"""The pieces of one bundle, and its stop; no socket, no session. Brokers show the rest."""
+"""The pieces of one bundle, what counts with a commit and what is given up; no socket, no session."""
 
 from __future__ import annotations
 
@@ -9,16 +9,26 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.clients.native.appender import Acknowledged
+from legacy_mm.clients.native.bundle_owner import LogRow
+from legacy_mm.clients.native.fetcher import NOWHERE
 from legacy_mm.config.settings import ExactlyOnceSettings, MarkedOffset
 from legacy_mm.control_channel.frames import Started
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.claim_look import ClaimLook
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
-from legacy_mm.errors import Undecided
+from legacy_mm.errors import StreamFailure, Undecided
+from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
+from legacy_mm.exactly_once.bundle_events import Discard, Timer
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from legacy_mm.exactly_once.position_records import SourcePosition, encode_position
+from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.model import EARLIEST, UNDEFINED, TopicPartition
 
 SOURCE = TopicPartition("t", 0)
+NUMBER = bundle_of(SOURCE, BUNDLES)
+OVERDUE = Discard(Timer.OVERDUE)
+ARRIVED = Acknowledged("opaque", 40)
 
 
 @pytest.fixture
@@ -43,14 +53,26 @@ def services(owner: Mock, pieces: Mock) -> SimpleNamespace:
         config=SimpleNamespace(offsets={SOURCE: 5}),
         fetcher=Mock(),
         report=Mock(),
+        records=0,
+        engine=Mock(),
+        appender=Mock(take_acknowledged=Mock(return_value=[])),
     )
 
 
 @pytest.fixture
 def bundle(services: SimpleNamespace) -> CopiedBundle:
-    made = CopiedBundle(cast(Any, services), 3, [SOURCE])
+    made = CopiedBundle(cast(Any, services), NUMBER, [SOURCE])
     made.begin()
     return made
+
+
+def put(bundle: CopiedBundle, size: int = 2, records: int = 3) -> Piece:
+    """Give it a whole piece that is one batch of so many bytes."""
+    piece = Piece(SOURCE, 10, 1)
+    bundle.begin_piece(piece, ())
+    bundle.append(piece, SOURCE, cast(Any, SimpleNamespace(buffer=bytes(size))), None)
+    bundle.end_piece(records, complete=True)
+    return piece
 
 
 def test_a_piece_waits_for_its_commit(bundle: CopiedBundle, owner: Mock, pieces: Mock) -> None:
@@ -71,6 +93,97 @@ def test_a_piece_that_brings_nothing_is_over_at_once(bundle: CopiedBundle, owner
     assert bundle.uncommitted.pieces == []
     with pytest.raises(AssertionError, match="t-0 is copied up to 10 already"):
         bundle.append(piece, SOURCE, cast(Any, None), None)
+
+
+def test_a_piece_that_is_not_complete_is_never_committed(bundle: CopiedBundle, owner: Mock) -> None:
+    bundle.begin_piece(Piece(SOURCE, 10, 2), ())
+    assert not bundle.end_piece(3, complete=False)
+    owner.give_up.assert_called_once_with()
+
+
+def test_what_is_in_hand_of_a_transaction_that_was_given_up_is_in_no_other(bundle: CopiedBundle, owner: Mock) -> None:
+    piece = Piece(SOURCE, 10, 2)
+    bundle.begin_piece(piece, ())
+    owner.epoch = 2
+    assert not bundle.append(piece, SOURCE, cast(Any, SimpleNamespace(buffer=b"12")), None)
+    assert not bundle.end_piece(3, complete=True)
+    assert not owner.append.called
+    assert (bundle.uncommitted.size, bundle.uncommitted.records) == (0, 0)
+
+
+def test_what_is_in_hand_of_a_full_transaction_is_read_again(
+    bundle: CopiedBundle, owner: Mock, services: SimpleNamespace
+) -> None:
+    owner.next.return_value = 7
+    owner.takes_pieces = False
+    put(bundle)
+    services.fetcher.hold.assert_called_once_with(SOURCE, 7)
+    assert bundle.holds == 1, "so the engine sees that what it has in hand is read again"
+
+
+def test_a_transaction_counts_when_it_is_committed(
+    bundle: CopiedBundle, services: SimpleNamespace, pieces: Mock
+) -> None:
+    piece = put(bundle)
+    bundle.uncommitted.acknowledged.append(ARRIVED)
+    assert services.records == 0
+    bundle.committed(((SOURCE, 10),))
+    assert services.records == 3
+    services.engine.count.assert_called_once_with(ARRIVED)
+    pieces.acknowledged.assert_called_once_with(piece)
+
+
+def test_what_was_given_up_does_not_count_with_the_next_commit(
+    bundle: CopiedBundle, services: SimpleNamespace, pieces: Mock
+) -> None:
+    put(bundle)
+    bundle.discarded(OVERDUE)
+    piece = put(bundle, records=2)
+    bundle.committed(((SOURCE, 10),))
+    assert services.records == 2
+    pieces.acknowledged.assert_called_once_with(piece)
+
+
+def test_nor_does_what_the_target_had_of_it_and_nobody_has_heard_of(
+    bundle: CopiedBundle, services: SimpleNamespace
+) -> None:
+    services.acknowledged = lambda acknowledged: bundle.uncommitted.acknowledged.append(acknowledged)
+    services.appender.take_acknowledged.return_value = [ARRIVED]
+    bundle.discarded(OVERDUE)
+    assert bundle.uncommitted.acknowledged == []
+    services.appender.take_acknowledged.assert_called_once_with()
+
+
+def test_what_was_given_up_is_read_anew_and_holds_up_nothing(bundle: CopiedBundle, services: SimpleNamespace) -> None:
+    bundle.discarded(OVERDUE)
+    services.fetcher.hold.assert_called_once_with(SOURCE, NOWHERE)
+    services.engine.forget.assert_called_once_with(SOURCE)
+    assert bundle.holds == 1
+
+
+def test_behind_one_that_was_overdue_a_transaction_is_half_as_large_until_one_is_committed(
+    bundle: CopiedBundle,
+) -> None:
+    put(bundle, 100)
+    bundle.discarded(OVERDUE)
+    takes_more: list[bool] = []
+    for size in (49, 1):
+        put(bundle, size)
+        takes_more.append(bundle.takes_pieces)
+    bundle.committed(((SOURCE, 10),))
+    put(bundle, 99)
+    assert [*takes_more, bundle.takes_pieces] == [True, False, True]
+
+
+def test_who_is_fenced_over_and_over_ends(bundle: CopiedBundle) -> None:
+    """Two mirrors copy the same. A commit in between tells that it is over."""
+    for _ in range(3):
+        bundle.discarded(Discard(Reaction.FENCED))
+    bundle.committed(((SOURCE, 10),))
+    for _ in range(3):
+        bundle.discarded(Discard(Reaction.FENCED))
+    with pytest.raises(StreamFailure, match=f"bundle {NUMBER} was taken over 4 times without a commit"):
+        bundle.discarded(Discard(Reaction.FENCED))
 
 
 @pytest.mark.parametrize("takes_pieces", [True, False])
@@ -113,7 +226,7 @@ def test_a_position_that_the_group_does_not_have_is_safe(
         services.settings = replace(services.settings, group_offsets=[MarkedOffset(*SOURCE, known, "")])
     services.config.offsets[SOURCE] = EARLIEST
     services.fetcher.find.return_value = Started({SOURCE: 5}, {SOURCE: 0})
-    bundle = CopiedBundle(cast(Any, services), 3, [SOURCE])
+    bundle = CopiedBundle(cast(Any, services), NUMBER, [SOURCE])
     if known is None and not adopted:
         bundle.weigh([])
     bundle.fetch_from(((SOURCE, 5),))
@@ -126,3 +239,25 @@ def test_without_position_and_offset_none_leaves_the_start_to_a_person(
     services.config.offsets[SOURCE] = UNDEFINED
     with pytest.raises(Undecided, match=r"no reset policy for partitions: \[t-0\].* exactly-once move sets"):
         bundle.weigh([])
+
+
+def found(position: int) -> list[LogRow]:
+    """The positions topic, with this position of SOURCE."""
+    return [(0, *encode_position(SOURCE, SourcePosition(position, 4, "7", "source", 0)))]
+
+
+def test_a_claim_that_finds_less_than_was_committed_ends(bundle: CopiedBundle) -> None:
+    bundle.committed(((SOURCE, 9),))
+    assert bundle.weigh(found(9)) == (((SOURCE, 9),), ())
+    with pytest.raises(Undecided, match="position is only 7: later ones are lost"):
+        bundle.weigh(found(7))
+
+
+def test_an_adopted_position_is_certain_before_the_group_has_heard_of_it(services: SimpleNamespace) -> None:
+    """A mirror that was killed then finds it beside the offset that it has adopted."""
+    services.settings = replace(services.settings, group_offsets=[MarkedOffset(*SOURCE, 5, "")])
+    services.fetcher.epoch_read.return_value = 4
+    killed, started = (CopiedBundle(cast(Any, services), NUMBER, [SOURCE]) for _ in range(2))
+    assert killed.weigh([]) == ((), ((SOURCE, 5),))
+    (record,) = killed.position_records(((SOURCE, 9),))
+    assert started.weigh([(0, *record)]) == (((SOURCE, 9),), ())

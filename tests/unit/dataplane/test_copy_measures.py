@@ -90,7 +90,8 @@ def test_records_that_could_not_be_sent_are_told_without_others() -> None:
 
 def test_pairs_are_of_records_in_the_copy_of_their_partition() -> None:
     measures = make(pairs=True)
-    piece = Pieces(SafeOffsets()).open(HERE, 3, 2)
+    piece = Pieces(SafeOffsets()).open(HERE, 3, 3)
     measures.acknowledged(Part(piece, range(3), None), 100)
     measures.acknowledged(Part(piece, range(3), None, in_copy=False), 200)
+    measures.acknowledged(Part(piece, range(3), None, moved=True), 300)
     assert list(measures.frames({})) == [Pairs([CopiedRun("t", 0, 0, 100, 3)])]

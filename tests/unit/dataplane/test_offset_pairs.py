@@ -47,6 +47,12 @@ def test_batches_that_continue_each_other_are_one_run() -> None:
     assert log.take() == [CopiedRun("t", 3, 10, 7, 16), CopiedRun("t", 4, 0, 0, 1)]
 
 
+def test_of_records_that_a_handler_made_of_one_the_first_counts() -> None:
+    log = OffsetPairs()
+    log.batch(SOURCE, [4, 5, 5, 5, 6, 8], 100)
+    assert pairs(log.take()) == [(4, 100), (5, 101), (6, 104), (8, 105)]
+
+
 def test_what_the_broker_had_already_is_told_as_unknown() -> None:
     log = OffsetPairs()
     log.batch(SOURCE, range(5), 0)

@@ -28,6 +28,7 @@ from legacy_mm.dataplane import task
 passed = 0.0
 seconds = task.monotonic
 task.monotonic = lambda: seconds() + passed
+task.LEASE_TIMEOUT = 3600.0
 
 class Peer:
     line = socket.socket(fileno=int(sys.argv[1]))

@@ -119,6 +119,12 @@ def test_a_transaction_adds_then_produces_then_moves_positions_then_ends_then_re
     assert (session.state, session.positions) == (BundleState.READY, DONE)
 
 
+def test_a_transaction_ends_when_the_target_has_all_of_it() -> None:
+    session, actions = then(CLOSING, Answered(MOVE))
+    assert actions == ()
+    assert session.handle(Answered(BATCH))[1] == (Send(COMMIT),)
+
+
 def test_pieces_for_other_partitions_are_added_one_request_after_the_other() -> None:
     session, _ = after(OPEN)
     session, none = session.handle(PieceRead(OTHER, 0, 1, ((SECOND, "b"), (TARGET, "c"))))
@@ -216,6 +222,20 @@ def test_a_fence_forgets_everything_and_asks_the_driver_again(events: list[Bundl
     assert (discard.error, asks, session) == (error, AskOwnership(), BundleSession(BUNDLE))
     assert session.handle(Answered(request_)) == (session, ()), "a late answer changes nothing"
     assert session.handle(Unanswered(request_)) == (session, ())
+
+
+def test_the_answer_to_the_end_of_before_a_fence_is_no_commit() -> None:
+    """It was under way while the bundle was claimed anew."""
+    claimed: list[BundleEvent] = [
+        Timer.OVERDUE,
+        Owned(),
+        Answered(INIT, producer=P1),
+        Answered(replace(CLAIM_ADD, producer=P1)),
+        Answered(replace(CLAIM, producer=P1), offset=14),
+    ]
+    session, _ = after([*ENDING, *claimed])
+    assert session.state is BundleState.ENDING
+    assert session.handle(Answered(COMMIT)) == (session, ())
 
 
 def test_passing_errors_send_the_same_again() -> None:

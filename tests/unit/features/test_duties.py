@@ -15,7 +15,7 @@ from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.changes import AddPartitions, CreateAcl, CreateTopic, Look, SetConfig
+from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Look, SetConfig
 from tests.fakes.admin import FakeAdmin
 
 SECONDS = 10.0
@@ -104,6 +104,23 @@ def test_nothing_is_allowed_where_what_forbids_is_refused() -> None:
     assert len(outcomes) == len(made)
 
 
+def test_a_refused_property_holds_no_other_one_of_its_topic_back() -> None:
+    """Brokers take all of them, or none."""
+    bad, good = SetConfig("t", "bad", None, "1"), SetConfig("t", "good", None, "2")
+    admin = target()
+    outcomes = list(Applier(admin).apply([bad, good], Deadline.after(SECONDS)))
+    assert [(outcome.change, outcome.error) for outcome in outcomes] == [(bad, "Broker: Invalid topic"), (good, "")]
+    assert admin.done == [good]
+
+
+def test_a_note_has_what_was_done_and_not_what_was_refused() -> None:
+    """Rules of ours that are noted are removed one day: others have made those that were refused."""
+    bad, good = (CreateAcl(AclRule(topic, "LITERAL", "User:x", "*", "READ", "ALLOW")) for topic in ("bad", "new"))
+    noted: list[Change] = []
+    list(Applier(target(), [noted.extend]).apply([bad, good], Deadline.after(SECONDS)))
+    assert noted == [good]
+
+
 def test_what_fails_because_the_mirror_stops_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
     looks = Looks(HostError("Java has ended"))
     bench = Bench(looks)
@@ -138,13 +155,15 @@ def test_nothing_is_looked_at_before_topics_are_known() -> None:
 def test_what_comes_before_copying_is_done_when_topics_found_returns() -> None:
     """Also while the thread does not run, or is at work elsewhere; what failed then is tried again."""
     change = CreateTopic("new", 3, -1)
-    bench = Bench(Looks(Look((change,)), HostError("away"), Look((change,))), interval=60.0, before_copying=True)
+    duty = Looks(Look((change,)), HostError("away"), Look((change,)))
+    bench = Bench(duty, interval=60.0, before_copying=True)
     bench.duties.topics_found(frozenset({"new"}), Deadline.after(SECONDS))
     assert bench.target.done == [change]
     bench.duties.topics_found(frozenset({"new", "newer"}), Deadline.after(SECONDS))
     assert bench.target.done == [change]
     bench.duties.topics_found(frozenset({"new", "newer"}), Deadline.after(SECONDS))
     assert bench.target.done == [change, change]
+    assert [duty.asked.get(timeout=SECONDS) for _ in range(3)] == [{"new"}, {"new", "newer"}, {"new", "newer"}]
 
 
 def test_what_could_not_be_done_before_copying_is_tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,6 +72,11 @@ def test_what_is_no_flag() -> None:
     assert as_pair("admin.timeout.ms", "1") == "1"
 
 
+@pytest.mark.parametrize("names", [("topics.blacklist", "topics.exclude"), ("topics.exclude", "topics.blacklist")])
+def test_today_s_spelling_counts_wherever_it_stands(names: tuple[str, str]) -> None:
+    assert flags.given_in({name: name for name in names}) == {"topics.exclude": ["topics.exclude"]}
+
+
 def test_files_of_the_clients_hold_flags_too() -> None:
     file = {"bootstrap.servers": "h:1", "topics.blacklist": "old", "topics.exclude": "new", "admin.ssl.x": "1"}
     given = flags.given_in(file)
@@ -213,9 +218,16 @@ def test_what_cannot_be_in_a_clients_file_without_a_feature(name: str) -> None:
     (remark,) = read.remarks
     assert remark.startswith(name)
     assert "No feature is on, so the flags in the clients' files have no effect" in remark
-    for sources in ((written,), ({"topic.creation": ["true"]}, written), ({}, written | {"topic.creation": ["true"]})):
+    for sources in ((written,), ({"topic.creation": ["true"]}, written), ({}, written | {"topic.creation": ["TRUE"]})):
         with pytest.raises(ConfigurationError, match=name):
             flags.settings(*sources)
+
+
+def test_our_own_word_holds_beside_what_cannot_be_in_a_client_s_file() -> None:
+    read = flags.settings({"topics": ["orders.*"]}, {"source.cluster.alias": ["a b"]})
+    assert read.topics is not None
+    assert read.topics.include == ("orders.*",)
+    assert len(read.remarks) == 1
 
 
 @pytest.mark.parametrize("name", ["topics", "topics.exclude"])

@@ -63,6 +63,7 @@ def test_what_forbids_several_topics_holds_for_each_copy(prefixed: bool) -> None
     topics = ["orders", "payments"]
     each = [replace(wildcard, topic=f"A.{topic}") for topic in topics]
     assert copied(wildcard, only=topics, topics=topics, prefixed=prefixed) == each
+    assert copied(wildcard, topics=topics, prefixed=prefixed) == [replace(wildcard, topic="A.*"), *each]
     renamed = replace(prefix, topic="A.ord") if prefixed else each[0]
     assert copied(prefix, only=topics, topics=topics, prefixed=prefixed) == [renamed]
 

@@ -1,7 +1,7 @@
 """Changed bytes, in memory that ends at a page nobody may touch: our error or a sound answer, and always an end.
 
-Twenty seconds of them, each time others, in CI a minute; LEGACY_MM_FUZZ_SECONDS sets the time. A long run:
-compat/reports/fuzz.md.
+Ten seconds of them, each time others, in CI twice that, in `bin/test all` a minute; LEGACY_MM_FUZZ_SECONDS sets the
+time. A long run: compat/reports/fuzz.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PAGES = 64
 PROT_NONE = 0
 MOST_RECORDS = (1 << 31) - 1
 
-SECONDS = float(os.environ.get("LEGACY_MM_FUZZ_SECONDS", "20"))
+SECONDS = float(os.environ.get("LEGACY_MM_FUZZ_SECONDS", "10"))
 PORTION = 200
 fuzz = settings(
     max_examples=PORTION,

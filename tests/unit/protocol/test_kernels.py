@@ -224,7 +224,7 @@ def changed_messages(log: bytes, made: list[Change], check: bool, keeps_append_t
 @compiled
 @pytest.mark.parametrize("changed", [changed_records, changed_record_sets, changed_messages])
 def test_hostile_bytes(changed: Callable[[], None]) -> None:
-    """For as long as half of the fuzz test; in CI half a minute."""
+    """For as long as half of the fuzz test, all parameters together."""
     over = Deadline.after(SECONDS / 6)
     while not over.expired():
         changed()

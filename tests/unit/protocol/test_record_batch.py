@@ -117,12 +117,15 @@ def test_stamping_without_a_change_under_the_checksum_keeps_it() -> None:
     stamped.check_crc()
 
 
+@pytest.mark.parametrize("before", [NO_PRODUCER, ProducerStamp(5, 1, 9)])
 @pytest.mark.parametrize("producer", [NO_PRODUCER, ProducerStamp(1 << 40, 7, 99)])
 @pytest.mark.parametrize("attributes", [0, TRANSACTIONAL, DELETE_HORIZON, TRANSACTIONAL | DELETE_HORIZON])
 @pytest.mark.parametrize("codec", Codec)
-def test_stamping_takes_the_source_s_marks_away(codec: Codec, attributes: int, producer: ProducerStamp) -> None:
+def test_stamping_takes_the_source_s_marks_away(
+    codec: Codec, attributes: int, producer: ProducerStamp, before: ProducerStamp
+) -> None:
     written = build(ROWS, base_offset=500, codec=codec, attributes=attributes)
-    batch = changed(written, producer_id=5, producer_epoch=1, base_sequence=9)
+    batch = changed(written, producer_id=before.producer_id, producer_epoch=before.epoch, base_sequence=before.sequence)
     stamped = batch.restamp(producer)
     assert RecordBatch.read(stamped.buffer) == stamped
     stamped.check_crc()

@@ -223,6 +223,11 @@ def test_a_record_set_is_what_is_whole_and_sound() -> None:
     assert list(RecordSet.read(joined(THREE[0], torn, bytes(100)))) == THREE[:1]
 
 
+def test_the_next_offset_is_behind_what_compaction_took_of_the_last_batch() -> None:
+    holed = changed(THREE[1], last_offset_delta=9)
+    assert RecordSet.read(joined(THREE[0], holed)).next_offset == 23
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -117,6 +117,15 @@ def test_regrouping_is_a_stable_sort_by_partition(
         assert one.batch.header.codec is codec
 
 
+def test_an_empty_key_is_a_key_and_takes_no_turn_of_the_records_without() -> None:
+    batch = build([Row(0, NOW, b"", b"v"), Row(1, NOW, None, b"v"), Row(2, NOW, None, b"v")])
+    place = record_comparison.partition_of(b"", 9)
+    first, second = (place + 2) % 9, (place + 3) % 9
+    new = checked(regroup(batch.header, batch.payload, Placement.by_key_spreading(9, first=first)))
+    found = [(one.partition, list(one.source_offsets)) for one in new]
+    assert found == [(place, [0]), (first, [1]), (second, [2])]
+
+
 @given(rows(holes=True), st.integers(1, 7), st.integers(0, 1 << 40))
 def test_a_partitioner_without_keys_spreads_all_records(made: list[Row], partitions: int, base: int) -> None:
     batch = build(made, base_offset=base)

@@ -1,14 +1,14 @@
-"""How long a reader lets its broker wait for records."""
+"""What a reader tells its broker, and how long it lets it wait for records."""
 
 from __future__ import annotations
 
-import struct
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from kafka.protocol.consumer.fetch import FetchResponse
+from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.connection_errors import ConnectionLost
@@ -19,15 +19,14 @@ from tests.fakes.cluster import OneBroker
 from tests.unit.clients.native.one_broker import NODE, OPTIONS, SECONDS, A, Unattended, asked, batch_at
 
 _VERSION = 8
-_MAX_WAIT_AT = 4
-_ERROR = 9
+_ERROR, _NO_SESSION = 9, 70
 
 
 class Connection:
-    """Notes the waits of requests; answers with what it is given, else nothing until it is closed."""
+    """Notes the requests; answers with what it is given, else nothing until it is closed."""
 
     def __init__(self) -> None:
-        self.waits: list[int] = []
+        self.requests: list[Any] = []
         self.answers: list[memoryview] = []
         self._closed = threading.Event()
 
@@ -38,7 +37,7 @@ class Connection:
         return _VERSION
 
     def send(self, _: int, version: int, parts: list[bytes]) -> None:
-        self.waits.append(struct.unpack_from(">i", parts[0], _MAX_WAIT_AT)[0])
+        self.requests.append(FetchRequest.decode(parts[0], version=version))
 
     def receive(self) -> memoryview:
         if not self.answers:
@@ -49,14 +48,23 @@ class Connection:
     def close(self) -> None:
         self._closed.set()
 
+    @property
+    def waits(self) -> list[int]:
+        return [request.max_wait_ms for request in self.requests]
 
-def response(records: bytes | None = None, error: int = 0) -> memoryview:
+    @property
+    def told(self) -> list[int]:
+        """The number of partitions that each request names: at most one."""
+        return [sum(len(topic.partitions) for topic in request.topics) for request in self.requests]
+
+
+def response(records: bytes | None = None, error: int = 0, refused: int = 0) -> memoryview:
     row = FetchResponse.FetchableTopicResponse.PartitionData(
         partition_index=A.partition, error_code=error, high_watermark=90, records=records
     )
     topics = [FetchResponse.FetchableTopicResponse(topic=A.topic, partitions=[row])]
     nothing = records is None and not error
-    made = FetchResponse(error_code=0, session_id=7, responses=[] if nothing else topics, version=_VERSION)
+    made = FetchResponse(error_code=refused, session_id=7, responses=[] if nothing else topics, version=_VERSION)
     return memoryview(bytearray(made.encode(version=_VERSION)))
 
 
@@ -71,6 +79,28 @@ def reading(connection: Connection, least: int = 1) -> Fetcher:
     made = Unattended(cluster, replace(OPTIONS, min_bytes=least), 1 << 20, Traffic("consumer", print))
     made.resume({A: 20})
     return made
+
+
+def test_a_broker_that_has_forgotten_its_session_is_told_everything(connection: Connection) -> None:
+    fetcher = reading(connection)
+    reader = FetchReader(fetcher, NODE)
+    connection.answers = [response(), response(refused=_NO_SESSION), response()]
+    for _ in range(3):
+        reader._serve(asked(fetcher))
+    assert connection.told == [1, 0, 1]
+
+
+def test_behind_a_broken_connection_everything_is_told(connection: Connection) -> None:
+    fetcher = reading(connection)
+    reader = FetchReader(fetcher, NODE)
+    connection.answers = [response()]
+    reader._serve(asked(fetcher))
+    connection.close()
+    reader._serve(asked(fetcher))
+    fetcher._pauses.clear()
+    connection.answers = [response()]
+    reader._serve(asked(fetcher))
+    assert connection.told == [1, 0, 1]
 
 
 def test_a_broker_that_has_nothing_may_wait_longer(connection: Connection) -> None:

@@ -253,6 +253,18 @@ def test_a_nearer_replica_that_is_away_is_not_asked_again(fetcher: Fetcher) -> N
     assert A in partitions(asked(fetcher))
 
 
+@pytest.mark.parametrize("offset", [10, 20, 90])
+def test_a_nearer_replica_that_lags_is_no_gap_and_not_asked_again(fetcher: Fetcher, offset: int) -> None:
+    """The leader has the offset, if only as the next one."""
+    fetcher.resume({A: offset})
+    fetcher.answered(asked(fetcher), [answer(A, replica=OTHER)])
+    fetcher.answered(asked(fetcher, OTHER), [answer(A, error=OUT_OF_RANGE)])
+    assert fetcher.take_gaps() == []
+    fetcher._pauses.clear()
+    assert asked(fetcher, OTHER) == []
+    assert A in partitions(asked(fetcher))
+
+
 def test_an_error_without_a_name_is_tried_again_and_a_damaged_log_is_not(fetcher: Fetcher) -> None:
     told: list[str] = []
     fetcher.traffic.on_trouble = told.append

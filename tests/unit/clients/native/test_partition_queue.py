@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.clients.native.connection_errors import ProducerForgotten
-from legacy_mm.clients.native.partition_queue import REMEMBERED_TIME, PartitionQueue, ProducerBatch
+from legacy_mm.clients.native.partition_queue import REMEMBERED_TIME, PartitionQueue, ProducerBatch, newest_time
 from legacy_mm.model import TopicPartition
 from tests.unit.protocol.batches import NOW, Row, build
 
@@ -190,6 +190,25 @@ def test_nothing_follows_an_old_one_before_its_answer(ages: str, together: int) 
     while queue.can_send():
         queue.begin()
     assert len(queue.under_way) == together
+
+
+def test_behind_an_old_one_only_one_is_under_way_until_a_young_one_is_acknowledged() -> None:
+    queue = make_queue()
+    ages = (START, OLD, START, START, START)
+    queue.pending.extend(make_entry(queue, number, dated=age) for number, age in enumerate(ages))
+    queue.acknowledged(queue.begin())
+    queue.acknowledged(queue.begin())
+    third = queue.begin()
+    assert not queue.can_send()
+    queue.acknowledged(third)
+    queue.begin()
+    assert queue.can_send()
+
+
+def test_the_age_of_a_batch_is_that_of_its_youngest_record() -> None:
+    header = build([Row(0, NOW, b"k", b"v"), Row(1, NOW - 9_000, b"k", b"v")]).header
+    assert newest_time(header, START, NOW + 5_000) == START - 5
+    assert newest_time(header._replace(max_timestamp=-1), START, NOW) == float("-inf")
 
 
 def test_the_log_is_asked_before_an_old_one_goes_and_again_when_it_may_have_arrived() -> None:

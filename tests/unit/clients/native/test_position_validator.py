@@ -62,6 +62,13 @@ def test_a_log_that_parts_from_what_was_read_is_a_gap(led_anew: Fetcher, cluster
     assert cluster.compared == [(A.partition, 4)]
 
 
+def test_a_new_leader_whose_log_ends_where_reading_stands_is_no_gap(led_anew: Fetcher, cluster: OneBroker) -> None:
+    cluster.epoch_ends = 23
+    wanted = asked(led_anew)
+    assert led_anew.without_gaps(wanted) == wanted
+    assert cluster.compared
+
+
 def test_who_cannot_compare_yet_is_asked_again(led_anew: Fetcher, cluster: OneBroker) -> None:
     cluster.error = NOT_LEADER
     wanted = asked(led_anew)

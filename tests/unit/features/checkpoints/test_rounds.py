@@ -39,8 +39,11 @@ def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     return lambda: [vars(line)["fields"]["reason"] for line in caplog.records if vars(line).get("event") == DUTY_FAILED]
 
 
-def translation(*pairs: tuple[int, int], known: OffsetMap | None = None) -> Translation:
-    topic = FakeInternalTopic(*(OffsetSync("t", 0, *pair).encode() for pair in pairs), (None, b"x"), (b"x", None))
+def translation(
+    *pairs: tuple[int, int], known: OffsetMap | None = None, partitions: Collection[int] = (0,)
+) -> Translation:
+    syncs = [OffsetSync("t", number, *pair).encode() for number in partitions for pair in pairs]
+    topic = FakeInternalTopic(*syncs, (None, b"x"), (b"x", None))
     runs = known or OffsetMap()
     found = Translation(StoredSyncs(topic), lambda partition, offset: runs.nearest(offset))
     found.refresh(Deadline.after(SECONDS))
@@ -72,7 +75,7 @@ class Here:
         end: int | None = None,
         interval: float = 0.01,
     ) -> None:
-        """`end`: of every log of the target; None: nobody tells."""
+        """`pairs`: the offset syncs of both partitions; `end`: of every log of the target, None: nobody tells."""
         self.topic = known
         self.end = end
         self.looked = threading.Event()
@@ -81,7 +84,7 @@ class Here:
         self.thread = Checkpoints(
             CheckpointRounds(interval, 0.01 if target else None),
             SourceGroups(source, lambda group: group != "mirror", None),
-            translation(*pairs),
+            translation(*pairs, partitions=(0, 1)),
             Emitter(known, known.writer, metrics),
             None if target is None else TargetGroups(target, metrics),
             lambda topic: f"west.{topic}",
@@ -118,7 +121,8 @@ PLACE = TopicPartition("west.t", 0)
 
 
 def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_moves() -> None:
-    source = FakeGroups(g={ONE: 100, OTHER: 5}, mirror={ONE: 100}, elsewhere={OTHER: 1}, reset={ONE: -1})
+    """The other partition is copied elsewhere."""
+    source = FakeGroups(g={ONE: 100, OTHER: 100}, mirror={ONE: 100}, elsewhere={OTHER: 100}, reset={ONE: -1})
     with Here(source, None, FakeInternalTopic(), (90, 40), (100, 50)) as here:
         wait_until(lambda: here.topic.written, SECONDS, "the first checkpoint")
         source.committed["g"][ONE] = 104
@@ -158,11 +162,12 @@ def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> Non
 def test_what_is_behind_the_end_of_the_log_is_void() -> None:
     """The target's topic was made again: old checkpoints, and what old offset syncs say."""
     known = FakeInternalTopic(*(Checkpoint(group, *PLACE, 80, 300, "").encode() for group in ("g", "early")))
-    source, target = FakeGroups(g={ONE: 100}, early={ONE: 80}, late={ONE: 200}), FakeGroups()
-    with Here(source, target, known, (90, 40), (200, 70), end=69):
-        wait_until(lambda: target.committed, SECONDS, "the group")
-    assert target.committed == {"g": {PLACE: 41}}
-    assert decoded(FakeInternalTopic(*known.written[2:]), Checkpoint) == [Checkpoint("g", *PLACE, 100, 41, "m")]
+    source, target = FakeGroups(g={ONE: 100}, last={ONE: 200}, early={ONE: 80}, late={ONE: 205}), FakeGroups()
+    with Here(source, target, known, (90, 40), (200, 70), end=70):
+        wait_until(lambda: target.committed, SECONDS, "the groups")
+    assert target.committed == {"g": {PLACE: 41}, "last": {PLACE: 70}}
+    written = decoded(FakeInternalTopic(*known.written[2:]), Checkpoint)
+    assert sorted((each.group, each.downstream) for each in written) == [("g", 41), ("last", 70)]
 
 
 def test_they_are_looked_for_before_what_is_copied_next_comes_up_to_them() -> None:
@@ -193,6 +198,17 @@ def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: 
         wait_until(lambda: here.topic.written, SECONDS, "the checkpoint")
     assert troubles() == ["the target did not accept all checkpoints: no"]
     assert here.counted("checkpoints") == here.checkpoints()["g"].count == 1
+
+
+def test_a_refusal_is_told_by_its_own_round_only() -> None:
+    topic = FakeInternalTopic()
+    metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
+    emitter = Emitter(topic, topic.writer, metrics)
+    topic.refuses = "no"
+    with pytest.raises(HostError, match="did not accept all checkpoints: no"):
+        emitter.emit(iter([Checkpoint("g", *PLACE, 100, 41, "m")]), 0.0, Deadline.after(SECONDS))
+    topic.refuses = ""
+    assert emitter.emit(iter([Checkpoint("g", *PLACE, 100, 41, "m")]), 0.0, Deadline.after(SECONDS)) == 1
 
 
 def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubles: Callable[[], list[str]]) -> None:

@@ -17,14 +17,19 @@ SECONDS = 20.0
 PLACE = TopicPartition("west.t", 0)
 
 
+def follow(target: FakeGroups, *groups: str) -> None:
+    """To a checkpoint of each group, at 100."""
+    metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
+    known = {group: {PLACE: Checkpoint(group, *PLACE, 1_000, 100, "m")} for group in groups}
+    TargetGroups(target, metrics).follow(known, Deadline.after(SECONDS))
+
+
 def test_one_that_refuses_keeps_no_other_one_back_and_is_told() -> None:
     target = FakeGroups(a={PLACE: 1}, b={PLACE: 1}, busy={PLACE: 1})
     target.refusals["a"] = "not authorized"
     target.in_use.add("busy")
-    metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
-    known = {group: {PLACE: Checkpoint(group, *PLACE, 1_000, 100, "m")} for group in ("a", "b", "busy")}
     with pytest.raises(HostError, match="group a: not authorized"):
-        TargetGroups(target, metrics).follow(known, Deadline.after(SECONDS))
+        follow(target, "a", "b", "busy")
     assert target.committed == {"a": {PLACE: 1}, "b": {PLACE: 100}, "busy": {PLACE: 1}}
 
 
@@ -32,7 +37,13 @@ def test_a_group_whose_broker_is_away_is_compared_all_the_same() -> None:
     """No broker that answers lists it, and by the time its offsets are committed its coordinator is back."""
     target = FakeGroups(ahead={PLACE: 500})
     target.unlisted = {"ahead"}
-    metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
-    known = {group: {PLACE: Checkpoint(group, *PLACE, 1_000, 100, "m")} for group in ("ahead", "new")}
-    TargetGroups(target, metrics).follow(known, Deadline.after(SECONDS))
+    follow(target, "ahead", "new")
+    assert target.committed == {"ahead": {PLACE: 500}, "new": {PLACE: 100}}
+
+
+def test_a_group_whose_offsets_are_not_told_is_not_taken_for_a_new_one() -> None:
+    target = FakeGroups(ahead={PLACE: 500})
+    target.untold["ahead"] = "not authorized"
+    with pytest.raises(HostError, match="group ahead: not authorized"):
+        follow(target, "ahead", "new")
     assert target.committed == {"ahead": {PLACE: 500}, "new": {PLACE: 100}}

@@ -60,6 +60,17 @@ def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: FakeInte
     assert second.nearest(ONE, 12) == Nearest()
 
 
+def test_a_map_that_finds_no_room_waits_for_it(maps_topic: FakeInternalTopic) -> None:
+    first = exact(maps_topic)
+    first.started({ONE: 10})
+    first.copied([CopiedRun("t", 0, 10, 0, 5)])
+    maps_topic.full = True
+    first.save([ONE])
+    second = exact(maps_topic.again())
+    second.started({ONE: 15})
+    assert at_target(second, 12) == 2
+
+
 def test_maps_that_cannot_be_read_are_not_hidden_by_new_ones(
     syncs_topic: FakeInternalTopic, maps_topic: FakeInternalTopic, troubles: Callable[[], list[str]]
 ) -> None:

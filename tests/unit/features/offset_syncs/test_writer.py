@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
-from legacy_mm.control_channel.frames import CopiedRun
+from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.logs.events import OFFSETS_LOST
@@ -68,12 +68,20 @@ def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(
     assert syncs.assigned() == frozenset()
 
 
+def test_a_record_whose_place_is_unknown_has_no_sync(syncs: OffsetSyncs, syncs_topic: FakeInternalTopic) -> None:
+    syncs.started({ONE: 0})
+    syncs.copied([CopiedRun("t", 0, 0, UNKNOWN, 5), CopiedRun("t", 0, 5, 100, 1)])
+    syncs.finish(Deadline.after(SECONDS))
+    assert decoded(syncs_topic) == [OffsetSync("t", 0, 5, 100)]
+
+
 def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: FakeInternalTopic) -> None:
+    """Those of a partition that have waited longer, too."""
     syncs_topic.full = True
     syncs.started({ONE: 0, OTHER: 0})
     syncs.copied([CopiedRun("t", 0, 0, 0, 1), CopiedRun("t", 1, 7, 3, 1)])
+    wait_until(lambda: syncs_topic.turned_away, SECONDS, "the first round")
     syncs.copied([CopiedRun("t", 0, 50, 1, 1)])
-    wait_until(lambda: len(syncs.assigned()) == 2, SECONDS, "the partitions")
     syncs_topic.full = False
     wait_until(lambda: len(syncs_topic.written) == 3, SECONDS, "all of them")
     found = decoded(syncs_topic)

@@ -10,7 +10,7 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.features.topic_configs.config_sync import TopicConfigs
 from legacy_mm.features.topic_creation.creation import TopicCreation
-from legacy_mm.policies.changes import CreateTopic, Look, SetConfig
+from legacy_mm.policies.changes import AddPartitions, CreateTopic, Look, SetConfig
 from legacy_mm.policies.config_filter import ConfigPropertyFilter
 from tests.fakes.admin import FakeAdmin
 
@@ -22,11 +22,14 @@ def refusing(*names: str) -> dict[str, str]:
     return {name: f"{name} is refused" for name in names}
 
 
-def look(target: FakeAdmin, source: FakeAdmin | None = None) -> Look:
-    """At a source with two topics."""
-    source = source or FakeAdmin({"old": OVERRIDES, "new": OVERRIDES})
+def creation(target: FakeAdmin, source: FakeAdmin, *, grow: bool = True) -> TopicCreation:
     properties = ConfigPropertyFilter(lambda name: False, source_defaults=False)
-    duty = TopicCreation(source, target, "A.{}".format, new=(-1, properties), grow=True)
+    return TopicCreation(source, target, "A.{}".format, new=(-1, properties), grow=grow)
+
+
+def look(target: FakeAdmin, source: FakeAdmin | None = None, *, grow: bool = True) -> Look:
+    """At a source with two topics."""
+    duty = creation(target, source or FakeAdmin({"old": OVERRIDES, "new": OVERRIDES}), grow=grow)
     found = duty.look(frozenset({"old", "new"}), Deadline.after(math.inf))
     assert not target.done
     return found
@@ -65,6 +68,31 @@ def test_a_target_that_lacks_nothing_is_not_asked() -> None:
     target = FakeAdmin({"A.old": OVERRIDES, "A.new": OVERRIDES})
     assert look(target) == Look()
     assert target.asked == []
+
+
+def test_a_missing_topic_gets_the_partitions_of_the_source() -> None:
+    source = FakeAdmin({"old": {}, "new": {}})
+    source.partitions = {"new": 3}
+    assert look(FakeAdmin({"A.old": {}}), source).changes == (CreateTopic("A.new", 3, -1),)
+
+
+def test_a_copy_grows_where_it_may_and_never_shrinks() -> None:
+    source, target = FakeAdmin({"old": {}, "new": {}}), FakeAdmin({"A.old": {}, "A.new": {}})
+    source.partitions, target.partitions = {"old": 3, "new": 2}, {"A.old": 2, "A.new": 3}
+    assert look(target, source) == Look((AddPartitions("A.old", 2, 3),))
+    refused = look(target, source, grow=False)
+    assert refused.changes == ()
+    assert [text.split(":")[0] for text in refused.troubles] == [
+        "topic A.old has 2 partitions at the target and 3 at the source"
+    ]
+
+
+def test_compacted_topics_that_have_no_copy_yet_are_known() -> None:
+    """Brokers must not make their copies with defaults of their own."""
+    source = FakeAdmin({"old": {"cleanup.policy": "delete"}, "new": {"cleanup.policy": "compact,delete"}})
+    duty = creation(FakeAdmin({}), source)
+    duty.look(frozenset({"old", "new"}), Deadline.after(math.inf))
+    assert duty.compacted == {"new"}
 
 
 SPARED = {"cleanup.policy": "compact"}

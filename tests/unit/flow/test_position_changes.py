@@ -1,0 +1,111 @@
+"""Positions that a person changes, where transactions always commit; `tests/brokers` has real ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from types import SimpleNamespace
+
+import pytest
+
+from legacy_mm.clients.native.bundle_owner import LogRow
+from legacy_mm.clients.native.bundle_run import RunContents
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.exactly_once.bundle import BUNDLES, Bundle, bundle_of
+from legacy_mm.exactly_once.evidence import mark
+from legacy_mm.exactly_once.position_records import PositionsRecord, SourcePosition, encode_position, read_bundle
+from legacy_mm.flow import position_changes as module
+from legacy_mm.flow.bundle_settings import flow_bundles
+from legacy_mm.flow.position_changes import PositionChanges
+from legacy_mm.model import CommittedOffset, TopicPartition
+from tests.fakes.groups import OneGroup
+from tests.unit.flow_settings import flow_settings
+
+P = TopicPartition("t", 0)
+SETTINGS = flow_settings()
+FLOW = flow_bundles(SETTINGS)
+OURS = mark(FLOW.positions_topic)
+STANDING = SourcePosition(9, 4, "id", "source", 0)
+
+
+class Bench:
+    """The group of a flow, its positions topic, and the commands."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.group = OneGroup("source", {})
+        self._log: defaultdict[TopicPartition, list[LogRow]] = defaultdict(list)
+        cluster = SimpleNamespace(cluster_id=lambda _: "source", topics=lambda _: {FLOW.positions_topic: "id"})
+        monkeypatch.setattr(module, "GroupAdmin", lambda *_: self.group)
+        monkeypatch.setattr(module, "NativeAdmin", lambda *_: cluster)
+        monkeypatch.setattr(module, "NativeTopicLister", lambda *_: SimpleNamespace(topics=lambda: {"t": "id"}))
+        monkeypatch.setattr(module, "BundleRuns", lambda *_: SimpleNamespace(run=self.run, close=lambda: None))
+        for name in ("claim_flow", "require_topic"):
+            monkeypatch.setattr(module, name, lambda *_, **__: None)
+        monkeypatch.setattr(module, "positions", lambda *_: self.positions())
+        self.changes = PositionChanges(SETTINGS, Deadline.after(10))
+
+    def run(self, bundle: Bundle, contents: RunContents, deadline: Deadline) -> None:
+        """A transaction of the bundle's owner."""
+        _, wanted = contents.weigh(self._log[bundle.positions])
+        self.write(bundle.positions, *contents.position_records(wanted))
+
+    def write(self, place: TopicPartition, *records: PositionsRecord) -> None:
+        rows = self._log[place]
+        rows += [(len(rows) + number, *record) for number, record in enumerate(records)]
+
+    def stands(self, position: SourcePosition, offset: int) -> None:
+        """Exactly once has moved the position of P, and the group to this offset."""
+        self.write(FLOW.bundle(bundle_of(P, BUNDLES)).positions, encode_position(P, position))
+        self.group.held[P] = CommittedOffset(offset, OURS)
+
+    def positions(self) -> dict[TopicPartition, SourcePosition]:
+        found: dict[TopicPartition, SourcePosition] = {}
+        for place, rows in self._log.items():
+            found |= read_bundle(place, BUNDLES, rows).positions
+        return found
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(monkeypatch)
+
+
+def test_a_position_that_is_set_is_the_group_s_offset_too(bench: Bench) -> None:
+    bench.stands(STANDING, 5)
+    assert bench.changes.move({P: 7}) == {P: 7}
+    assert bench.group.held == {P: CommittedOffset(7)}
+    (row,) = bench.changes.rows()
+    assert row.position is not None
+    assert (row.position.next, row.offset, row.doubt) == (7, 7, "")
+
+
+def test_what_is_retired_goes_on_by_the_group_s_offset(bench: Bench) -> None:
+    bench.stands(STANDING, 5)
+    assert bench.changes.retire() == {P: 9}
+    assert bench.group.held == {P: CommittedOffset(9)}
+    assert bench.positions()[P].retired
+    assert bench.changes.retire() == {}, "it is retired"
+
+
+def test_retired_positions_count_where_exactly_once_has_committed_since(bench: Bench) -> None:
+    """It was started again after the first command, and killed between its two commits."""
+    bench.stands(STANDING._replace(retired=True), 12)
+    assert bench.changes.retire() == {P: 9}
+    assert bench.group.held == {P: CommittedOffset(9)}
+
+
+@pytest.mark.parametrize("command", ["adopt", "retire"])
+def test_nothing_is_changed_beside_a_running_mirror(bench: Bench, command: str) -> None:
+    bench.stands(STANDING, 5)
+    bench.group.state, bench.group.using = "Stable", ("one",)
+    with pytest.raises(HostError, match=r"group g is Stable: stop its members first.* \(one\)"):
+        getattr(bench.changes, command)()
+    assert bench.positions() == {P: STANDING}
+
+
+def test_no_position_moves_where_the_group_refuses_its_offset(bench: Bench) -> None:
+    bench.stands(STANDING, 5)
+    bench.group.refuses = "TOPIC_AUTHORIZATION_FAILED"
+    with pytest.raises(HostError, match="group g cannot be committed: TOPIC_AUTHORIZATION_FAILED"):
+        bench.changes.move({P: 7})
+    assert bench.positions() == {P: STANDING}

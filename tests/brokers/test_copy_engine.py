@@ -190,7 +190,7 @@ def test_a_source_that_is_paused_is_waited_for(start_copying: Start, target: Any
     pid = cluster.brokers[0].pid
     os.kill(pid, signal.SIGSTOP)
     said = len(copying.frames)
-    wait_until(lambda: len(copying.frames) > said + 20, PATIENCE, "progress of a job that waits")
+    wait_until(lambda: len(copying.frames) > said + 6, PATIENCE, "progress of a job that waits")
     os.kill(pid, signal.SIGCONT)
     load(cluster.bootstrap, name, 1_000, 100, partitions=6)
     copying.wait_safe(2_000)

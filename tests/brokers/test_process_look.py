@@ -7,12 +7,14 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from compat.laboratory.ports import Ports
+from compat.laboratory.tools import our_mirror_maker
 from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
@@ -30,36 +32,25 @@ def printed(*words: str | Path) -> list[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
 
 
-@pytest.fixture
-def jmx_port(new_port: Callable[[], int]) -> int:
-    return new_port()
+@pytest.fixture(scope="module")
+def jmx_port() -> Iterator[int]:
+    ports = Ports()
+    yield ports.reserve()
+    ports.release()
 
 
-@pytest.fixture
-def tool(
-    source: Any,
-    target: Any,
-    topic: Callable[..., str],
-    group: str,
-    our_tool: Callable[..., ToolProcess],
-    jmx_port: int,
-) -> Iterator[ToolProcess]:
-    """A mirror that is copying, so that JVM, daemon and worker are all there."""
-    name = topic()
+@pytest.fixture(scope="module")
+def tool(source: Any, target: Any, jmx_port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolProcess]:
+    """A mirror that is copying, so that JVM, daemon and worker are all there; the last test stops it."""
+    name = group = "process-look"
     create_topic(source.bootstrap, name)
     load(source.bootstrap, name, 100, 20)
     consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
-    started = our_tool(
-        consumer,
-        {"bootstrap.servers": target.bootstrap},
-        "--whitelist",
-        name,
-        environment={"JMX_PORT": str(jmx_port), "KAFKA_DEBUG": "y", "JAVA_DEBUG_OPTS": "-Dharmless"},
-    )
-    wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= 100, COPIED, "100 records")
-    yield started
-    started.signal(signal.SIGTERM)
-    assert started.wait(40) == 143
+    variables = {"JMX_PORT": str(jmx_port), "KAFKA_DEBUG": "y", "JAVA_DEBUG_OPTS": "-Dharmless"}
+    folder, written = tmp_path_factory.mktemp("look"), {"bootstrap.servers": target.bootstrap}
+    with our_mirror_maker(folder, consumer, written, "--whitelist", name, environment=variables) as started:
+        wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= 100, COPIED, "100 records")
+        yield started
 
 
 def test_other_software_finds_exactly_one_java(tool: ToolProcess, jmx_port: int) -> None:
@@ -101,9 +92,6 @@ def test_jps_finds_exactly_one(tool: ToolProcess, jps: Path | None) -> None:
     assert [line for line in short if line[0] in family] == [[str(tool.pid), "MirrorMaker"]]
     (line,) = (line for line in printed(jps, "-lm") if line.startswith(f"{tool.pid} "))
     assert line == " ".join([str(tool.pid), CLASS, *tool.command[1:]])
-    tool.signal(signal.SIGTERM)
-    assert tool.wait(40) == 143
-    assert not [line for line in printed(jps) if line.startswith(f"{tool.pid} ")]
 
 
 def test_a_thread_dump_is_printed_and_nothing_ends(tool: ToolProcess, source: Any, target: Any) -> None:
@@ -115,3 +103,11 @@ def test_a_thread_dump_is_printed_and_nothing_ends(tool: ToolProcess, source: An
     load(source.bootstrap, name, 100, 20, seed=8)
     wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= 200, COPIED, "100 records more")
     assert tool.tree.pids() == family
+
+
+def test_after_its_end_nobody_finds_it(tool: ToolProcess) -> None:
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(40) == 143
+    for jps in JPS:
+        assert not [line for line in printed(jps) if line.startswith(f"{tool.pid} ")]
+    assert str(tool.pid) not in printed("pgrep", "-f", CLASS)

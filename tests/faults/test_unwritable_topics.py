@@ -20,6 +20,7 @@ from tests.fixtures.clusters import NamedKafka
 from tests.fixtures.copying import Copying, Start
 
 pytestmark = [pytest.mark.faults]
+OURS = "our_mirror"
 PATIENCE = 60.0
 RECORDS = 40_000
 SMALL = {"buffer.memory": "4000000"}

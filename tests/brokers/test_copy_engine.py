@@ -77,10 +77,10 @@ def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothin
     source: Any, network: Network, name: str, start_copying: Start, batch_bytes: int
 ) -> None:
     """Invariants A and C; the idempotent producer makes it exactly once within one copy job."""
-    count = 300_000
+    count = 100_000
     prepare(source.bootstrap, network.cluster.bootstrap, name, count, batch_bytes=batch_bytes)
     copying = start_copying(
-        source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"}
+        source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "20000"}
     )
     cuts, chance = 0, random.Random(7)
     while sum(copying.safe.values()) < count and not copying.over():
@@ -122,16 +122,16 @@ def test_stops_in_the_midst_of_little_answers_leave_nothing_out(
 def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
     source: Any, network: Network, name: str, start_copying: Start
 ) -> None:
-    count = 200_000
+    count = 80_000
     create_topic(source.bootstrap, name, partitions=6)
     create_topic(network.cluster.bootstrap, name, partitions=6, replication=3, config={"min.insync.replicas": "2"})
     load(source.bootstrap, name, count, 100, partitions=6)
-    copying = start_copying(
-        source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"}
-    )
+    little = {"max.partition.fetch.bytes": "4000", "fetch.max.bytes": "20000"}
+    copying = start_copying(source.bootstrap, network.bootstrap, name, 6, consumer=little)
     copying.wait_safe(1)
     network.cluster.brokers[1].kill()
     try:
+        assert sum(copying.safe.values()) < count
         copying.wait_safe(count)
     finally:
         network.cluster.brokers[1].start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def test_the_command_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixt
     script = f"{home}/bin/kafka-mirror-maker.sh"
     done = command("install", "--kafka-home", str(home), capsys=capsys)
     assert done == (0, f"{script}: ours now, the original is kept as kafka-mirror-maker.sh{KEPT}\n", "")
-    assert f"exec {CHECKOUT}/bin/kafka-mirror-maker.sh" in Path(script).read_text()
+    assert f"exec {shlex.quote(f'{CHECKOUT}/bin/kafka-mirror-maker.sh')} " in Path(script).read_text()
     assert command("uninstall", "--kafka-home", str(home), capsys=capsys) == (0, f"{script}: the original again\n", "")
     done = command("uninstall", "--kafka-home", str(home), capsys=capsys)
     assert done == (0, "nothing of legacy_mm is there\n", "")

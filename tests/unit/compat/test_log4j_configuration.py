@@ -26,6 +26,15 @@ from legacy_mm.logs.log_settings import (
 )
 
 FILES = Path(__file__).parent / "log4j_files"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The folder under a path without a blank, where an option of Java's would end."""
+    (link := tmp_path / "log4j_files").symlink_to(FILES)
+    return link
+
+
 LOGS = "/var/log/mirror"
 
 
@@ -46,8 +55,8 @@ def test_nothing_said_is_the_old_tool_s_default() -> None:
     assert settings.appenders_of("any") == (Appender("console", Console("stderr"), Layout(LEGACY_PATTERN)),)
 
 
-def test_the_tools_file_of_a_release() -> None:
-    found = reading(FILES / "tools-log4j.properties")
+def test_the_tools_file_of_a_release(files: Path) -> None:
+    found = reading(files / "tools-log4j.properties")
     assert found == Found(
         LogSettings(
             {"": LoggerSettings(WARN, ("stderr",)), "org.reflections": LoggerSettings(ERROR)},
@@ -56,8 +65,8 @@ def test_the_tools_file_of_a_release() -> None:
     )
 
 
-def test_the_broker_s_file() -> None:
-    found = reading(FILES / "broker-log4j.properties")
+def test_the_broker_s_file(files: Path) -> None:
+    found = reading(files / "broker-log4j.properties")
     assert found.problems == ()
     settings = found.settings
     console, file = settings.appenders_of("kafka.tools.MirrorMaker$")
@@ -67,28 +76,28 @@ def test_the_broker_s_file() -> None:
     assert settings.level_of("anything") == INFO
 
 
-def test_the_connect_file() -> None:
-    settings = reading(FILES / "connect-log4j.properties").settings
+def test_the_connect_file(files: Path) -> None:
+    settings = reading(files / "connect-log4j.properties").settings
     for appender in settings.appenders_of("x"):
         assert appender.layout == Layout("[%d] %p %X{connector.context}%m (%c:%L)%n")
 
 
 @pytest.mark.parametrize("name", ["strimzi.properties", "confluent.properties"])
-def test_files_of_images(name: str) -> None:
-    found = reading(FILES / name)
+def test_files_of_images(name: str, files: Path) -> None:
+    found = reading(files / name)
     assert found.problems == ()
     assert found.settings.level_of("kafka.tools.MirrorMaker$") == INFO
     (appender,) = found.settings.appenders_of("kafka.tools.MirrorMaker$")
     assert appender.target == Console("stdout")
 
 
-def test_a_system_property_wins_over_the_file_s_own() -> None:
-    found = reading(FILES / "strimzi.properties", KAFKA_OPTS=" -Dmirrormaker.root.logger=DEBUG -Xmx1g ")
+def test_a_system_property_wins_over_the_file_s_own(files: Path) -> None:
+    found = reading(files / "strimzi.properties", KAFKA_OPTS=" -Dmirrormaker.root.logger=DEBUG -Xmx1g ")
     assert found.settings.level_of("x") == DEBUG
 
 
-def test_xml_of_version_1() -> None:
-    found = reading(FILES / "version1.xml")
+def test_xml_of_version_1(files: Path) -> None:
+    found = reading(files / "version1.xml")
     rolling = Appender(
         "rolling",
         LogFile(f"{LOGS}/mm.log", max_bytes=5 << 20, backups=4),
@@ -103,16 +112,16 @@ def test_xml_of_version_1() -> None:
     assert found.problems == ("Log appender mail (org.apache.log4j.net.SMTPAppender) is not supported: it is left out",)
 
 
-def test_the_tools_file_of_kafka_4() -> None:
-    found = reading(FILES / "tools-log4j2.yaml", "log4j2.configurationFile")
+def test_the_tools_file_of_kafka_4(files: Path) -> None:
+    found = reading(files / "tools-log4j2.yaml", "log4j2.configurationFile")
     assert found.problems == ()
     assert found.settings.loggers == {"": LoggerSettings(WARN, ("STDERR",))}
     assert found.settings.appenders == {"STDERR": Appender("STDERR", Console("stderr"))}
 
 
 @pytest.mark.parametrize("name", ["version2.properties", "version2.xml", "version2.json", "version2.yaml"])
-def test_version_2_says_the_same_in_every_form(name: str) -> None:
-    found = reading(FILES / name, "log4j2.configurationFile")
+def test_version_2_says_the_same_in_every_form(name: str, files: Path) -> None:
+    found = reading(files / name, "log4j2.configurationFile")
     assert found.problems == ()
     assert found.settings.loggers == {
         "": LoggerSettings(INFO, ("STDERR", "FILE")),
@@ -150,19 +159,19 @@ def test_version_2_in_short_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize("variable", ["KAFKA_LOG4J_OPTS", "KAFKA_OPTS"])
 @pytest.mark.parametrize("option", ["log4j.configuration", "log4j.configurationFile", "log4j2.configurationFile"])
 @pytest.mark.parametrize("form", ["file:{}", "file://{}", "{}"])
-def test_where_a_file_is_named(variable: str, option: str, form: str) -> None:
-    path = form.format(FILES / "strimzi.properties")
+def test_where_a_file_is_named(variable: str, option: str, form: str, files: Path) -> None:
+    path = form.format(files / "strimzi.properties")
     assert read({variable: f"-Dx=y -D{option}={path}"}).settings.level_of("x") == INFO
 
 
-def test_the_last_one_named_counts() -> None:
+def test_the_last_one_named_counts(files: Path) -> None:
     missing = "-Dlog4j.configuration=file:/nowhere"
-    found = reading(FILES / "strimzi.properties", KAFKA_OPTS=missing)
+    found = reading(files / "strimzi.properties", KAFKA_OPTS=missing)
     assert "/nowhere" in found.problems[0]
 
 
-def test_words_before_the_class_name_count() -> None:
-    named = ["-Xmx1g", f"-Dlog4j.configuration=file:{FILES / 'strimzi.properties'}"]
+def test_words_before_the_class_name_count(files: Path) -> None:
+    named = ["-Xmx1g", f"-Dlog4j.configuration=file:{files / 'strimzi.properties'}"]
     assert read({"KAFKA_LOG4J_OPTS": "-Dlog4j.configuration=file:/nowhere"}, named).settings.level_of("x") == INFO
 
 
@@ -173,19 +182,19 @@ def test_words_before_the_class_name_count() -> None:
 )
 @pytest.mark.parametrize("variable", ["LEGACY_MM_KAFKA_HOME", "KAFKA_HOME"])
 def test_without_a_file_that_is_named_the_installation_s_own_counts(
-    tmp_path: Path, home: str, folder: str, variable: str
+    tmp_path: Path, home: str, folder: str, variable: str, files: Path
 ) -> None:
     environment = {variable: str(tmp_path / home)}
     (tmp_path / folder).mkdir(parents=True)
     (tmp_path / folder / "tools-log4j2.yaml").touch()  # Kafka 4 has only that
     assert read(environment) == Found()
-    (tmp_path / folder / "tools-log4j.properties").write_bytes((FILES / "strimzi.properties").read_bytes())
+    (tmp_path / folder / "tools-log4j.properties").write_bytes((files / "strimzi.properties").read_bytes())
     assert read(environment).settings.level_of("x") == INFO
     assert read({**environment, "KAFKA_LOG4J_OPTS": "-Dx=y"}) == Found()
 
 
-def test_the_log_folder_is_that_of_the_installation_unless_it_is_named(tmp_path: Path) -> None:
-    environment = {"KAFKA_LOG4J_OPTS": f"-Dlog4j.configuration={FILES / 'broker-log4j.properties'}", "KAFKA_HOME": "/k"}
+def test_the_log_folder_is_that_of_the_installation_unless_it_is_named(tmp_path: Path, files: Path) -> None:
+    environment = {"KAFKA_LOG4J_OPTS": f"-Dlog4j.configuration={files / 'broker-log4j.properties'}", "KAFKA_HOME": "/k"}
     for more, folder in (({}, "/k/logs"), ({"LOG_DIR": LOGS}, LOGS), ({"KAFKA_OPTS": "-Dkafka.logs.dir=/d"}, "/d")):
         _, file = read(environment | more).settings.appenders_of("x")
         assert isinstance(file.target, LogFile)

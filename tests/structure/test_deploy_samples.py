@@ -94,9 +94,9 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     if not shutil.which("systemd-analyze"):
         pytest.skip("no systemd-analyze here (Debian: systemd)")
     text = (FOLDER / "kafka-mirror-maker@.service").read_text()
-    script = str(CHECKOUT / "bin/kafka-mirror-maker.sh")
+    (script := tmp_path / "script").symlink_to(CHECKOUT / "bin/kafka-mirror-maker.sh")  # no blank in its path
     (tmp_path / "kafka-mirror-maker@.service").write_text(
-        text.replace("/opt/legacy_mm/bin/kafka-mirror-maker.sh", script)
+        text.replace("/opt/legacy_mm/bin/kafka-mirror-maker.sh", str(script))
     )
     words: list[str | Path] = ["systemd-analyze", "verify", "--man=no", tmp_path / "kafka-mirror-maker@0.service"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)

@@ -5,15 +5,14 @@ An archive belongs to one Java and one folder of jars. A JVM that finds any diff
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from compat.laboratory.jars import cache_folder, jars_folder
 from compat.laboratory.releases import Release
+from legacy_mm.jvm.jars import locked
 from legacy_mm.jvm.java_home import find_java
 
 _SILENT = ("-Xlog:disable", "-Xlog:all=error:stderr")
@@ -37,15 +36,8 @@ class ClassArchive:
         if self._path.exists():
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(self._path.with_suffix(".lock")), tempfile.TemporaryDirectory(dir=self._path.parent) as folder:
+        with locked(self._path.with_suffix(".lock")), tempfile.TemporaryDirectory(dir=self._path.parent) as folder:
             if not self._path.exists():
                 new = Path(folder) / self._path.name
                 run(f"-XX:ArchiveClassesAtExit={new}")
                 new.replace(self._path)
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from compat.laboratory.jars import cache_folder, jars_folder
 from compat.laboratory.releases import Release
+from legacy_mm.jvm.jars import locked
 
 _IDS = "meta.properties"
 
@@ -46,7 +47,8 @@ class FormattedFolders:
     def _keep(self, logs: Path) -> None:
         """Keep a copy without its ids; two processes may do so at once."""
         self._kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self._kept.parent) as folder:
+        lock = self._kept.with_name(f"{self._kept.name}.lock")
+        with locked(lock), tempfile.TemporaryDirectory(dir=self._kept.parent) as folder:
             copy = Path(folder) / "logs"
             shutil.copytree(logs, copy, ignore=shutil.ignore_patterns(_IDS))
             if not self._kept.exists():

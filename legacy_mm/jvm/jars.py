@@ -76,7 +76,8 @@ def kafka_jars(row: Release) -> Path:
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(cache_folder() / "fetch.lock"):
+        # One lock for all releases: Ivy's cache itself is not safe for two writers.
+        with locked(cache_folder() / "fetch.lock"):
             if not folder.is_dir():  # another process may have fetched it while we waited
                 _fetch(row, folder)
     except OSError as error:
@@ -93,8 +94,8 @@ def jars_folder(row: Release) -> Path:
 
 
 @contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    # One lock for all releases: Ivy's cache itself is not safe for two writers.
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of this file, which is made: one process at a time is in the block."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -5,6 +5,7 @@ Producers place keyed records by murmur2 as Java clients do; null keys are sprea
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,13 +105,14 @@ def load(
     return Loaded(topic, f"{codec}, {size} bytes", count, count, partitions)
 
 
-def text_values(size: int, *, seed: int = 7) -> list[bytes]:
+@functools.lru_cache(maxsize=4)
+def text_values(size: int, *, seed: int = 7) -> Sequence[bytes]:
     """Return values that compress like text: words out of 2,000."""
     source = random.Random(seed)
     words = [source.randbytes(6).hex() for _ in range(2_000)]
     number = max(1, min(DIFFERENT_VALUES, 50_000_000 // max(size, 1)))
     made = [" ".join(source.choices(words, k=size // 13 + 1))[:size].encode() for _ in range(number)]
-    return [made[index % number] for index in range(DIFFERENT_VALUES)]
+    return tuple(made[index % number] for index in range(DIFFERENT_VALUES))
 
 
 def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7, without: Collection[str] = ()) -> list[Loaded]:

@@ -25,8 +25,8 @@ from legacy_mm.model import TopicPartition
 from tests.fixtures.copying import PATIENCE, Start
 
 pytestmark = pytest.mark.brokers
-LITTLE = 2_000
-"""Bytes of a batch: some fifteen records."""
+LITTLE, SIZE = 2_000, 400
+"""Bytes of a batch, and of a record."""
 
 
 @pytest.fixture
@@ -77,8 +77,8 @@ def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothin
     source: Any, network: Network, name: str, start_copying: Start, batch_bytes: int
 ) -> None:
     """Invariants A and C; the idempotent producer makes it exactly once within one copy job."""
-    count = 100_000
-    prepare(source.bootstrap, network.cluster.bootstrap, name, count, batch_bytes=batch_bytes)
+    count = 25_000
+    prepare(source.bootstrap, network.cluster.bootstrap, name, count, size=SIZE, batch_bytes=batch_bytes)
     copying = start_copying(
         source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "20000"}
     )
@@ -98,8 +98,8 @@ def test_stops_in_the_midst_of_little_answers_leave_nothing_out(
     source: Any, target: Any, name: str, start_copying: Start
 ) -> None:
     """What a reader has begun to copy itself and what it reads next: a stop between them must not lose the rest."""
-    count, stops, chance = 60_000, 25, random.Random(11)
-    prepare(source.bootstrap, target.bootstrap, name, count, batch_bytes=LITTLE)
+    count, stops, chance = 15_000, 25, random.Random(11)
+    prepare(source.bootstrap, target.bootstrap, name, count, size=SIZE, batch_bytes=LITTLE)
     begin: Any = dict.fromkeys((TopicPartition(name, number) for number in range(6)), 0)
     little = {"max.partition.fetch.bytes": "8000", "fetch.max.bytes": "14000"}
     for stop in range(stops):
@@ -122,10 +122,10 @@ def test_stops_in_the_midst_of_little_answers_leave_nothing_out(
 def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
     source: Any, network: Network, name: str, start_copying: Start
 ) -> None:
-    count = 80_000
+    count = 20_000
     create_topic(source.bootstrap, name, partitions=6)
     create_topic(network.cluster.bootstrap, name, partitions=6, replication=3, config={"min.insync.replicas": "2"})
-    load(source.bootstrap, name, count, 100, partitions=6)
+    load(source.bootstrap, name, count, SIZE, partitions=6)
     little = {"max.partition.fetch.bytes": "4000", "fetch.max.bytes": "20000"}
     copying = start_copying(source.bootstrap, network.bootstrap, name, 6, consumer=little)
     copying.wait_safe(1)
@@ -144,10 +144,10 @@ def test_a_source_leader_that_is_killed_hands_over_to_the_reader_of_another_brok
     target: Any, network: Network, name: str, start_copying: Start
 ) -> None:
     """Little answers, which readers copy themselves: what two of them read of one partition stays in order."""
-    count = 60_000
+    count = 15_000
     create_topic(network.cluster.bootstrap, name, partitions=6, replication=3)
     create_topic(target.bootstrap, name, partitions=6)
-    load(network.cluster.bootstrap, name, count, 100, partitions=6, batch_bytes=LITTLE)
+    load(network.cluster.bootstrap, name, count, SIZE, partitions=6, batch_bytes=LITTLE)
     little = {"max.partition.fetch.bytes": "2100", "fetch.max.bytes": "14000"}
     copying = start_copying(network.bootstrap, target.bootstrap, name, 6, consumer=little)
     copying.wait_safe(1)
@@ -165,7 +165,7 @@ def test_a_source_leader_that_is_killed_hands_over_to_the_reader_of_another_brok
 def test_a_stop_with_a_silent_target_ends_in_time_and_says_what_was_not_acknowledged(
     source: Any, network: Network, name: str, start_copying: Start
 ) -> None:
-    prepare(source.bootstrap, network.cluster.bootstrap, name, 100_000)
+    prepare(source.bootstrap, network.cluster.bootstrap, name, 25_000, size=SIZE)
     copying = start_copying(
         source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "20000"}
     )
@@ -179,7 +179,7 @@ def test_a_stop_with_a_silent_target_ends_in_time_and_says_what_was_not_acknowle
             proxy.resume()
     assert copying.error is None
     assert all(left[partition] > copying.safe.get(partition, 0) for partition in left)
-    assert left or sum(copying.safe.values()) == 100_000
+    assert left or sum(copying.safe.values()) == 25_000
 
 
 def test_a_source_that_is_paused_is_waited_for(start_copying: Start, target: Any, own_clusters: Any, name: str) -> None:

@@ -45,7 +45,7 @@ from tests.fixtures.exactly_once import CopiedOnce, Engines, formatted
 pytestmark = pytest.mark.brokers
 GROUP = "g"
 COMMITTED = "read_committed"
-RECORDS = 100_000
+RECORDS, SIZE = 25_000, 4_000
 FEW = 1_000
 BACKLOG, TOO_LARGE_TO_JOIN = 48, 500_000
 LINE_MS, SHORT_TIMEOUT = 200.0, 4.0
@@ -85,7 +85,7 @@ def topics(source: Cluster, target: Cluster, name: str) -> None:
     """The topic at both ends, with records for some transactions."""
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, 4)
-    load(source.bootstrap, name, RECORDS, 1_000)
+    load(source.bootstrap, name, RECORDS, SIZE)
 
 
 def count_requests(monkeypatch: pytest.MonkeyPatch, kind: int) -> list[int]:
@@ -215,7 +215,7 @@ def test_an_owner_that_vanishes(
     first = start_copying(source.bootstrap, target.bootstrap, name, 4, exactly_once=longer)
     first.wait_reached(RECORDS)
     written = sum(end_offsets(target.bootstrap, name).values())
-    load(source.bootstrap, name, FEW, 1_000)
+    load(source.bootstrap, name, FEW, SIZE)
     with_markers = written + 2 * 4
     wait_until(
         lambda: sum(end_offsets(target.bootstrap, name).values()) > with_markers, PATIENCE, "an open transaction"

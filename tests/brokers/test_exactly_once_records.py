@@ -16,7 +16,7 @@ from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.mirrored import COMMITTED, PARTITIONS, PATIENCE, Mirrored, content
 
 pytestmark = pytest.mark.brokers
-RECORDS = 60_000
+RECORDS, SIZE = 15_000, 2_000
 SAMPLES = Path(__file__).parents[2] / "samples" / "handlers" / "handlers.py"
 PICKY = """
 def handle(record):
@@ -95,7 +95,7 @@ def test_killed_halfway(
     bootstrap = mirrored.target.bootstrap
     for name in expected.keys() - {mirrored.topic}:
         create_topic(bootstrap, name, PARTITIONS)
-    load(mirrored.source.bootstrap, mirrored.topic, RECORDS, 500)
+    load(mirrored.source.bootstrap, mirrored.topic, RECORDS, SIZE)
     mirror = mirrored.start(*words, "--exactly.once.interval.ms", "10000")
     some = next(iter(expected))
     wait_until(lambda: sum(end_offsets(bootstrap, some).values()) > RECORDS // 20, PATIENCE, f"copies in {some}")

@@ -13,11 +13,11 @@ from confluent_kafka.admin import AdminClient
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import change_topic, end_offsets, leader
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BY_TOOL, PATIENCE, SIZE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-RECORDS = 150_000
+RECORDS = 30_000
 QUIET_SECONDS = 5.0
 
 
@@ -139,7 +139,7 @@ def test_the_target_has_too_few_replicas(source: Any, three: Cluster, make_scene
     for broker in followers:
         broker.kill()
     before = tool.tree.memory_bytes()
-    scene.load(RECORDS, seed=9)
+    scene.load(RECORDS, size=SIZE, seed=9)
     with pytest.raises(TimeoutError):
         wait_until(lambda: scene.committed() > 1_000, QUIET_SECONDS, "a commit that must not come")
     assert tool.running()

@@ -18,9 +18,10 @@ from compat.laboratory.standalone import SparkStandalone
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.brokers.test_verify import verify
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BACKLOG, PATIENCE, SIZE, Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
+LONG = BACKLOG + BACKLOG // 2
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkStandalone]
 @pytest.fixture
 def scene(source: Any, target: Any, make_scene: Callable[..., Scene]) -> Scene:
     """A backlog that lasts until something dies."""
-    return make_scene(source, target, 600_000)
+    return make_scene(source, target, LONG, size=SIZE)
 
 
 def mirror(scene: Scene, spark: SparkStandalone, *options: str) -> ToolProcess:
@@ -62,9 +63,9 @@ def test_copies_on_the_cluster_and_nowhere_else(scene: Scene, spark: SparkStanda
     port = int(target.bootstrap.rpartition(":")[2])
     assert [pid for pid, remote in tool.tree.connections() if remote == port] == [], "the driver sends no record"
     copying_worker(spark, target)
-    scene.wait_for(600_000)
+    scene.wait_for(LONG)
     stop(tool)
-    assert scene.committed() == scene.arrived() == 600_000
+    assert scene.committed() == scene.arrived() == LONG
     assert scene.differences(allow_duplicates=False) == []
 
 
@@ -85,7 +86,7 @@ def test_a_node_is_lost_while_it_copies(scene: Scene, spark: SparkStandalone, ta
         if how == "node frozen":
             thawing.callback(node.resume, pids)
             wait_until(lambda: "copy job lost" in tool.output(), PATIENCE, "the driver to notice")
-    scene.wait_committed(600_000)
+    scene.wait_committed(LONG)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
 

@@ -19,11 +19,11 @@ from legacy_mm.audit.cluster_access import create_topic, grow_topic
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_HANDLER, BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BACKLOG, BY_HANDLER, BY_TOOL, PATIENCE, SIZE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-RECORDS, LARGE_RECORDS = 4_000, 400_000
+RECORDS = 4_000
 LATEST = {"auto.offset.reset": "latest", "metadata.max.age.ms": "1000"}
 PROTOCOLS = {"classic": {"session.timeout.ms": "6000"}, "consumer": {"group.protocol": "consumer"}}
 """With `consumer` the brokers set the session: a dead member is missed after 45 s."""
@@ -114,20 +114,20 @@ def test_killed_between_send_and_acknowledgement(
 ) -> None:
     """The target answers nothing any more, so what the tool has read is sent without an answer, or waits to be sent."""
     target = own_clusters()
-    scene = make_scene(source, target, LARGE_RECORDS)
+    scene = make_scene(source, target, BACKLOG, size=SIZE)
     session = {"session.timeout.ms": "6000"}
     tool = scene.mirror(*COMMIT_OFTEN, consumer=session)
-    scene.wait_for(LARGE_RECORDS // 20)
+    scene.wait_for(BACKLOG // 20)
     target.brokers[0].suspend()
     kill(tool)
     target.brokers[0].resume()
     committed = scene.committed()
-    assert committed < LARGE_RECORDS
+    assert committed < BACKLOG
     tool = scene.mirror(*COMMIT_OFTEN, consumer=session)
-    scene.wait_committed(LARGE_RECORDS)
+    scene.wait_committed(BACKLOG)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
-    assert scene.arrived() <= 2 * LARGE_RECORDS - committed, "doubled is what was not committed"
+    assert scene.arrived() <= 2 * BACKLOG - committed, "doubled is what was not committed"
 
 
 @BY_TOOL

@@ -26,7 +26,7 @@ from tests.faults.test_zombies import send
 from tests.fixtures.exactly_once import PATIENCE, CopiedOnce
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
-RECORDS, SIZE = 60_000, 500
+RECORDS, SIZE = 15_000, 2_000
 FEW = 1_000
 UNSAFE = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
 ONCE = pytest.param(True, id="exactly once")

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BACKLOG, PATIENCE, SIZE, Scene
 from tests.faults.report import HANDLERS
 from tests.faults.test_recovery import stop, workers
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
+HALF = BACKLOG // 2
 
 GROUPS = {
     "range": {},
@@ -38,17 +39,17 @@ def test_a_process_joins_and_leaves_under_load(
     source: Any, target: Any, make_scene: Callable[..., Scene], kind: str
 ) -> None:
     """The commit of a revocation precedes the new owner's read of the offsets: not one duplicate."""
-    scene = make_scene(source, target, 100_000, partitions=8)
+    scene = make_scene(source, target, HALF, size=SIZE, partitions=8)
     first = scene.mirror("--num.streams", "2", consumer=GROUPS[kind])
     scene.wait_for(1)
     second = scene.mirror("--num.streams", "2", consumer=GROUPS[kind])
     wait_until(lambda: workers(second, target), PATIENCE, "the second process to copy")
-    scene.load(100_000, seed=8)
-    scene.wait_for(150_000)
+    scene.load(HALF, size=SIZE, seed=8)
+    scene.wait_for(HALF + HALF // 2)
     stop(second)
-    scene.load(50_000, seed=9)
-    scene.wait_for(250_000)
+    scene.load(HALF // 2, size=SIZE, seed=9)
+    scene.wait_for(BACKLOG + HALF // 2)
     first.signal(signal.SIGTERM)
     assert first.wait(40) == 143
-    assert scene.arrived() == scene.committed() == 250_000
+    assert scene.arrived() == scene.committed() == BACKLOG + HALF // 2
     assert scene.differences(allow_duplicates=False) == []

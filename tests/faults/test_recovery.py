@@ -13,7 +13,7 @@ import pytest
 from legacy_mm.audit.cluster_access import members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import BY_HANDLER, BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BACKLOG, BY_HANDLER, BY_TOOL, PATIENCE, SIZE, Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
@@ -40,12 +40,12 @@ def stop(tool: ToolProcess) -> None:
 @BY_HANDLER
 @pytest.mark.scenario(3)
 def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
-    scene = make_scene(source, target, 400_000)
+    scene = make_scene(source, target, BACKLOG, size=SIZE)
     tool = scene.mirror(*COMMIT_OFTEN)
     scene.wait_for(1)
     (worker,) = wait_until(lambda: workers(tool, target), PATIENCE, "a worker")
     os.kill(worker, signal.SIGKILL)
-    scene.wait_committed(400_000)
+    scene.wait_committed(BACKLOG)
     stop(tool)
     assert "copy job lost" in tool.output()
     assert scene.differences(allow_duplicates=True) == []
@@ -55,7 +55,7 @@ def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Calla
 @pytest.mark.scenario(7)
 def test_a_frozen_worker_is_killed_and_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """Invariant D: the frozen one is dead before another one writes."""
-    scene = make_scene(source, target, 400_000)
+    scene = make_scene(source, target, BACKLOG, size=SIZE)
     tool = scene.mirror(*COMMIT_OFTEN)
     scene.wait_for(1)
     (worker,) = wait_until(lambda: workers(tool, target), PATIENCE, "a worker")
@@ -63,13 +63,13 @@ def test_a_frozen_worker_is_killed_and_replaced(source: Any, target: Any, make_s
     wait_until(lambda: set(workers(tool, target)) - {worker}, PATIENCE, "another worker")
     assert worker not in tool.tree.pids()
     assert "copy job lost" in tool.output()
-    scene.wait_committed(400_000)
+    scene.wait_committed(BACKLOG)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
 
 
 def test_a_dead_spark_jvm_ends_the_mirror(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
-    scene = make_scene(source, target, 400_000)
+    scene = make_scene(source, target, BACKLOG, size=SIZE)
     tool = scene.mirror(*COMMIT_OFTEN)
     scene.wait_for(1)
     os.kill(spark_jvm(tool), signal.SIGKILL)
@@ -91,31 +91,31 @@ def test_two_processes_in_one_group_and_one_is_killed(
     options = ("--num.streams", "2", *COMMIT_OFTEN)
     stays, dies = (scene.mirror(*options, consumer=consumer) for _ in range(2))
     wait_until(lambda: workers(stays, target) and workers(dies, target), PATIENCE, "both to have workers")
-    scene.load(400_000)
-    scene.wait_for(20_000)
+    scene.load(BACKLOG, size=SIZE)
+    scene.wait_for(BACKLOG // 20)
     dies.signal(signal.SIGKILL)
     wait_until(lambda: dies.tree.pids() == [], PATIENCE, "the dead one's workers to end")
     committed = scene.committed()
     uncommitted = scene.arrived() - committed
-    scene.wait_committed(400_001)
+    scene.wait_committed(BACKLOG + 1)
     stop(stays)
     assert scene.differences(allow_duplicates=True) == []
-    assert scene.arrived() - 400_001 <= uncommitted, "at most what both had copied since their last commits"
+    assert scene.arrived() - (BACKLOG + 1) <= uncommitted, "at most what both had copied since their last commits"
 
 
 @BY_TOOL
 @pytest.mark.scenario(14)
 def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
     source, target = own_clusters(), own_clusters()
-    scene = make_scene(source, target, 200_000)
+    scene = make_scene(source, target, BACKLOG // 2, size=SIZE)
     tool = scene.mirror(*COMMIT_OFTEN)
     scene.wait_for(1)
     for cluster in (source, target):
         cluster.brokers[0].kill()
         cluster.brokers[0].restart()
         cluster.wait_ready()
-        scene.load(100_000, seed=9)
-    scene.wait_committed(400_000)
+        scene.load(BACKLOG // 4, size=SIZE, seed=9)
+    scene.wait_committed(BACKLOG)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
 
@@ -126,7 +126,7 @@ def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_s
 def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
     """The mirror waits, keeps its membership beyond max.poll.interval.ms, and goes on."""
     source, target = own_clusters(), own_clusters()
-    scene = make_scene(source, target, 400_000)
+    scene = make_scene(source, target, BACKLOG, size=SIZE)
     impatient = {"max.poll.interval.ms": "10000", "session.timeout.ms": "6000"}
     tool = scene.mirror(*COMMIT_OFTEN, consumer=impatient)
     scene.wait_for(1)
@@ -135,7 +135,7 @@ def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene
         wait_until(lambda: not tool.running(), 30, "the end of a mirror that must go on")
     target.brokers[0].restart()
     target.wait_ready()
-    scene.wait_committed(400_000)
+    scene.wait_committed(BACKLOG)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
     assert "not committed" not in tool.output()

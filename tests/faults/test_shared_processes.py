@@ -13,11 +13,12 @@ import pytest
 from legacy_mm.audit.cluster_access import end_offsets, members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BACKLOG, PATIENCE, SIZE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop, workers
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 STREAMS = 4
+FEW = 4_000
 ONE_CORE = ("taskset", "-c", "0")
 """As many processes as cores: all streams are in one."""
 
@@ -47,11 +48,11 @@ def threads(pid: int) -> list[str]:
 def test_a_killed_process_is_replaced_for_all_its_streams(
     source: Any, target: Any, make_scene: Callable[..., Scene]
 ) -> None:
-    scene = make_scene(source, target, 400_000, partitions=12)
+    scene = make_scene(source, target, BACKLOG, size=SIZE, partitions=12)
     tool = mirror(scene)
     scene.wait_for(1)
     os.kill(the_process(tool, target), signal.SIGKILL)
-    scene.wait_committed(400_000)
+    scene.wait_committed(BACKLOG)
     stop(tool)
     assert lost(tool)
     assert scene.differences(allow_duplicates=True) == []
@@ -62,14 +63,14 @@ def test_a_frozen_process_is_gone_before_another_one_writes(
     source: Any, target: Any, make_scene: Callable[..., Scene]
 ) -> None:
     """Invariant D holds for each of its streams."""
-    scene = make_scene(source, target, 400_000, partitions=12)
+    scene = make_scene(source, target, BACKLOG, size=SIZE, partitions=12)
     tool = mirror(scene)
     scene.wait_for(1)
     frozen = the_process(tool, target)
     os.kill(frozen, signal.SIGSTOP)
     wait_until(lambda: set(workers(tool, target)) - {frozen}, PATIENCE, "another process")
     assert frozen not in tool.tree.pids()
-    scene.wait_committed(400_000)
+    scene.wait_committed(BACKLOG)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
 
@@ -84,14 +85,14 @@ def test_partitions_go_and_come_back_while_the_process_copies(
     scene.wait_committed(1)
     guest = mirror(scene)
     wait_until(lambda: workers(guest, target), PATIENCE, "the guest to copy")
-    scene.load(200_000, seed=2)
-    scene.wait_for(20_000)
+    scene.load(BACKLOG, size=SIZE, seed=2)
+    scene.wait_for(BACKLOG // 10)
     stop(guest)
-    scene.wait_committed(200_001)
+    scene.wait_committed(BACKLOG + 1)
     stop(tool)
     assert lost(tool) == lost(guest) == []
     assert scene.differences(allow_duplicates=False) == []
-    assert sum(end_offsets(target.bootstrap, scene.topic).values()) == 200_001
+    assert sum(end_offsets(target.bootstrap, scene.topic).values()) == BACKLOG + 1
 
 
 def test_idle_streams_keep_no_thread_for_the_target(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
@@ -99,12 +100,12 @@ def test_idle_streams_keep_no_thread_for_the_target(source: Any, target: Any, ma
     scene = make_scene(source, target, 1, partitions=12)
     tool = mirror(scene)
     wait_until(lambda: members(source.bootstrap, scene.group) == STREAMS, PATIENCE, "all streams to have joined")
-    scene.load(20_000, seed=1)
-    scene.wait_committed(20_001)
+    scene.load(FEW, seed=1)
+    scene.wait_committed(FEW + 1)
     process = the_process(tool, target)
     wait_until(lambda: len(threads(process)) <= 4 + 2 * STREAMS, PATIENCE, "the threads that are idle to end")
-    scene.load(20_000, seed=2)
-    scene.wait_committed(40_001)
+    scene.load(FEW, seed=2)
+    scene.wait_committed(2 * FEW + 1)
     assert the_process(tool, target) == process
     stop(tool)
     assert scene.differences(allow_duplicates=False) == []

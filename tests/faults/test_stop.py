@@ -18,11 +18,11 @@ from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
-from tests.faults.conftest import BY_TOOL, Scene
+from tests.faults.conftest import BACKLOG, BY_TOOL, SIZE, Scene
 from tests.faults.report import HANDLERS
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
-RECORDS, PARTITIONS = 1_000_000, 4
+RECORDS, PARTITIONS = 200_000, 4
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
 
 
@@ -51,7 +51,7 @@ def backlog(source: Any) -> Ledger:
     """A topic that every test of this file copies anew."""
     ledger = Ledger(f"backlog-{uuid.uuid4().hex[:8]}")
     create_topic(source.bootstrap, ledger.topic, PARTITIONS)
-    assert produce(ledger, {"bootstrap.servers": source.bootstrap}, Workload(RECORDS)) == 0
+    assert produce(ledger, {"bootstrap.servers": source.bootstrap}, Workload(RECORDS, SIZE)) == 0
     return ledger
 
 
@@ -137,7 +137,7 @@ def test_the_stop_ends_when_a_cluster_hangs(
 ) -> None:
     """The coordinator or the target is suspended, not dead: the deadline holds, and what was not committed is said."""
     clusters = {"source": own_clusters(), "target": own_clusters()}
-    scene = make_scene(clusters["source"], clusters["target"], 300_000)
+    scene = make_scene(clusters["source"], clusters["target"], BACKLOG, size=SIZE)
     tool = scene.mirror("--num.streams", str(streams), "--shutdown.timeout.ms", "6000")
     scene.wait_for(1)
     broker = clusters[frozen].brokers[0]

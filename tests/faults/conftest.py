@@ -19,7 +19,7 @@ from legacy_mm.audit.waiting import wait_until
 from tests.faults import report
 
 PATIENCE = 90.0
-BACKLOG, SIZE = 80_000, 500
+BACKLOG, SIZE = 20_000, 2_000
 """Records that last until something dies, and the bytes of each: to write and to judge them costs by the record."""
 PYTHON, JAR, STEPS = report.HANDLERS
 WITH_HANDLERS = [report.OURS, *(pytest.param(name, marks=pytest.mark.slow) for name in report.HANDLERS)]

@@ -22,7 +22,7 @@ from tests.faults.conftest import BACKLOG, BY_TOOL, SIZE, Scene
 from tests.faults.report import HANDLERS
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
-RECORDS, PARTITIONS = 200_000, 4
+RECORDS, PARTITIONS = 50_000, 4
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
 
 

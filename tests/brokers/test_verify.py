@@ -21,21 +21,27 @@ pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 
 
 def verify(
-    folder: Path,
-    source: Any,
-    target: Any,
-    topics: str,
-    *options: str,
-    environment: Mapping[str, str] | None = None,
-    stderr: int = subprocess.PIPE,
+    folder: Path, source: Any, target: Any, topics: str, *options: str, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    files = {side: folder / f"{side}.properties" for side in ("source", "target")}
+    files = write_files(folder, source, target)
+    words = ("--topics", topics, *options, "--source-config", files["source"], "--target-config", files["target"])
+    return by_line(folder, *words, environment=environment)
+
+
+def write_files(folder: Path, source: Any, target: Any) -> dict[str, str]:
+    """The names of the files that tell how to reach the clusters."""
     for side, cluster in (("source", source), ("target", target)):
-        files[side].write_text(f"bootstrap.servers={cluster.bootstrap}\n", encoding="utf-8")
-    command = [str(CHECKOUT / "bin" / "legacy-mm"), "verify", "--topics", topics, *options]
-    command += ["--source-config", str(files["source"]), "--target-config", str(files["target"])]
+        (folder / f"{side}.properties").write_text(f"bootstrap.servers={cluster.bootstrap}\n", encoding="utf-8")
+    return {side: f"{side}.properties" for side in ("source", "target")}
+
+
+def by_line(
+    folder: Path, *words: str, environment: Mapping[str, str] | None = None, stderr: int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    """`legacy-mm verify` with these words, run in this folder."""
     return subprocess.run(
-        command,
+        [str(CHECKOUT / "bin" / "legacy-mm"), "verify", *words],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=stderr,
         env={**os.environ, **(environment or {})},
@@ -43,12 +49,6 @@ def verify(
         timeout=600,
         check=False,
     )
-
-
-def legacy_mm(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command of ours, run in this folder."""
-    command = [str(CHECKOUT / "bin" / "legacy-mm"), *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
 
 
 class Terminal:
@@ -76,18 +76,23 @@ class Terminal:
 
 
 def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path) -> None:
-    """The same records on both sides under a mirror's names, whatever becomes of heartbeats, seen on a terminal; then
-    one more at the source, and five twice at the target.
+    """The same records on both sides under a mirror's names, whatever becomes of heartbeats and of what was aborted,
+    seen on a terminal by the mirror's line; then by files alone one more at the source, and five twice at the target.
     """
     name = topic("verify")
     for cluster, copy in ((source, name), (target, f"us.{name}"), (target, name)):
         load(cluster.bootstrap, copy, 5_000, 50)
     load(source.bootstrap, f"{name}.heartbeats", 1, 50)
+    aborted = Workload(7, transaction="abort")
+    assert produce(Ledger(name), {"bootstrap.servers": source.bootstrap}, aborted) == 0
     flags = tmp_path / "flags.properties"
     flags.write_text("heartbeats.replication.enabled=true\ntarget.cluster.alias=eu\n", encoding="utf-8")
+    write_files(tmp_path, source, target)
+    line = ("kafka-mirror-maker.sh", "--consumer.config", "source.properties", "--producer.config=target.properties")
+    words = (*line, "--whitelist", name, "--num.streams", "3", "--rename.topics", "true", "--exactly.once", "true")
+    own = ("--source.cluster.alias", "us", "--features.config", str(flags))
     terminal = Terminal()
-    renamed = ("--rename.topics", "true", "--source.cluster.alias", "us", "--features.config", str(flags))
-    same = verify(tmp_path, source, target, name, "--ignore-timestamps", *renamed, stderr=terminal.end)
+    same = by_line(tmp_path, "--ignore-timestamps", *own, "--", *words, stderr=terminal.end)
     shown = terminal.shown()
     assert same.returncode == 0, shown
     assert shown.startswith("\r[.") and shown.endswith("\r\x1b[K"), "a bar that is taken away again"
@@ -95,34 +100,15 @@ def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], st
     totals = {line.partition(": ")[2] for line in same.stdout.splitlines()}
     assert {line.partition(",")[0] for line in totals} == {"5000 records at the source", "5000 records at the target"}
     assert len({line.rpartition(" ")[2] for line in totals}) == 1, "one hash"
-    line = ("kafka-mirror-maker.sh", "--consumer.config", "source.properties", "--producer.config=target.properties")
-    words = (*line, "--whitelist", name, "--num.streams", "3", *renamed)
-    by_line = legacy_mm(tmp_path, "verify", "--ignore-timestamps", "--", *words)
-    assert (by_line.returncode, by_line.stdout) == (0, same.stdout), by_line.stderr
     load(source.bootstrap, name, 1, 77, seed=3)
     load(target.bootstrap, name, 5, 50)
     other = verify(tmp_path, source, target, name, "--ignore-timestamps")
     assert other.returncode == 2, other.stderr
     assert other.stderr == "", "a bar is for terminals"
-    assert f"{name}: 1 records missing, source partition " in other.stdout
-    doubled = [line for line in other.stdout.splitlines() if "records doubled, target partition" in line]
-    assert sum(int(line.split(": ")[1].split()[0]) for line in doubled) == 5
-
-
-def test_exactly_once_copies_no_record_of_an_aborted_transaction(
-    source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path
-) -> None:
-    """Such a mirror copied what was committed, so that alone must be at the target."""
-    name = topic("verify")
-    for cluster in (source, target):
-        load(cluster.bootstrap, name, 100, 50)
-    aborted = Workload(7, transaction="abort")
-    assert produce(Ledger(name), {"bootstrap.servers": source.bootstrap}, aborted) == 0
-    flags = ("--exactly.once", "true", "--source.cluster.alias", "us", "--target.cluster.alias", "eu")
-    for options, seen, code in ((flags, 100, 0), ((), 107, 2)):
-        found = verify(tmp_path, source, target, name, "--ignore-timestamps", *options)
-        assert found.returncode == code, found.stdout + found.stderr
-        assert f"{name}: {seen} records at the source" in found.stdout
+    assert f"{name}: 5008 records at the source" in other.stdout, "those of the aborted transaction, too"
+    for kind, count in (("missing, source", 1 + 7), ("doubled, target", 5)):
+        told = [line for line in other.stdout.splitlines() if f"records {kind} partition" in line]
+        assert sum(int(line.split(": ")[1].split()[0]) for line in told) == count
 
 
 @pytest.mark.slow

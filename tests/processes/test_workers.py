@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from tests.fixtures.workers import shared_by
+from tests.fixtures.times import REPORT
+from tests.fixtures.workers import pytest_collection_modifyitems, shared_by
 from tests.structure.source_tree import CHECKOUT
 
 FILES = ["tests/unit/test_clock.py", "tests/unit/test_errors.py", "tests/unit/test_model.py"]
@@ -19,6 +23,7 @@ LINE = re.compile(r"^\[(gw\d)\] .* PASSED ([^:]+)::", re.MULTILINE)
     ("nodeid", "shared"),
     [
         ("tests/faults/test_stop.py::test_a[x::y]", "tests/faults/"),
+        ("tests/structure/test_layers.py::test_a", "tests/structure/"),
         ("tests/brokers/test_security.py::test_a[x]", "tests/brokers/test_security.py"),
         ("tests/processes/jvm/test_gateway.py::test_a[x]", "tests/processes/jvm/test_gateway.py"),
     ],
@@ -27,8 +32,18 @@ def test_what_is_shared(nodeid: str, shared: str) -> None:
     assert shared_by(nodeid) == shared
 
 
-def test_the_folder_that_is_not_shared_out_is_here() -> None:
-    assert (CHECKOUT / shared_by("tests/faults/test_a.py::test_b")).is_dir()
+@pytest.mark.parametrize("folder", ["faults", "structure"])
+def test_the_folders_that_are_not_shared_out_are_here(folder: str) -> None:
+    assert (CHECKOUT / shared_by(f"tests/{folder}/test_a.py::test_b")).is_dir()
+
+
+def test_files_with_clusters_come_last_and_the_longest_first() -> None:
+    recorded = json.loads(REPORT.read_text("utf-8"))["files"]
+    short, *_, long = sorted((file for file in recorded if "/brokers/" in file), key=lambda file: recorded[file])
+    files = [short, "tests/faults/test_stop.py", long, "tests/side_by_side/test_new.py", "tests/unit/test_clock.py"]
+    items: list[Any] = [SimpleNamespace(nodeid=f"{file}::test_a") for file in files]
+    pytest_collection_modifyitems(items)
+    assert [item.nodeid.partition("::")[0] for item in items] == [files[1], files[4], long, short, files[3]]
 
 
 def test_a_file_is_run_by_one_worker() -> None:

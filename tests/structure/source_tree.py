@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -74,6 +74,12 @@ def modules(root: Path, *packages: str) -> dict[str, Module]:
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         found[name] = Module(name, path)
     return found
+
+
+@cache
+def checkout_modules(*packages: str) -> dict[str, Module]:
+    """The modules of this checkout, read and parsed once for all tests of a process."""
+    return modules(CHECKOUT, *packages)
 
 
 def own_imports(module: Module, tree: dict[str, Module]) -> Iterator[Import]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.structure.source_tree import CHECKOUT, Module, modules
+from tests.structure.source_tree import Module, checkout_modules, modules
 
 METHOD_LIMIT = 15
 BLOCKS = (ast.With, ast.For, ast.While, ast.Try)
@@ -55,7 +55,7 @@ def _length(node: Definition) -> int:
 
 
 def test_the_package_has_its_docstrings() -> None:
-    found = docstring_violations(modules(CHECKOUT))
+    found = docstring_violations(checkout_modules())
     assert not found, "\n".join(found)
 
 

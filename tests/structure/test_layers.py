@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.structure import layer_rules as rules
-from tests.structure.source_tree import CHECKOUT, Module, modules
+from tests.structure.source_tree import CHECKOUT, Module, checkout_modules, modules
 
 Plant = Callable[[dict[str, str]], dict[str, Module]]
 
 
 @pytest.fixture(scope="module")
 def tree() -> dict[str, Module]:
-    return modules(CHECKOUT)
+    return checkout_modules()
 
 
 @pytest.fixture

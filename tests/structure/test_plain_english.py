@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.structure.source_tree import CHECKOUT, Module, modules
+from tests.structure.source_tree import CHECKOUT, Module, checkout_modules, modules
 
 WORDS = """
 Abbreviate Accept Acknowledge Add Adopt Alter Answer Apply Ask Assemble Assign Begin Bind Block Build Call Change
@@ -72,13 +72,13 @@ def violations(tree: dict[str, Module]) -> list[str]:
 
 
 def test_docstrings_begin_with_a_verb() -> None:
-    found = violations(modules(CHECKOUT))
+    found = violations(checkout_modules())
     assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_a_phrase_does_not_come_back(phrase: str) -> None:
-    texts = {module.name: module.text for module in modules(CHECKOUT).values()}
+    texts = {module.name: module.text for module in checkout_modules().values()}
     texts |= {page.name: page.read_text() for page in PAGES}
     assert [name for name, text in texts.items() if re.search(phrase, text)] == [], PHRASES[phrase]
 

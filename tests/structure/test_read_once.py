@@ -8,7 +8,7 @@ from pathlib import Path
 
 from legacy_mm.features.rows import BY_NAME
 from tests.structure.layer_rules import CLIENT_PROPERTIES, ORACLE, looked_up, under
-from tests.structure.source_tree import CHECKOUT, Module, modules
+from tests.structure.source_tree import Module, checkout_modules, modules
 
 VARIABLE = re.compile("[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|PATH|HOME")
 
@@ -46,7 +46,7 @@ def readers(tree: dict[str, Module]) -> dict[str, set[str]]:
 
 
 def test_each_is_looked_up_in_one_module() -> None:
-    several = {name: sorted(where) for name, where in readers(modules(CHECKOUT, "legacy_mm")).items() if len(where) > 1}
+    several = {name: sorted(where) for name, where in readers(checkout_modules("legacy_mm")).items() if len(where) > 1}
     assert several.keys() == SEVERAL.keys(), several
 
 

@@ -12,6 +12,7 @@ pytest_plugins = [
     "tests.fixtures.handlers",
     "tests.fixtures.kerberos",
     "tests.fixtures.mirrored",
+    "tests.fixtures.one_java",
     "tests.fixtures.process",
     "tests.fixtures.support",
     "tests.fixtures.token_service",

@@ -39,7 +39,7 @@ from tests.fixtures.doc_blocks import NOT_RUN, NOT_SHOWN, OUTPUT, PAGES, PROPERT
 from tests.fixtures.offsets import commit, stand
 from tests.fixtures.scrape import probe
 
-pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.usefixtures("one_java")]
 SECONDS = 180.0
 MM2_SECONDS = 600.0
 """Its start on a busy host takes minutes."""

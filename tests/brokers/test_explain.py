@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,38 +13,32 @@ from confluent_kafka import Consumer, TopicPartition
 
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, members
 from legacy_mm.audit.load import load
+from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
-COMMAND = Path(__file__).parents[2] / "bin" / "legacy-mm"
 
 
 class Explain:
     """Writes the files of a mirror between two clusters and explains its command line."""
 
-    def __init__(self, folder: Path, source: Any, target: Any, group: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, source: Any, target: Any, *, group: str, run: Run) -> None:
+        self._folder, self._run = folder, run
         self._consumer = f"bootstrap.servers={source.bootstrap}\ngroup.id={group}\n"
         self._producer = f"bootstrap.servers={target.bootstrap}\n"
 
     def __call__(self, pattern: str, consumer: str = "", *more: str) -> tuple[int, dict[str, Any]]:
         (self._folder / "c.properties").write_text(self._consumer + consumer)
         (self._folder / "p.properties").write_text(self._producer)
-        words = ["--consumer.config", "c.properties", "--producer.config", "p.properties", "--whitelist", pattern]
-        done = subprocess.run(
-            [COMMAND, "explain", "--json", "--", *words, *more],
-            cwd=self._folder,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert not done.stderr
-        return done.returncode, json.loads(done.stdout)
+        words = ("--consumer.config", "c.properties", "--producer.config", "p.properties", "--whitelist", pattern)
+        with contextlib.chdir(self._folder):
+            code, document, errors = self._run("explain", "--json", "--", *words, *more)
+        assert not errors
+        return code, json.loads(document)
 
 
 @pytest.fixture
-def explain(tmp_path: Path, source: Any, target: Any, group: str) -> Explain:
-    return Explain(tmp_path, source, target, group)
+def explain(tmp_path: Path, source: Any, target: Any, group: str, run: Run) -> Explain:
+    return Explain(tmp_path, source, target, group=group, run=run)
 
 
 def starts(document: dict[str, Any]) -> dict[tuple[str, int], int | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -44,7 +43,6 @@ from tests.fixtures.token_service import CLIENT, SECRET, TokenService
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
-LEGACY_MM = Path(__file__).parents[2] / "bin" / "legacy-mm"
 RECORDS = 50
 SECONDS = 60.0
 QUESTION_SECONDS = 5.0
@@ -143,13 +141,12 @@ def test_records_pass(
 
 @pytest.mark.parametrize("row", [OPENED_BY_BOTH["mutual TLS, JKS"], OPENED["OAUTHBEARER"]], ids=["stores", "tokens"])
 def test_explain_asks_a_secured_source(
-    row: Any, secured: Secured, topic: Callable[..., str], group: str, tmp_path: Path
+    row: Any, secured: Secured, topic: Callable[..., str], group: str, tmp_path: Path, run: Run
 ) -> None:
     words = line(secured, row, secured.new_topic(topic()), group, tmp_path)
-    command = [str(LEGACY_MM), "explain", "--json", "--", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    topics = json.loads(done.stdout)["topics"]
+    code, document, errors = run("explain", "--json", "--", *words)
+    assert (code, errors) == (0, "")
+    topics = json.loads(document)["topics"]
     assert topics["why_not"] == ""
     assert [place["start"] for place in topics["partitions"]] == [0, 0, 0, 0]
 

@@ -1,31 +1,13 @@
-"""`legacy-mm explain` of a line with its two files, and one Java for the questions of many."""
+"""`legacy-mm explain` of a line with its two files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from legacy_mm.cli import explain
-from legacy_mm.cli.explain import StartJava
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.spark.session import java_when_asked
-
-
-@pytest.fixture(scope="session")
-def java() -> Iterator[StartJava]:
-    """Started by the first question, for all of them."""
-    with java_when_asked(None) as started:
-        yield lambda _: nullcontext(started)
-
-
-@pytest.fixture
-def one_java(java: StartJava, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`explain` asks it, and starts none of its own."""
-    monkeypatch.setattr(explain, "java_when_asked", java)
-
 
 CONSUMER = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
 PRODUCER = "bootstrap.servers=127.0.0.1:2\n"

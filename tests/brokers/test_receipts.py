@@ -27,8 +27,16 @@ WAYS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
-@pytest.mark.parametrize("codec", ["none", "lz4"])
+@pytest.mark.parametrize(
+    ("way", "codec"),
+    [
+        *(("plain", "none"), ("kept partitions", "lz4"), ("handler", "lz4")),
+        *(
+            pytest.param(way, codec, marks=pytest.mark.combination)
+            for way, codec in (("plain", "lz4"), ("kept partitions", "none"), ("handler", "none"))
+        ),
+    ],
+)
 def test_a_line_for_each_partition_and_commit(
     source: Cluster,
     target: Cluster,
@@ -36,10 +44,10 @@ def test_a_line_for_each_partition_and_commit(
     group: str,
     our_tool: Callable[..., ToolProcess],
     tmp_path: Path,
-    options: tuple[str, ...],
+    way: str,
     codec: str,
 ) -> None:
-    name = topic()
+    name, options = topic(), WAYS[way]
     copy = f"copy.{name}" if "copy." in options else name
     create_topic(source.bootstrap, name, PARTITIONS)
     create_topic(target.bootstrap, copy, PARTITIONS)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,22 @@ def to_every_process(tool: ToolProcess, number: signal.Signals) -> None:
 
 
 SENDING = (to_main, to_group, to_every_process)
+USUAL = {
+    (to_main, signal.SIGTERM),
+    (to_main, signal.SIGHUP),
+    (to_group, signal.SIGINT),
+    (to_every_process, signal.SIGTERM),
+}
+"""What `kill`, a terminal that closes, Ctrl-C and systemd do."""
+
+
+def each_signal() -> Iterator[Any]:
+    """Every way to send each signal to ours, and one way for ours with handlers and for the legacy tool."""
+    for send, number in product(SENDING, CODES):
+        marks = () if (send, number) in USUAL else pytest.mark.combination
+        yield pytest.param(send, number, "ours", id=f"{send.__name__}-{number.name}", marks=marks)
+    for which, number in product((*HANDLERS, "old"), CODES):
+        yield pytest.param(to_main, number, which, id=f"{which}-{number.name}", marks=pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +89,7 @@ def scene(
 
 
 @pytest.mark.scenario(1)
-@pytest.mark.parametrize("number", list(CODES), ids=lambda number: number.name)
-@pytest.mark.parametrize(
-    ("send", "which"),
-    [
-        *(pytest.param(send, "ours", id=f"{send.__name__}-ours") for send in SENDING),
-        *(pytest.param(to_main, kind, id=f"to_main-{kind}", marks=pytest.mark.slow) for kind in (*HANDLERS, "old")),
-    ],
-)
+@pytest.mark.parametrize(("send", "number", "which"), [*each_signal()])
 def test_a_signal_under_load(scene: Scene, send: Callable[..., None], number: signal.Signals) -> None:
     tool = scene.mirror()
     scene.wait_for(1)

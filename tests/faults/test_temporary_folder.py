@@ -134,7 +134,7 @@ def test_key_stores_are_read_once(
     """Java's, of a consumer that shows a key of its own."""
     folder, first = tmp_path / "temporary", topic("kept")
     shutil.copytree(stores.folder, folder)
-    own = Stores(folder, stores.authority)
+    own = Stores(folder)
     with secured_cluster(tmp_path / "source", stores) as source:
         create_topic(source.bootstrap, first, partitions=4)
         read = {"bootstrap.servers": source.bootstrap_of("MUTUAL"), "security.protocol": "SSL", "group.id": group}

@@ -58,9 +58,9 @@ def each_signal() -> Iterator[Any]:
     """Every way to send each signal to ours, and one way for ours with handlers and for the legacy tool."""
     for send, number in product(SENDING, CODES):
         marks = () if (send, number) in USUAL else pytest.mark.combination
-        yield pytest.param(send, number, "ours", id=f"{send.__name__}-{number.name}", marks=marks)
+        yield pytest.param(send, number, "ours", id=f"{send.__name__}-ours-{number.name}", marks=marks)
     for which, number in product((*HANDLERS, "old"), CODES):
-        yield pytest.param(to_main, number, which, id=f"{which}-{number.name}", marks=pytest.mark.slow)
+        yield pytest.param(to_main, number, which, id=f"to_main-{which}-{number.name}", marks=pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,7 @@ class LibrdkafkaMember:
         if failed is not None:
             raise TimeoutError(failed.str())
         return {
-            to_topic_partition(entry): CommittedOffset(entry.offset, entry.metadata or "")
+            to_topic_partition(entry): CommittedOffset(entry.offset, entry.metadata or "")  # it may have a wrong end
             for entry in answer
             if entry.offset >= 0
         }

@@ -38,7 +38,9 @@ from legacy_mm.metrics.registry import Registry
 from legacy_mm.options.option_catalogue import NO_ENGINES, OwnOptions
 from legacy_mm.spark.session import SparkHost
 
-_STOPPED_BY_ERROR = 2
+Flows = Callable[[ClientTranslation], DriverRun]
+RunFlows = Callable[[Flows, OwnOptions], int]
+STOPPED_BY_ERROR = 2
 """A code of MirrorMaker 2's driver, as `driver_line.BAD_WORDS` is."""
 
 
@@ -47,8 +49,8 @@ def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
     exit_with(lambda: run(argv, java_words))
 
 
-def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
-    """Return the exit code of MirrorMaker 2's driver for these words."""
+def run(argv: Sequence[str], java_words: Sequence[str] = (), run_flows: RunFlows | None = None) -> int:
+    """Return the exit code of MirrorMaker 2's driver for these words; `run_flows` does the mirroring."""
     try:
         line = driver_line.parse(argv)
         if line.help:
@@ -64,7 +66,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
         root_logger.hide(file.secrets)
         return driver.translate_driver(file, clients)
 
-    return run_flows(flows, options, argv, java_words)
+    return (run_flows or partial(_run_flows, argv=argv, java_words=java_words))(flows, options)
 
 
 def _connect(call: CommandCall) -> int:
@@ -83,18 +85,25 @@ def _connect(call: CommandCall) -> int:
     def flows(clients: ClientTranslation) -> DriverRun:
         return driver.translate_flows(connect_files.load_flows(line, root_logger.hide), clients)
 
-    return run_flows(flows, options, argv)
+    return _run_flows(flows, options, argv)
 
 
-def run_flows(
-    flows: Callable[[ClientTranslation], DriverRun],
-    options: OwnOptions,
-    argv: Sequence[str],
-    java_words: Sequence[str] = (),
-) -> int:
+def _run_flows(flows: Flows, options: OwnOptions, argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
     """Run the flows until a signal; return the exit code."""
     signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
-    log_settings = _begin_logs(options, java_words)
+    log_settings = begin_driver_logs(options, java_words)
+    outcome = prepare_flows(flows, options, java_words)
+    if outcome is None:
+        return STOPPED_BY_ERROR
+    first = outcome.flows[0].settings
+    signals.shutdown_timeout = first.shutdown_timeout
+    with java_process.shown_by_jps(argv, first.spark.jvm.options, java_process.MIRROR_MAKER_2):
+        host = _host(outcome, quiet=log_settings.level_of(root_logger.JAVA) > DEBUG)
+        return supervise_flows(outcome, host, signals)
+
+
+def prepare_flows(flows: Flows, options: OwnOptions, java_words: Sequence[str] = ()) -> DriverRun | None:
+    """Return what is to run, with all said that is to say about it; None after an error, which is logged."""
     log = logging.getLogger(java_process.MIRROR_MAKER_2)
     log.info("Kafka MirrorMaker initializing ...")
     try:
@@ -109,18 +118,16 @@ def run_flows(
         log.error("%s", "Stopping due to error", extra={"detail": one_line(error)})
         for text in getattr(error, "__notes__", ()):
             log.warning("%s", text)
-        return _STOPPED_BY_ERROR
+        return None
     for note in outcome.notes:
         logging.getLogger(note.logger or java_process.MIRROR_MAKER_2).log(note.level, "%s", note.text)
     if options.engine is not None:
         log.info("%s", NO_ENGINES)
-    signals.shutdown_timeout = outcome.flows[0].settings.shutdown_timeout
     log.info("Targeting clusters: %s", ", ".join(dict.fromkeys(each.pair.target for each in outcome.flows)))
-    with java_process.shown_by_jps(argv, variables.jvm.options, java_process.MIRROR_MAKER_2):
-        return _supervise(outcome, signals, quiet=log_settings.level_of(root_logger.JAVA) > DEBUG)
+    return outcome
 
 
-def _begin_logs(options: OwnOptions, java_words: Sequence[str]) -> LogSettings:
+def begin_driver_logs(options: OwnOptions, java_words: Sequence[str] = ()) -> LogSettings:
     """Log at INFO on stdout, as Kafka Connect does where no file says otherwise."""
     found = log4j_configuration.read(os.environ, java_words, log4j_configuration.CONNECT_FILES)
     if found == Found():
@@ -133,12 +140,16 @@ def _begin_logs(options: OwnOptions, java_words: Sequence[str]) -> LogSettings:
     return begin_logs(found, options, {})
 
 
-def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -> int:
+def _host(outcome: DriverRun, *, quiet: bool) -> Host:
     copying = [each for each in outcome.flows if each.settings.streams]
     shared = (copying or outcome.flows)[0].settings
     streams = max(1, sum(each.settings.streams for each in outcome.flows))
     beans = (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS, *CONNECT_BEANS)
-    host = Host(shared, SparkHost(shared.spark, streams, quiet=quiet), beans, outlives_flows=True)
+    return Host(shared, SparkHost(shared.spark, streams, quiet=quiet), beans, outlives_flows=True)
+
+
+def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) -> int:
+    """Run the flows on this host until a signal, or until none can run; return the exit code."""
     circles = Circles(outcome.flows, lambda: host.spark.jvm.topic_matcher)
     flows = [_supervised(each, host, circles) for each in outcome.flows]
     choose.load_native()  # each flow is built by a thread of its own

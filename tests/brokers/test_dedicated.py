@@ -1,4 +1,7 @@
-"""`connect-mirror-maker.sh` of ours on real brokers: flows in one process, several nodes, flows that fail alone."""
+"""`connect-mirror-maker.sh` of ours on real brokers: flows in one process, several nodes, flows that fail alone.
+
+Nodes of `nodes` are processes; where the flows alone are tested, `warm_driver` runs them in one that is there.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.scrape import probe, scrape, total
+from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
@@ -34,7 +38,7 @@ def pair(own_clusters: Callable[..., Cluster]) -> tuple[Cluster, Cluster]:
 
 @pytest.fixture
 def nodes(tmp_path: Path) -> Iterator[Callable[..., ToolProcess]]:
-    """Starts nodes; what still runs at the end is killed."""
+    """Starts nodes, each a process; what still runs at the end is killed."""
     started: list[ToolProcess] = []
 
     def start(properties: dict[str, str], *words: str) -> ToolProcess:
@@ -113,7 +117,7 @@ def guarded(flow: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]) -> None:
+def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], warm_driver: Callable[..., WarmMirror]) -> None:
     """One topic in both directions, names kept; a group moves over records that were left out."""
     for cluster in pair:
         create_topic(cluster.bootstrap, "t", 1)
@@ -125,7 +129,7 @@ def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], nodes: Call
         "sync.group.offsets.enabled": "true", "refresh.groups.interval.seconds": "2",
         "emit.heartbeats.enabled": "false", **guarded("A->B"), **guarded("B->A"),
     })  # fmt: skip
-    node = nodes(file)
+    node = warm_driver(file)
     wait_until(lambda: arrived(a, "t") == arrived(b, "t") == 150, SECONDS, "both copies")
     write(a, "a", range(100, 110))
     write(b, "b", range(50, 55))
@@ -149,7 +153,7 @@ def test_a_loop_that_transforms_break(pair: tuple[Cluster, Cluster], nodes: Call
 
 @pytest.mark.slow
 def test_transforms_that_cannot_be_made_refuse_their_flow_alone(
-    pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]
+    pair: tuple[Cluster, Cluster], warm_driver: Callable[..., WarmMirror]
 ) -> None:
     """An expression that Java refuses, for ever; a name that no topic can have, until the file is another one."""
     a, b = pair
@@ -161,13 +165,13 @@ def test_transforms_that_cannot_be_made_refuse_their_flow_alone(
     file = driver_file({"A": a, "B": b}, **{
         "A->B.enabled": "true", "B->A.enabled": "true", "topics": "t", "A->B.transforms": "r", **lines,
     })  # fmt: skip
-    node = nodes(file)
+    node = warm_driver(file)
     refused = "transforms.r.regex: ( is no Java regular expression"
     wait_until(lambda: arrived(a, "B.t") == 10, SECONDS, "the other flow")
     wait_until(lambda: refused in node.output(), SECONDS, "the refusal")
     node.signal(signal.SIGTERM)
     assert node.wait(SECONDS) == STOPPED
-    node = nodes({**file, "A->B.transforms.r.regex": r"A\.t", "A->B.transforms.r.replacement": ""})
+    node = warm_driver({**file, "A->B.transforms.r.regex": r"A\.t", "A->B.transforms.r.replacement": ""})
     wait_until(lambda: "the transforms call topic A.t '' at the target" in node.output(), SECONDS, "the failure")
     node.signal(signal.SIGTERM)
     assert node.wait(SECONDS) == STOPPED
@@ -237,7 +241,7 @@ def test_a_flow_whose_cluster_is_away_fails_alone_and_comes_back(
 
 @pytest.mark.slow
 def test_a_topic_that_would_go_in_a_circle_is_left_out_of_both_directions(
-    pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]
+    pair: tuple[Cluster, Cluster], warm_driver: Callable[..., WarmMirror]
 ) -> None:
     a, b = pair
     for topic in ("both", "there"):
@@ -246,7 +250,7 @@ def test_a_topic_that_would_go_in_a_circle_is_left_out_of_both_directions(
         "A->B.enabled": "true", "B->A.enabled": "true", "replication.policy.class": IDENTITY,
         "B->A.topics": "both", "emit.heartbeats.enabled": "false",
     })  # fmt: skip
-    node = nodes(file)
+    node = warm_driver(file)
     wait_until(lambda: arrived(b, "there") == 40, SECONDS, "the topic that goes one way")
     wait_until(lambda: "would come back to A as itself by A->B, B->A" in node.output(), SECONDS, "the line")
     node.signal(signal.SIGTERM)
@@ -254,8 +258,8 @@ def test_a_topic_that_would_go_in_a_circle_is_left_out_of_both_directions(
     assert (arrived(a, "both"), arrived(b, "both")) == (40, 0)
 
 
-def test_one_cluster_under_two_names_is_refused(source: Any, nodes: Callable[..., ToolProcess]) -> None:
-    node = nodes(driver_file({"A": source, "B": source}, **{"A->B.enabled": "true", "A->B.topics": "none"}))
+def test_one_cluster_under_two_names_is_refused(source: Any, warm_driver: Callable[..., WarmMirror]) -> None:
+    node = warm_driver(driver_file({"A": source, "B": source}, **{"A->B.enabled": "true", "A->B.topics": "none"}))
     assert node.wait(SECONDS) == 2
     assert "Flow A->B does not run until its configuration is changed" in node.output()
     assert not {"heartbeats", "A.checkpoints.internal"} & set(list_topics(source.bootstrap))
@@ -273,9 +277,9 @@ def test_one_cluster_under_two_names_is_refused(source: Any, nodes: Callable[...
     ],
 )
 def test_bad_input(
-    properties: dict[str, str], words: tuple[str, ...], code: int, said: str, nodes: Callable[..., ToolProcess]
+    properties: dict[str, str], words: tuple[str, ...], code: int, said: str, warm_driver: Callable[..., WarmMirror]
 ) -> None:
-    node = nodes(properties, *words)
+    node = warm_driver(properties, *words)
     assert node.wait(SECONDS) == code
     assert said in node.output()
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.offsets import commit
+from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
@@ -42,7 +44,8 @@ class Case:
     origin: str
     destination: str
     topic: str
-    started: list[ToolProcess]
+    run: Callable[..., ToolProcess | WarmMirror]
+    started: list[ToolProcess | WarmMirror]
 
     def file(self, **properties: str) -> dict[str, str]:
         """The flow from `origin` to `destination`; `properties` as `driver_file` takes them, `_` is the flow."""
@@ -53,9 +56,8 @@ class Case:
             **{f"{flow}.enabled": "true", "topics": f"{self.topic}.*", "groups": f"{self.topic}.*", **own},
         )
 
-    def start(self, properties: dict[str, str], *words: str) -> ToolProcess:
-        self.started.append(our_driver(self.folder / f"node-{next(_NUMBERS)}", properties, *words))
-        return self.started[-1]
+    def start(self, properties: dict[str, str]) -> None:
+        self.started.append(self.run(properties))
 
     def arrived(self, copy: str) -> int:
         there = copy in list_topics(self.target.bootstrap)
@@ -85,9 +87,14 @@ def clusters(module_clusters: Callable[..., Cluster]) -> tuple[Cluster, Cluster]
 
 
 @pytest.fixture
-def case(clusters: tuple[Cluster, Cluster], topic: Callable[..., str], tmp_path: Path) -> Iterator[Case]:
+def case(
+    clusters: tuple[Cluster, Cluster],
+    topic: Callable[..., str],
+    tmp_path: Path,
+    warm_driver: Callable[..., WarmMirror],
+) -> Iterator[Case]:
     number = next(_NUMBERS)
-    found = Case(tmp_path, *clusters, f"P{number}", f"B{number}", topic("t"), [])
+    found = Case(tmp_path, *clusters, f"P{number}", f"B{number}", topic("t"), warm_driver, [])
     yield found
     for each in found.started:
         each.kill_tree()
@@ -181,12 +188,12 @@ def test_from_the_end_on(case: Case) -> None:
 
 
 def test_a_target_with_tls(case: Case, stores: Stores) -> None:
-    """The variant with SSL of the integration test."""
+    """The variant with SSL of the integration test, as a process."""
     load(case.source.bootstrap, case.topic, 100, 50, partitions=2)
     reader = f"{case.topic}-reader"
     commit(case.source, reader, {(case.topic, 0): 20})
     with secured_cluster(case.folder / "secured", stores) as target:
-        there = Case(case.folder, case.source, target, case.origin, case.destination, case.topic, case.started)
+        there = replace(case, target=target, run=partial(our_driver, case.folder / "node"))
         security = {"security.protocol": "ssl", **stores.trust(), "bootstrap.servers": target.bootstrap_of("TLS")}
         there.start(there.file(**{f"{case.destination}.{key}": text for key, text in security.items()}))
         there.wait_for(f"{case.origin}.{case.topic}", 100)

@@ -14,13 +14,13 @@ from confluent_kafka.admin import AdminClient
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.standalone import SparkStandalone
-from compat.laboratory.tools import our_driver
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.mirrored import COMMITTED, PARTITIONS, PATIENCE, Mirrored, content
 from tests.fixtures.tools import Run
+from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = pytest.mark.brokers
 OFF = "Exactly once is off here, and it has committed offsets of group"
@@ -49,7 +49,9 @@ def test_on_a_spark_cluster(mirrored: Mirrored, our_tool: Callable[..., Any], tm
     assert mirrored.differences() == []
 
 
-def test_flows_of_mirror_maker_2_s_file(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
+def test_flows_of_mirror_maker_2_s_file(
+    own_clusters: Callable[..., Cluster], warm_driver: Callable[..., WarmMirror]
+) -> None:
     """Both directions at once, in one process: each flow has bundles of its own at its target."""
     a, b = own_clusters(), own_clusters()
     for cluster in (a, b):
@@ -60,7 +62,7 @@ def test_flows_of_mirror_maker_2_s_file(own_clusters: Callable[..., Cluster], tm
         **{"A->B.enabled": "true", "B->A.enabled": "true", "topics": "t"},
         **{"exactly.once": "true", "exactly.once.interval.ms": "300"},
     )
-    with our_driver(tmp_path / "node", file) as node:
+    with warm_driver(file) as node:
         for here, there, alias in ((a, b, "A"), (b, a, "B")):
             copy = f"{alias}.t"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,17 +21,18 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.jmx import MBeans, java_pid, read_mbeans
+from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark]
 SECONDS = 120.0
-START = Callable[..., ToolProcess]
+Tool = ToolProcess | WarmMirror
 
 
 def arrived(cluster: Cluster, topic: str) -> int:
     return sum(end_offsets(cluster.bootstrap, topic).values()) if topic in list_topics(cluster.bootstrap) else 0
 
 
-def stop(tool: ToolProcess) -> None:
+def stop(tool: Tool) -> None:
     tool.signal(signal.SIGTERM)
     tool.wait(SECONDS)
 
@@ -73,22 +74,18 @@ def test_the_beans_of_connect_are_those_of_the_real_driver(
     assert {bean for bean in ours if "MirrorCheckpointConnector" not in bean} <= theirs.keys()
 
 
-def test_each_goes_on_where_the_other_has_stopped(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
+def test_each_goes_on_where_the_other_has_stopped(
+    own_clusters: Callable[..., Cluster], tmp_path: Path, warm_driver: Callable[..., WarmMirror]
+) -> None:
     """Every record once: both commit what they have copied when they are stopped."""
     a, b = own_clusters(), own_clusters()
     create_topic(a.bootstrap, "t", 4)
     file = driver_file({"A": a, "B": b}, **{"A->B.enabled": "true", "topics": "t"})
     writer, sent = Producer({"bootstrap.servers": a.bootstrap}), 0
-    turns: list[tuple[str, START]] = [
-        ("java", java_driver),
-        ("ours", our_driver),
-        ("java", java_driver),
-        ("ours", our_driver),
-    ]
-    for turn, (name, driver) in enumerate(turns):
-        with ExitStack() as stack:
-            tool = driver(tmp_path / f"{turn}-{name}", file)
-            stack.callback(tool.kill_tree)
+    java = partial(java_driver, tmp_path / "java")
+    turns: list[tuple[str, Callable[..., Tool]]] = [("java", java), ("ours", warm_driver)]
+    for turn, (name, driver) in enumerate(turns * 2):
+        with driver(file) as tool:
             for number in range(sent, sent + 500):
                 writer.produce("t", value=b"%d" % number)
             writer.flush()
@@ -100,11 +97,14 @@ def test_each_goes_on_where_the_other_has_stopped(own_clusters: Callable[..., Cl
 
 
 @pytest.mark.slow
-def test_the_same_topics_at_both_ends(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
+def test_the_same_topics_at_both_ends(
+    own_clusters: Callable[..., Cluster], tmp_path: Path, warm_driver: Callable[..., WarmMirror]
+) -> None:
     """Two pairs of clusters, filled alike; what is ours alone is the map of exact offsets."""
     theirs, ours = (own_clusters(), own_clusters()), (own_clusters(), own_clusters())
     states = []
-    for name, driver, (a, b) in (("java", java_driver, theirs), ("ours", our_driver, ours)):
+    java: Callable[..., Tool] = partial(java_driver, tmp_path / "java")
+    for driver, (a, b) in ((java, theirs), (warm_driver, ours)):
         create_topic(a.bootstrap, "orders", 3, config={"retention.ms": "7654321", "min.insync.replicas": "1"})
         create_topic(a.bootstrap, "compacted", 1, config={"cleanup.policy": "compact"})
         create_topic(a.bootstrap, "x-internal", 1)
@@ -117,9 +117,7 @@ def test_the_same_topics_at_both_ends(own_clusters: Callable[..., Cluster], tmp_
             "A->B.enabled": "true", "B->A.enabled": "true", "sync.topic.configs.interval.seconds": "2",
             "mm2.compatibility": "4",
         })  # fmt: skip
-        with ExitStack() as stack:
-            tool = driver(tmp_path / name, file)
-            stack.callback(tool.kill_tree)
+        with driver(file) as tool:
             wait_until(lambda: arrived(b, "A.orders") == 100, SECONDS, "orders")  # noqa: B023
             wait_until(lambda: arrived(b, "A.compacted") == 100, SECONDS, "compacted")  # noqa: B023
             wait_until(lambda: arrived(a, "B.orders") == 70, SECONDS, "the way back")  # noqa: B023
@@ -132,8 +130,8 @@ def test_the_same_topics_at_both_ends(own_clusters: Callable[..., Cluster], tmp_
                 )
             stop(tool)
         states.append([described(cluster) for cluster in (a, b)])
-    for java, own in zip(*states, strict=True):
-        assert {name: state for name, state in java.items() if not workers_own(name)} == {
+    for real, own in zip(*states, strict=True):
+        assert {name: state for name, state in real.items() if not workers_own(name)} == {
             name: state for name, state in own.items() if not workers_own(name)
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import OffsetSync
 from tests.fixtures.driver_files import driver_file
+from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark]
 SECONDS = 120.0
@@ -92,18 +94,26 @@ def synced(cluster: Cluster) -> Counter[str]:
     return Counter(OffsetSync.decode(record.key or b"", record.value or b"").topic for record in records)
 
 
-def test_the_same_records_in_the_same_topics(own_clusters: Callable[..., Cluster], tmp_path: Path) -> None:
+def test_the_same_records_in_the_same_topics(
+    own_clusters: Callable[..., Cluster], tmp_path: Path, warm_driver: Callable[..., WarmMirror]
+) -> None:
     a, b = own_clusters(), own_clusters()
     write(a)
     seen: dict[str, Any] = {}
     syncs: list[int] = []
-    for alias, driver in DRIVERS.items():
+    drivers: dict[str, Callable[..., ToolProcess | WarmMirror]] = {
+        "J": partial(java_driver, tmp_path / "J"),
+        "O": warm_driver,
+    }
+    for alias, driver in drivers.items():
         before = synced(a)["t"]
-        with driver(tmp_path / alias, file(alias, a, b, topics="t, u", **GUARD)):
+        with driver(file(alias, a, b, topics="t, u", **GUARD)) as tool:
             wait_until(lambda: arrived(b, f"{alias}.t") == 28, SECONDS, f"t of {alias}")  # noqa: B023
             wait_until(lambda: arrived(b, f"{alias}.routed") == 30, SECONDS, f"u of {alias}")  # noqa: B023
             wait_until(lambda: arrived(b, f"{alias}.t-20240229") == 2, SECONDS, f"tombstones of {alias}")  # noqa: B023
             wait_until(lambda: synced(a)["t"] > before, SECONDS, f"offset syncs of {alias}")  # noqa: B023
+            if isinstance(tool, WarmMirror):  # its process is for the next test, too
+                tool.stop(SECONDS)
         seen[alias] = copied(b, alias)
         syncs.append(synced(a)["u"])
     assert syncs[0] == syncs[1] > 0  # offsets of another topic: MirrorMaker 2 writes them, and ours does not

@@ -164,7 +164,7 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
         if options.start_up:
             return _start_up(folder, target, options, tools)
         source = stack.enter_context(steady_cluster(folder / "source", properties=_broker(options)))
-        jar = compiled(SOURCES, folder / "jars")["Rename"] if options.handler else None
+        jar = compiled(SOURCES)["Rename"] if options.handler else None
         site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, jar, options.ours)
         if options.memory_limit:
             return _endurance(site, options) if options.minutes else _memory_limit(site, options)

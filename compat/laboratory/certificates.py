@@ -5,10 +5,13 @@ One authority signs; every store is of the format and of the keytool generation 
 
 from __future__ import annotations
 
+import shutil
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from compat.laboratory.kept_folders import kept_folder, this_java
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.errors import HostError
 from legacy_mm.jvm.java_home import find_java
@@ -19,7 +22,7 @@ _SECONDS = 60
 
 
 class Authority:
-    """A certificate authority in a folder, and what it signs."""
+    """A certificate authority in a folder, made unless it is there, and what it signs."""
 
     def __init__(self, folder: Path, name: str = "authority") -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -27,6 +30,8 @@ class Authority:
         self._name = name
         self._store = folder / f"{name}-signer.p12"
         self.certificate = folder / f"{name}.pem"
+        if self._store.exists():
+            return
         signing = ("-ext", "bc:critical=ca:true")
         _keytool("-genkeypair", "-alias", name, *_KEY, "-dname", f"CN={name}", *signing, *_open(self._store))
         _keytool("-exportcert", "-rfc", "-alias", name, "-file", self.certificate, *_open(self._store))
@@ -63,6 +68,13 @@ class Authority:
         signed.write_text(signed.read_text() + self.certificate.read_text())
         _keytool("-importcert", "-noprompt", *named, "-file", signed, *password, *opened)
         return store
+
+
+def made_once(folder: Path, source: Path, make: Callable[[Path], None]) -> None:
+    """Copy into a folder what `make`, in this source, makes once a month: a certificate is valid for 90 days."""
+    month = time.strftime("%Y-%m", time.gmtime())
+    kept = kept_folder(f"stores/{source.stem}", [source, Path(__file__), this_java(), month], make)
+    shutil.copytree(kept, folder, dirs_exist_ok=True)
 
 
 def convert(store: Path, into: Path, kind: str, *java: str) -> Path:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from compat.laboratory.jars import cache_folder, jars_folder
+from compat.laboratory.kept_folders import this_java
 from compat.laboratory.releases import Release
 from legacy_mm.jvm.jars import locked
-from legacy_mm.jvm.java_home import find_java
 
 _SILENT = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
@@ -22,9 +22,7 @@ class ClassArchive:
     """The archive for one program of a release."""
 
     def __init__(self, release: Release, program: str) -> None:
-        modules = find_java().resolve().parent.parent / "lib" / "modules"
-        known = f"{modules} {modules.stat().st_mtime if modules.exists() else 0}"
-        digest = hashlib.sha256(known.encode()).hexdigest()[:8]
+        digest = hashlib.sha256(this_java().encode()).hexdigest()[:8]
         self._path = cache_folder() / "classes" / f"{jars_folder(release).name}-{program}-{digest}.jsa"
 
     def options(self) -> list[str]:

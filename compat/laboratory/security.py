@@ -16,7 +16,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     UserScramCredentialUpsertion,
 )
 
-from compat.laboratory.certificates import PASSWORD, Authority, convert
+from compat.laboratory.certificates import PASSWORD, Authority, convert, made_once
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.topic_state import AUTHORIZER, add_rules
 
@@ -46,7 +46,11 @@ class Stores:
     """The files of one authority: keys of brokers and clients, and the clients' trust."""
 
     folder: Path
-    authority: Authority
+
+    @property
+    def certificate(self) -> Path:
+        """The authority's, as PEM."""
+        return self.folder / "authority.pem"
 
     def trust(self, kind: str = "JKS") -> dict[str, str]:
         """Return client properties that trust the authority."""
@@ -62,14 +66,9 @@ class Stores:
 
 
 def make_stores(folder: Path) -> Stores:
-    """Generate everything: two formats for clients, three certificates for brokers."""
-    authority = Authority(folder)
-    authority.key(f"{_GOOD}.p12", "PKCS12", owner=_GOOD, host="ip:127.0.0.1,dns:localhost")
-    authority.key("expired.p12", "PKCS12", owner="expired", host="ip:127.0.0.1", valid=_EXPIRED)
-    authority.key("elsewhere.p12", "PKCS12", owner="elsewhere", host="dns:elsewhere.invalid")
-    convert(authority.trust("trust.pkcs12", "PKCS12"), folder / "trust.jks", "JKS")
-    convert(authority.key(f"{USER}.pkcs12", "PKCS12", owner=USER), folder / f"{USER}.jks", "JKS")
-    return Stores(folder, authority)
+    """Copy everything there: two formats for clients, three certificates for brokers."""
+    made_once(folder, Path(__file__), _generate)
+    return Stores(folder)
 
 
 def secured_cluster(folder: Path, stores: Stores) -> Cluster:
@@ -114,6 +113,15 @@ def forbid_records(cluster: Cluster, topic: str) -> None:
 def login_listener(name: str) -> dict[str, str]:
     """Return server properties of a listener, SASL_PLAINTEXT or SASL_SSL, at which `USER` may log in."""
     return {f"listener.name.{name.lower()}.{key}": text for key, text in _logins().items()}
+
+
+def _generate(folder: Path) -> None:
+    authority = Authority(folder)
+    authority.key(f"{_GOOD}.p12", "PKCS12", owner=_GOOD, host="ip:127.0.0.1,dns:localhost")
+    authority.key("expired.p12", "PKCS12", owner="expired", host="ip:127.0.0.1", valid=_EXPIRED)
+    authority.key("elsewhere.p12", "PKCS12", owner="elsewhere", host="dns:elsewhere.invalid")
+    convert(authority.trust("trust.pkcs12", "PKCS12"), folder / "trust.jks", "JKS")
+    convert(authority.key(f"{USER}.pkcs12", "PKCS12", owner=USER), folder / f"{USER}.jks", "JKS")
 
 
 def _logins() -> dict[str, str]:

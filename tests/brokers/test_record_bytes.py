@@ -11,11 +11,11 @@ import pytest
 
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CURRENT, OLD
-from legacy_mm.jvm.java_home import find_java
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import ProducerStamp, RecordBatch
 from legacy_mm.protocol.records import Placement, recompress, regroup
+from tests.fixtures.java_programs import java_command
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, records_of
 
 ORACLE = Path(__file__).parent / "java" / "RecordsOracle.java"
@@ -32,12 +32,11 @@ LEVELS: dict[Codec, tuple[int | None, ...]] = {
 pytestmark = pytest.mark.brokers
 
 
-def in_java(release: str, batches: list[RecordBatch], folder: Path) -> list[tuple[list[Row], list[int]]]:
+def in_java(release: str, batches: list[RecordBatch]) -> list[tuple[list[Row], list[int]]]:
     """Per batch, its records and the murmur2 of their keys, as Kafka's classes of that release read them."""
     words = "".join(base64.b64encode(batch.buffer).decode() + "\n" for batch in batches)
-    source = folder / ORACLE.name
-    source.write_text(ORACLE.read_text().replace(f"{PACKAGE}.", f"{PACKAGES[release]}."))
-    command = [str(find_java()), "-cp", f"{kafka_jars(release)}/*", str(source)]
+    text = ORACLE.read_text().replace(f"{PACKAGE}.", f"{PACKAGES[release]}.")
+    command = java_command(ORACLE.stem, text, kafka_jars(release))
     done = subprocess.run(command, input=words, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     found = []
@@ -69,7 +68,7 @@ def sample(dice: random.Random, size: int) -> list[Row]:
 
 
 @pytest.mark.parametrize("release", PACKAGES)
-def test_kafka_reads_what_we_wrote(release: str, tmp_path: Path) -> None:
+def test_kafka_reads_what_we_wrote(release: str) -> None:
     dice = random.Random(11)
     batches = []
     for codec, levels in LEVELS.items():
@@ -83,7 +82,7 @@ def test_kafka_reads_what_we_wrote(release: str, tmp_path: Path) -> None:
             ProducerStamp(1 << 40, 2, 77)
         )
         batches += [*recompressed, *(one.batch for one in regrouped), dense.batch, stamped]
-    answers = in_java(release, batches, tmp_path)
+    answers = in_java(release, batches)
     assert len(answers) == len(batches)
     for batch, (found, hashes) in zip(batches, answers, strict=True):
         assert found == decode(batch)

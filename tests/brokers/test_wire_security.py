@@ -57,7 +57,7 @@ class Secured:
 
     def trust(self) -> Properties:
         """The authority, as PEM: stores of Java are read by Java."""
-        location = str(self.stores.authority.certificate)
+        location = str(self.stores.certificate)
         return {"ssl.truststore.type": "PEM", "ssl.truststore.location": location}
 
     def identity(self) -> Properties:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -24,6 +23,7 @@ from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.jvm.java_home import find_java
+from tests.fixtures.java_programs import java_command
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
@@ -162,25 +162,20 @@ public class Zero {
   public static void main(String[] a) throws Exception {
     Properties p = new Properties();
     p.put("bootstrap.servers", a[0]);
-    try (Producer<byte[], byte[]> out = new KafkaProducer<>(p, new ByteArraySerializer(), new ByteArraySerializer())) {
-      for (int i = 0; i < 10; i++)
-        out.send(new ProducerRecord<>(a[1], null, 0L, ("k" + i).getBytes(), new byte[3])).get();
-    }
+    KafkaProducer out = new KafkaProducer(p, new ByteArraySerializer(), new ByteArraySerializer());
+    for (int i = 0; i < 10; i++)
+      out.send(new ProducerRecord(a[1], (Integer) null, Long.valueOf(0), ("k" + i).getBytes(), new byte[3])).get();
+    out.close();
   }
 }
 """
 
 
-def test_timestamp_zero(side: Side, topic: str, group: str, tmp_path: Path) -> None:
+def test_timestamp_zero(side: Side, topic: str, group: str) -> None:
     """librdkafka could not send it."""
-    java = find_java()
-    if not java.with_name("javac").exists():
-        pytest.skip("needs a JDK: no other client here can write a timestamp of 0")
     for cluster in (side.source, side.target):
         create_topic(cluster.bootstrap, topic, config={"retention.ms": "-1"})
-    program = tmp_path / "Zero.java"
-    program.write_text(ZERO)
-    command = [str(java), "-cp", f"{kafka_jars(OLD)}/*", str(program), side.source.bootstrap, topic]
+    command = [*java_command("Zero", ZERO, kafka_jars(OLD)), side.source.bootstrap, topic]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     tool = side.mirror(group, "--whitelist", topic)
     wait_for(side.target, topic, 10)

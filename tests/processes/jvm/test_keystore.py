@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from compat.laboratory.certificates import PASSWORD, Authority, convert
+from compat.laboratory.certificates import PASSWORD, Authority, convert, made_once
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings, SecurityProtocol
@@ -46,14 +46,18 @@ class Lab:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("stores")
+    made_once(folder, Path(__file__), of_every_format)
+    host = SparkHost(SparkSettings(), streams=1)
+    yield Lab(host.jvm, Authority(folder), folder)
+    host.stop(Deadline.after(2))
+
+
+def of_every_format(folder: Path) -> None:
     authority = Authority(folder)
     trusted, key = authority.trust("trust", "PKCS12"), authority.key("key", "PKCS12")
     for name, (kind, *java) in KINDS.items():
         convert(trusted, folder / f"trust.{name}", kind, *java)
         convert(key, folder / f"key.{name}", kind, *java)
-    host = SparkHost(SparkSettings(), streams=1)
-    yield Lab(host.jvm, authority, folder)
-    host.stop(Deadline.after(2))
 
 
 @pytest.mark.parametrize("name", KINDS)

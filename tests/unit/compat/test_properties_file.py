@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.properties_file import MalformedFile
 from legacy_mm.errors import ConfigurationError
+from tests.fixtures.java_programs import java_command
 
 ORACLE = Path(__file__).parent / "java" / "PropertiesOracle.java"
 PIECES = [
@@ -45,7 +46,8 @@ def ours(content: bytes) -> dict[str, str] | str:
 def ask_java(contents: list[bytes]) -> list[dict[str, str] | str]:
     """What Java says of each file, in one run."""
     words = "\n".join(base64.b64encode(content).decode() for content in contents) + "\n"
-    done = subprocess.run(["java", str(ORACLE)], input=words, capture_output=True, text=True, check=True, timeout=120)
+    command = java_command(ORACLE.stem, ORACLE.read_text())
+    done = subprocess.run(command, input=words, capture_output=True, text=True, check=True, timeout=120)
     return [_answer(line) for line in done.stdout.splitlines()]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from legacy_mm.audit.cluster_access import create_topic
+from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.jmx import MBeans, family, java_pid, read_mbeans
@@ -56,6 +56,9 @@ def beans(side: Side, group: str, topic: str) -> MBeans:
     def shown() -> MBeans:
         return {bean.replace(group, "G"): attributes for bean, attributes in read_mbeans(java_pid(tool)).items()}
 
+    # before, its JVM may be too young to be asked: an attach then fails
+    arrived = lambda: sum(end_offsets(side.target.bootstrap, topic).values()) > 0  # noqa: E731
+    wait_until(arrived, SECONDS, f"first records of the {side.name} tool")
     everything = f"everything copied, committed and counted by the {side.name} tool"
     wait_until(lambda: finished(shown(), topic), SECONDS, everything)
     found = shown()  # again, because a reader lists the beans first and reads their values a little later

@@ -6,7 +6,7 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from legacy_mm.flow.plugins import ready_handler
 from legacy_mm.handlers.api import Record
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.jvm.java_home import compiler_jars, find_java
-from legacy_mm.spark.session import java_when_asked
 from tests.fixtures.transform_jars import NO_TIME, Answer, answers_of_connect, properties, record, transform_jar
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
@@ -66,12 +65,6 @@ for case in cases:
 @pytest.fixture(scope="module")
 def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return transform_jar(tmp_path_factory.mktemp("acme"))
-
-
-@pytest.fixture(scope="module")
-def java() -> Iterator[StartJvm]:
-    with java_when_asked(None) as started:
-        yield started
 
 
 def chain(*transforms: str, **predicates: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from unittest import mock
 
@@ -20,18 +20,11 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.spark.session import java_when_asked
 from tests.fixtures.transform_jars import NO_TIME, Answer, Case, answers_of_connect, properties, record
 
 SIMPLE, STRING = (f"org.apache.kafka.connect.storage.{name}Converter" for name in ("SimpleHeader", "String"))
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
-
-
-@pytest.fixture(scope="module")
-def java() -> Iterator[StartJvm]:
-    with java_when_asked(None) as started:
-        yield started
 
 
 RECORDS = [

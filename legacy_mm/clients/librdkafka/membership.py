@@ -93,8 +93,8 @@ class LibrdkafkaMember:
         failed = next((entry.error for entry in answer if entry.error is not None), None)
         if failed is not None:
             raise TimeoutError(failed.str())
-        return {
-            to_topic_partition(entry): CommittedOffset(entry.offset, entry.metadata or "")  # it may have a wrong end
+        return {  # librdkafka may add letters behind the metadata
+            to_topic_partition(entry): CommittedOffset(entry.offset, entry.metadata or "")
             for entry in answer
             if entry.offset >= 0
         }

@@ -59,14 +59,14 @@ def verdict(outcome: str, exit_code: int, predicted: str) -> str:
     return "" if exit_code else RUNS
 
 
-def runs_with_its_release(deployment: dict[str, Any], folder: Path, java: StartJava) -> bool:
+def runs_with_its_release(deployment: dict[str, Any], folder: Path, start_java: StartJava) -> bool:
     """Whether it would run with --legacy.release, and with the source's brokers where it has only ZooKeeper."""
     release = re.match(r"[\d.]*\d", deployment.get("kafka_version") or "")
     if release is None or release.group().startswith("0.7"):
         return False
     own = {"LEGACY_MM_LEGACY_RELEASE": release.group(), "LEGACY_MM_SOURCE_BOOTSTRAP_SERVERS": "127.0.0.1:1"}
     words, variables = command_line(deployment, folder), environment(deployment, folder) | own
-    explanation, _ = explain_line(words, variables, ask=False, java=java)
+    explanation, _ = explain_line(words, variables, ask=False, java=start_java)
     return explanation.exit_code == 0
 
 
@@ -112,10 +112,10 @@ def command_line(deployment: dict[str, Any], folder: Path) -> list[str]:
 
 
 def test_a_real_deployment_is_explained(
-    deployment: dict[str, Any], tmp_path: Path, verdicts: dict[str, str], java: StartJava
+    deployment: dict[str, Any], tmp_path: Path, verdicts: dict[str, str], start_java: StartJava
 ) -> None:
     words = command_line(deployment, tmp_path)
-    explanation, topics = explain_line(words, environment(deployment, tmp_path), ask=False, java=java)
+    explanation, topics = explain_line(words, environment(deployment, tmp_path), ask=False, java=start_java)
     assert [row.word for row in explanation.words if "[hidden]" not in row.word] == [
         word for word, row in zip(words, explanation.words, strict=True) if "[hidden]" not in row.word
     ]
@@ -129,7 +129,7 @@ def test_a_real_deployment_is_explained(
     if (
         verdicts[deployment["id"]] == AS_BY_3_9_1
         and not bad_pattern
-        and runs_with_its_release(deployment, tmp_path, java)
+        and runs_with_its_release(deployment, tmp_path, start_java)
     ):
         verdicts[deployment["id"]] += ", but its own release runs it"
     if any(why.search(explanation.outcome) for why in (NOT_YET, NOT_HERE)) or re.search(UNCLEAR, predicted):

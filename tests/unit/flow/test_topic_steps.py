@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,15 +14,8 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.spark.session import java_when_asked
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(scope="module")
-def java() -> Iterator[StartJvm]:
-    with java_when_asked(None) as started:
-        yield started
 
 
 def no_java(*_: object) -> Any:

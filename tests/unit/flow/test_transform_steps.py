@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,19 +14,12 @@ from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.handlers.transforms import Predicate, Transform, written
 from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.spark.session import java_when_asked
 
 pytestmark = pytest.mark.spark
 HEADER = Predicate("h", "HasHeaderKey", {"name": "x"})
 BY_DAY = Transform("d", "TimestampRouter", {"topic.format": "${topic}-${timestamp}", "timestamp.format": "yyyyMMdd"})
 DROPPED = Transform("f", "Filter")
 NOTED = Transform("i", "InsertHeader", {"header": "x", "value.literal": None})
-
-
-@pytest.fixture(scope="module")
-def java() -> Iterator[StartJvm]:
-    with java_when_asked(None) as started:
-        yield started
 
 
 def no_java(*_: object) -> Any:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from legacy_mm.errors import HandlerFailure, InvalidPattern
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.jvm.topic_router import TopicRouter
-from legacy_mm.spark.session import java_when_asked
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(scope="module")
-def java() -> Iterator[StartJvm]:
-    with java_when_asked(None) as started:
-        yield started
 
 
 @pytest.mark.parametrize(

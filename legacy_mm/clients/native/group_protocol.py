@@ -14,8 +14,8 @@ from legacy_mm.exactly_once.evidence import GroupMember
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.assignors import Subscriber
 
-_CONSUMERS = "consumer"
-"""The protocol type of Java's consumers, and of librdkafka's."""
+CONSUMERS, CONNECT = "consumer", "connect"
+"""Protocol types: of Java's and librdkafka's consumers, and of the workers of Kafka Connect."""
 _PLAIN = 0
 """Version of subscription and assignment: topics and partitions, which every consumer since 0.9 reads and writes."""
 
@@ -30,6 +30,7 @@ class GroupTerms:
     heartbeat_interval: float
     rebalance_timeout: float
     retry_pause: float
+    protocol_type: str = CONSUMERS
 
 
 class Identity(NamedTuple):
@@ -75,7 +76,7 @@ def join(
         rebalance_timeout_ms=int(terms.rebalance_timeout * 1000),
         member_id=member,
         group_instance_id=terms.instance,
-        protocol_type=_CONSUMERS,
+        protocol_type=terms.protocol_type,
         protocols=[protocol(name=name, metadata=wanted) for name in protocols],
     )
 
@@ -93,14 +94,14 @@ def heartbeat(who: Identity) -> Any:
     )
 
 
-def sync(who: Identity, protocol: str | None, shares: Mapping[str, MemberShare]) -> Any:
+def sync(who: Identity, protocol: str | None, shares: Mapping[str, MemberShare], protocol_type: str = CONSUMERS) -> Any:
     """Ask for the member's share; the leader says what everybody gets."""
     return SyncGroupRequest(
         group_id=who.group,
         generation_id=who.generation,
         member_id=who.member,
         group_instance_id=who.instance,
-        protocol_type=_CONSUMERS,
+        protocol_type=protocol_type,
         protocol_name=protocol,
         assignments=[
             SyncGroupRequest.SyncGroupRequestAssignment(member_id=member, assignment=_encoded(share))

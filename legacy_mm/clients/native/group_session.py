@@ -82,7 +82,10 @@ class _JoinAgain(Exception):
 
 
 class GroupSession:
-    """The thread and what it knows. Each order returns at once."""
+    """The thread and what it knows. Each order returns at once.
+
+    The coordinator is a broker of `cluster`, the partitions that the members share are those of `source`.
+    """
 
     def __init__(
         self,
@@ -90,6 +93,7 @@ class GroupSession:
         sharing: Sharing,
         commit_metadata: str,
         cluster: Cluster,
+        source: Cluster,
         tell: Callable[[News], None],
         on_trouble: Callable[[str], None],
         on_statistics: Callable[[Statistics], None],
@@ -103,6 +107,7 @@ class GroupSession:
         self._commit_metadata = commit_metadata
         self._timeout = terms.session_timeout / 3  # then another broker may keep the group
         self._cluster = cluster
+        self._source = source
         self._coordinator = Coordinator(cluster, terms.group)
         self._tell = tell
         self._on_trouble = on_trouble
@@ -170,18 +175,21 @@ class GroupSession:
             if self._waits:
                 self._coordinator.forget()
             self._thread.join(_LOOK_INTERVAL)
-        self._cluster.close()
+        for cluster in {self._cluster, self._source}:
+            cluster.close()
 
     # --- the thread
 
     def _run(self) -> None:
         try:
             self._insist(self._cluster.refresh)
-            self._cluster.keep_fresh(self._on_trouble)
+            for cluster in {self._cluster, self._source}:
+                cluster.keep_fresh(self._on_trouble)
             self._insist(self._coordinator.reach)
             while not self._left:
                 self._follow_order()
-                self._cluster.tend()
+                for cluster in {self._cluster, self._source}:
+                    cluster.tend()
                 self._beat()
                 self._watch_topics()
                 self._report()
@@ -245,7 +253,7 @@ class GroupSession:
         self._member = joined.member_id
         shares, counts = self._shares(joined) if joined.leader == joined.member_id else ({}, None)
         who = self._identity()._replace(generation=joined.generation_id)
-        synced = self._wait("syncs", group_protocol.sync(who, joined.protocol_name, shares))
+        synced = self._wait("syncs", group_protocol.sync(who, joined.protocol_name, shares, self._terms.protocol_type))
         self._check(synced.error_code)
         share = group_protocol.share(synced.assignment)
         self._sharing.take(joined.generation_id, share)
@@ -293,9 +301,9 @@ class GroupSession:
         """Return, as the leader, each member's share, and the partition counts."""
         members = [group_protocol.subscription(member) for member in joined.members]
         topics = {topic for member in members for topic in member.subscriber.topics}
-        self._cluster.watch(topics)
-        self._cluster.refresh()
-        counts = {topic: self._cluster.partitions(topic) for topic in topics}
+        self._source.watch(topics)
+        self._source.refresh()
+        counts = {topic: self._source.partitions(topic) for topic in topics}
         if joined.skip_assignment:  # a static leader that has come back: the group goes on as it was
             return {}, counts
         return self._sharing.shares(joined.protocol_name, members, counts), counts
@@ -357,10 +365,10 @@ class GroupSession:
         """Watch topics as the leader: rejoin when partitions are added; look for topics that have none."""
         if self._generation == _NO_GENERATION or self._counts is None:
             return
-        if any(self._cluster.partitions(topic) > count for topic, count in self._counts.items()):
+        if any(self._source.partitions(topic) > count for topic, count in self._counts.items()):
             self._rebalancing()
         elif not all(self._counts.values()):
-            self._cluster.stale()
+            self._source.stale()
 
     def _commit(self, generation: int, offsets: Offsets) -> CommitDone:
         if generation != self._generation:

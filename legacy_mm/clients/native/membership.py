@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 from legacy_mm.clients.api import CommitProblem, MembershipListener
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.group_protocol import GroupTerms
+from legacy_mm.clients.native.group_protocol import CONNECT, CONSUMERS, GroupTerms
 from legacy_mm.clients.native.group_session import (
     CommitDone,
     GroupSession,
@@ -25,7 +26,7 @@ from legacy_mm.clients.native.group_session import (
 )
 from legacy_mm.clients.native.sharing import ByAssignors, Sharing
 from legacy_mm.clock import monotonic
-from legacy_mm.config.kafka_clients import ConsumerSettings
+from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings, MembershipSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
@@ -33,8 +34,16 @@ from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 _CLOSE_TIMEOUT = 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerGroup:
+    """A group of the type that Kafka Connect's workers make, and the cluster that keeps it."""
+
+    connection: ConnectionSettings
+    membership: MembershipSettings
+
+
 class NativeMember:
-    """A member of the consumer group at the source."""
+    """A member of a group that shares the partitions of the source, normally its consumer group at the source."""
 
     def __init__(
         self,
@@ -46,21 +55,26 @@ class NativeMember:
         timeout: float,
         sharing: Sharing | None = None,
         commit_metadata: str = "",
+        workers: WorkerGroup | None = None,
     ) -> None:
         """Create a member; `on_trouble` gets the reason why the cluster is unreachable; `timeout` is for one
         request. Without `sharing` the assignors of the settings share partitions out. `commit_metadata` goes with
-        every offset that is committed.
+        every offset that is committed. The group is that of the settings, or `workers`.
         """
-        self.name = f"Consumer clientId={client_id}, groupId={settings.membership.group_id}"
+        membership = settings.membership if workers is None else workers.membership
+        self.name = f"Consumer clientId={client_id}, groupId={membership.group_id}"
         self._listener = listener
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
-        self._terms = _terms(settings)
-        cluster = Cluster(settings.named(client_id).connection, timeout)
+        kind = CONSUMERS if workers is None else CONNECT
+        self._terms = _terms(membership, settings.connection.retry_backoff, kind)
+        source = Cluster(settings.named(client_id).connection, timeout)
+        cluster = source if workers is None else Cluster(workers.connection.named(client_id), timeout)
         self._session = GroupSession(
             self._terms,
-            sharing or ByAssignors(settings.membership.assignors),
+            sharing or ByAssignors(membership.assignors),
             commit_metadata,
             cluster,
+            source,
             self._news.put,
             on_trouble,
             on_statistics,
@@ -188,13 +202,13 @@ class NativeMember:
             raise StreamFailure(f"the group membership ended: {self._refused}") from self._refused
 
 
-def _terms(settings: ConsumerSettings) -> GroupTerms:
-    membership = settings.membership
+def _terms(membership: MembershipSettings, retry_pause: float, protocol_type: str) -> GroupTerms:
     return GroupTerms(
         group=membership.group_id,
         instance=membership.instance_id,
         session_timeout=membership.session_timeout,
         heartbeat_interval=membership.heartbeat_interval,
         rebalance_timeout=membership.max_poll_interval,
-        retry_pause=settings.connection.retry_backoff,
+        retry_pause=retry_pause,
+        protocol_type=protocol_type,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -27,6 +28,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import linger
 from legacy_mm.clients.native.broker_sender import BrokerSender
 from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.native.transactional_queue import TransactionalQueue
 from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.control_channel.frames import Gap, Pairs, Started
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
@@ -387,6 +389,9 @@ def test_a_little_of_several_partitions_goes_together(
         writer.produce(name, b"value", partition=partition.partition)
         assert not writer.flush(PATIENCE)
         wait_pieces(bundle, count)
+    for queue in copying.engine._appender._followed:
+        if isinstance(queue, TransactionalQueue) and queue.partition in partitions:
+            wait_until(partial(getattr, queue, "added"), PATIENCE, "the transaction to have the partition")
     assert produced == []
     assert copying.stop() == {}
     assert produced[0] == set(partitions)

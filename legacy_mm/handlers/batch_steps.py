@@ -45,7 +45,7 @@ class _Paths(dict[bytes | None, bytes | None]):
         try:
             path = self._guard.path(value or b"", self._topic)
             made = encoded_header(GuardLoop.HEADER.encode(), path)
-        except (HandlerFailure, UnicodeDecodeError) as error:
+        except HandlerFailure as error:
             self.failure = f"{type(error).__name__}: {error}"
             return None
         return self.setdefault(value, made)

@@ -155,13 +155,14 @@ class GuardLoop(MessageHandler):
 
     def path(self, passed: bytes, topic: str) -> bytes:
         """Return the path of a record that has passed these clusters; raise HandlerFailure as `handle` does."""
-        path = [*filter(None, passed.decode().split(",")), self._source]
-        if self._target in path:
+        path = [*filter(None, passed.split(b",")), self._source.encode()]  # foreign names need not be UTF-8
+        if self._target.encode() in path:
+            told = b", ".join(path).decode(errors="replace")
             raise HandlerFailure(
-                f"{topic} goes in a circle: this record was at {self._target} before (its path: {', '.join(path)}). "
+                f"{topic} goes in a circle: this record was at {self._target} before (its path: {told}). "
                 "Two mirrors copy the topic in both directions; stop one of them, or rename topics"
             )
-        return ",".join(path).encode()
+        return b",".join(path)
 
 
 class Steps(MessageHandler):

@@ -81,6 +81,13 @@ def test_the_path_of_a_record_grows_and_never_closes() -> None:
         step("loop.guard=b>a").handle(back)
 
 
+def test_a_foreign_path_that_is_no_utf_8_is_kept() -> None:
+    foreign = RECORD._replace(headers=(("mirror.path", b"\xff,c"),))
+    assert step("loop.guard=a>b").handle(foreign)[0].headers == (("mirror.path", b"\xff,c,a"),)
+    with pytest.raises(HandlerFailure, match="this record was at c before \\(its path: \ufffd, c, a\\)"):
+        step("loop.guard=a>c").handle(foreign)
+
+
 def test_steps_see_what_the_one_before_made() -> None:
     ((topic, *_, partition, timestamp),) = after(
         "rename.prefix=a.", "keep.partition", "rename.map=a.orders.eu->b.orders.eu"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from kafka.net.sasl import get_sasl_mechanism
-from kafka.net.sasl.scram import SaslMechanismScram
+from kafka.net.sasl.scram import SaslMechanismScram, ScramClient
 
 from legacy_mm.clients.native import bearer_tokens, tls_context
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed
@@ -23,6 +23,8 @@ from legacy_mm.clients.native.transport_layer import (
 from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, SaslSettings
 from legacy_mm.errors import ConfigurationError
 
+_LEAST_ITERATIONS = 4096
+"""The least that Java's client accepts, too: fewer make the password cheap to guess for a broker that is none."""
 _NO_GSSAPI = (
     "sasl.mechanism=GSSAPI needs the package gssapi: pip install 'legacy-mm[kerberos]' (on Debian after "
     "apt install libkrb5-dev)"
@@ -59,7 +61,27 @@ def unsupported(settings: ConnectionSettings) -> str | None:
     return bearer_tokens.unsupported(settings.sasl.oauth) if name == "OAUTHBEARER" else None
 
 
-class TokenScram(SaslMechanismScram):  # type: ignore[misc]
+class _ScramClient(ScramClient):  # type: ignore[misc]
+    def create_salted_password(self, salt: bytes, iterations: int) -> None:
+        if iterations < _LEAST_ITERATIONS:
+            raise AuthenticationFailed(
+                f"SASL authentication error: the broker asks for {iterations} iterations of SCRAM, and the least is "
+                f"{_LEAST_ITERATIONS}: create the user's password at the broker again, with more of them"
+            )
+        super().create_salted_password(salt, iterations)
+
+
+class Scram(SaslMechanismScram):  # type: ignore[misc]
+    """SCRAM that proves nothing to a broker that asks for too few iterations."""
+
+    def __init__(self, **config: Any) -> None:
+        super().__init__(**config)
+        self._scram_client = _ScramClient(
+            config["sasl_plain_username"], config["sasl_plain_password"], config["sasl_mechanism"]
+        )
+
+
+class TokenScram(Scram):
     """SCRAM that says first of all that the user is the id of a delegation token."""
 
     _EXTENSION = b",tokenauth=true"
@@ -106,7 +128,10 @@ class Security:
         """Return a new login's half of the conversation; raise AuthenticationFailed when it cannot even begin."""
         if self.mechanism_name == KERBEROS:
             return KerberosLogin(host, self._sasl.kerberos)
-        known = TokenScram if self._configuration.get("token") else get_sasl_mechanism(self.mechanism_name)
+        if "token" in self._configuration:
+            known = TokenScram if self._configuration["token"] else Scram
+        else:
+            known = get_sasl_mechanism(self.mechanism_name)
         made: Mechanism = known(host=host, **self._configuration)
         return made
 

@@ -107,6 +107,8 @@ def _said_by(mechanism: Mechanism) -> bytes:
 def _hear(mechanism: Mechanism, words: bytes) -> None:
     try:
         mechanism.receive(words)
+    except LegacyMMError:
+        raise
     except Exception as error:
         raise _broken(error) from error
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanismError, UnsupportedVersionError
+from kafka.protocol.sasl import SaslHandshakeRequest
 
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.native.connection_security import Security
@@ -95,6 +96,32 @@ def test_a_login_that_fails(mechanism: str, answers: list[Any], said: str) -> No
     with pytest.raises(AuthenticationFailed, match=said) as caught:
         log_in(mechanism, *answers)
     assert PASSWORD not in str(caught.value)
+
+
+@pytest.mark.parametrize("login", [{}, {property_names.TOKEN_AUTH: "true"}], ids=["user", "token"])
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+@pytest.mark.parametrize(("iterations", "proofs"), [("4095", 0), ("1", 0), ("0", 0), ("4096", 1)])
+def test_a_broker_gets_no_proof_that_is_cheap_to_guess(
+    iterations: str, proofs: int, mechanism: str, login: dict[str, str]
+) -> None:
+    said: list[bytes] = []
+
+    def call(request: Any) -> Any:
+        if isinstance(request, SaslHandshakeRequest):
+            return welcome()
+        said.append(bytes(request.auth_bytes))
+        nonce = said[0].split(b",r=")[1].split(b",")[0].decode()
+        return words(f"r={nonce}x,s=AAAA,i={iterations}".encode() if len(said) == 1 else b"v=AAAA")
+
+    properties = {"sasl.mechanism": mechanism, "sasl.username": "me", "sasl.password": PASSWORD, **login}
+    security = Security(property_names.read_connection({"security.protocol": "sasl_plaintext", **properties}))
+    why = (
+        "Server sent wrong signature" if proofs else f"asks for {iterations} iterations of SCRAM, and the least is 4096"
+    )
+    with pytest.raises(AuthenticationFailed, match=why):
+        authenticate(call, mechanism, security.mechanism("localhost"))
+    assert [word.startswith(b"n,,n=me") for word in said] == [True, *[False] * proofs]
+    assert said[0].endswith(b",tokenauth=true") is bool(login)
 
 
 def test_the_parts_of_a_scram_message_stay_apart() -> None:

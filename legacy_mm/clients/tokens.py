@@ -12,11 +12,12 @@ import re
 import ssl
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from http.client import HTTPMessage
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.error import HTTPError
-from urllib.parse import quote, urlencode
-from urllib.request import ProxyHandler, Request, build_opener, urlopen
+from urllib.parse import quote, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
 from legacy_mm.clients.native import tls_context
 from legacy_mm.clock import wall
@@ -51,6 +52,8 @@ _ANSWER_BYTES = 65_536
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
 _DIRECTLY = build_opener(ProxyHandler({}))
 """Loopback is reached without the host's proxy."""
+_CREDENTIALS = ("Authorization", "Proxy-authorization")
+"""Headers, as a request spells them."""
 _LIFE_WITHOUT_END = 365 * 86_400.0
 """Time for which a token without an end is used."""
 
@@ -127,12 +130,9 @@ def of_service(oauth: OAuthSettings) -> tuple[str, float]:
     form = {"grant_type": CLIENT_CREDENTIALS}
     form |= {name: text for name, text in (("scope", oauth.scope), ("audience", oauth.audience)) if text}
     headers = {"Authorization": basic(client), "Accept": "application/json"}
-    url = oauth.token_url or ""
-    request = Request(url, urlencode(form, quote_via=quote).encode(), headers)
-    context = _https(oauth) if url.startswith("https://") else None
+    request = Request(oauth.token_url or "", urlencode(form, quote_via=quote).encode(), headers)
     try:
-        with urlopen(request, timeout=_TIMEOUT, context=context) as response:
-            answer = json.load(response)
+        answer = _answer(request, oauth)
     except HTTPError as refused:
         with refused:  # it holds the connection
             if refuses_the_client(refused.read(_ANSWER_BYTES).decode(errors="replace")):
@@ -142,6 +142,32 @@ def of_service(oauth: OAuthSettings) -> tuple[str, float]:
     with suppress(ValueError, IndexError, KeyError, TypeError):
         return token, float(claims(token)["exp"])
     return token, wall() + float(answer["expires_in"])
+
+
+class _Redirects(HTTPRedirectHandler):
+    """Tells no other origin who the client is, and leaves https for nothing."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        """Return the request that follows; raise HTTPError for one that must not."""
+        made = super().redirect_request(req, fp, code, msg, headers, newurl)
+        (scheme, host, *_), (new_scheme, new_host, *_) = urlsplit(req.full_url), urlsplit(newurl)
+        if made is None or (scheme, host) == (new_scheme, new_host):
+            return made
+        if scheme == "https" != new_scheme:
+            why = f"the token service at {host} redirects from https to {new_scheme}: name its own address, with https"
+            raise HTTPError(req.full_url, code, why, headers, fp)
+        for name in _CREDENTIALS:
+            made.remove_header(name)
+        return made
+
+
+def _answer(request: Request, oauth: OAuthSettings) -> Any:
+    """Return the JSON of the answer; raise OSError or ValueError."""
+    tls = [HTTPSHandler(context=_https(oauth))] if request.type == "https" else []
+    with build_opener(_Redirects, *tls).open(request, timeout=_TIMEOUT) as response:
+        return json.load(response)
 
 
 def _https(oauth: OAuthSettings) -> ssl.SSLContext:
@@ -188,10 +214,8 @@ def _of_metadata_service(addresses: list[str], user_and_password: str, oauth: OA
     last: Exception = OSError("no address")
     for address in addresses:
         request = Request(address.strip().rstrip("/") + _LOGIN, headers={"Authorization": basic(user_and_password)})
-        context = _https(oauth) if request.type == "https" else None
         try:
-            with urlopen(request, timeout=_TIMEOUT, context=context) as response:
-                answer = json.load(response)
+            answer = _answer(request, oauth)
             return str(answer["auth_token"]), wall() + float(answer["expires_in"])
         except HTTPError as refused:
             with refused:  # the error holds the connection

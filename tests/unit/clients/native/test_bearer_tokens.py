@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from legacy_mm.clients.native.connection_errors import AuthenticationFailed, Con
 from legacy_mm.clock import wall
 from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import MskIamSettings
-from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService
+from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService, listening
+from tests.unit.certificates import certify, key_pem, pem
 
 NOW = 1_700_000_000.0
 
@@ -178,13 +180,14 @@ def test_which_services_are_asked(changed: dict[str, str], said: str | None) -> 
     assert found is None if said is None else said in (found or "")
 
 
-def of_metadata_service(*addresses: str, password: str = SECRET) -> Tokens:
+def of_metadata_service(*addresses: str, password: str = SECRET, **others: str) -> Tokens:
     return Tokens(
         property_names.read_connection(
             {
                 "sasl.legacy_mm.metadata.service.token.urls": ",".join(addresses),
                 "sasl.username": CLIENT,
                 "sasl.password": password,
+                **others,
             }
         ).sasl
     )
@@ -200,6 +203,44 @@ def test_a_metadata_service(token_service: TokenService) -> None:
         of_metadata_service(base, password="wrong").token()
     with pytest.raises(ConnectionLost):
         of_metadata_service("http://127.0.0.1:1").token()
+
+
+_METADATA = "/security/1.0/authenticate"
+
+
+def test_a_service_that_has_moved_within_its_origin(token_service: TokenService) -> None:
+    base = token_service.url.removesuffix("/token")
+    token_service.moved[_METADATA] = f"{base}/new{_METADATA}"
+    assert claims(of_metadata_service(base).token())
+    first, second = token_service.logins
+    assert first == second is not None
+
+
+def test_another_origin_is_not_told_who_the_client_is(token_service: TokenService) -> None:
+    base = token_service.url.removesuffix("/token")
+    with listening() as other:
+        token_service.moved = dict.fromkeys((_METADATA, "/token"), f"{other.url}{_METADATA}")
+        for tokens in (of_metadata_service(base), Tokens(property_names.read_connection(of(token_service.url)).sasl)):
+            with pytest.raises((AuthenticationFailed, ConnectionLost)):
+                tokens.token()
+        assert other.logins == [None, None]
+    assert None not in token_service.logins
+
+
+def test_https_does_not_lead_to_http(token_service: TokenService, tmp_path: Path) -> None:
+    key, certificate = certify("localhost", None, authority=True)
+    (tmp_path / "pem").write_text(key_pem(key) + pem(certificate))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "pem")
+    with listening(tls) as secured:
+        base = f"https://localhost:{secured.server_port}"
+        secured.moved = dict.fromkeys((_METADATA, "/token"), f"{token_service.url}{_METADATA}")
+        trusted = {"https.ca.pem": pem(certificate)}
+        oidc = Tokens(property_names.read_connection({**of(f"{base}/token"), **trusted}).sasl)
+        for tokens in (of_metadata_service(base, **trusted), oidc):
+            with pytest.raises(ConnectionLost, match="redirects from https to http: name its own address"):
+                tokens.token()
+    assert token_service.logins == []
 
 
 def test_a_token_at_hand() -> None:

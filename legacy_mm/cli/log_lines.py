@@ -207,6 +207,11 @@ LOG_LINES = (
         "Exclude the topic from one of the flows, or use DefaultReplicationPolicy.",
     ),
     LogLine(
+        "the alias of the source, and so says that it is a copy",
+        "With rename.topics a topic of the source is called like a copy of one: eu.orders, where the source is eu.",
+        "If it is no copy, give the source another alias; the new copies then have other names.",
+    ),
+    LogLine(
         "continues where MirrorMaker 2 has stopped",
         "The flow's group took over the offsets that MirrorMaker 2 had written for these partitions.",
         "Nothing.",

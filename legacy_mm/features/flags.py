@@ -33,7 +33,7 @@ def of_mirror_maker_2(given: Given) -> FeatureSettings:
 
     Raises ConfigurationError.
     """
-    return _read([given], empty_aliases=True)
+    return _read([given], of_mirror_maker_2=True)
 
 
 def settings(own: Given | None = None, *files: Given) -> FeatureSettings:
@@ -79,18 +79,18 @@ def _lists_of_files(own: Given, files: Sequence[Given]) -> Iterator[str]:
             )
 
 
-def _read(sources: Sequence[Given], *, empty_aliases: bool = False) -> FeatureSettings:
+def _read(sources: Sequence[Given], *, of_mirror_maker_2: bool = False) -> FeatureSettings:
     """Return all settings, or raise the first contradiction."""
     values = FlagValues(FLAGS, sources)
     for feature in FEATURES:
         feature.imply(values)
     for row in FLAGS:
-        _check_needs(row, values, empty_aliases=empty_aliases)
+        _check_needs(row, values, empty_aliases=of_mirror_maker_2)
     read = {feature: feature.read(values) for feature in FEATURES}
     detects_loops = values["detect.loops"]
     return FeatureSettings(
         {feature: found for feature, found in read.items() if found is not None},
-        naming=naming.read(values, detects_loops=detects_loops),
+        naming=naming.read(values, detects_loops=detects_loops, copies_own_names=of_mirror_maker_2),
         topics=naming.read_topics(values),
         preserve_partitions=values["preserve.partitions"],
         detect_loops=detects_loops,

@@ -13,9 +13,10 @@ from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.naming.policy_names import DEFAULT, LEGACY
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import plugins
+from legacy_mm.logs import events
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out
-from legacy_mm.policies.topic_naming import ReplicationPolicy, is_broker_internal, is_cycle
+from legacy_mm.policies.topic_naming import ReplicationPolicy, has_left, is_broker_internal, is_cycle
 
 _EXACT = "offset-map"
 
@@ -36,6 +37,7 @@ class Names:
         that must not be mirrored because of other flows of the process.
         """
         self._leaves_out = leaves_out
+        self._told: set[str] = set()
         naming = features.naming
         self.compiled = compiled
         self.scope = FeatureScope(features.canary, compiled)
@@ -71,12 +73,11 @@ class Names:
         """
         if topic in self._own or (self._topics.exclude_internal and is_broker_internal(topic)):
             return True
-        # asked last, because the canary's expression may need a Java process
-        return self._is_barred_by_policy(topic) and (self._has_heartbeats(topic) or bool(self.scope.select([topic])))
+        return self._is_barred_by_policy(topic) and self._is_concerned(topic)
 
     def brings_heartbeats(self, topic: str) -> bool:
         """Return True if the topic holds heartbeats, of any depth of copies: no pattern can exclude it."""
-        return self._has_heartbeats(topic) and not self.is_barred(topic)
+        return self._has_heartbeats(topic) and not self.is_barred(topic) and not self._has_left(topic)
 
     def offset_syncs_topic(self, location: str) -> str:
         """Return the topic for offset pairs, named after the cluster at the other end."""
@@ -126,8 +127,10 @@ class Names:
             pattern,
             inverted=topics.inverted,
             is_barred=self.is_barred,
-            accepted=lambda found: frozenset(name for name in accepted(found) if not self._leaves_out(name)),
-            always=self._has_heartbeats,
+            accepted=lambda found: frozenset(
+                name for name in accepted(found) if not self._leaves_out(name) and not self._is_from_here(name)
+            ),
+            always=lambda name: self._has_heartbeats(name) and not self._is_from_here(name),
         )
 
     def try_expressions(self) -> None:
@@ -136,11 +139,27 @@ class Names:
             if expressions:
                 try_out(name, expressions, self.compiled)
 
+    def _is_concerned(self, topic: str) -> bool:
+        """Return True for a topic in the scope of the features; asked last, because it may need a Java process."""
+        return self._has_heartbeats(topic) or bool(self.scope.select([topic]))
+
     def _is_barred_by_policy(self, topic: str) -> bool:
         if self._naming.policy != LEGACY and self._policy.is_internal_topic(topic):
             return True
+        return is_cycle(self._policy_for(topic), topic, self._naming.target_alias)
+
+    def _is_from_here(self, topic: str) -> bool:
+        """Return True for a mirrored topic that is left out as a copy of one of the source; say so once."""
+        if not self._has_left(topic) or not self._is_concerned(topic):
+            return False
+        if topic not in self._told:
+            self._told.add(topic)
+            events.emit(events.FROM_HERE, topic=topic, alias=self._naming.source_alias)
+        return True
+
+    def _has_left(self, topic: str) -> bool:
         naming = self._naming
-        return is_cycle(self._policy_for(topic), topic, naming.target_alias, naming.source_alias)
+        return not naming.copies_own_names and has_left(self._policy_for(topic), topic, naming.source_alias)
 
     def _has_heartbeats(self, topic: str) -> bool:
         return self._replicates_heartbeats and self._of_heartbeats.is_heartbeats_topic(topic)

@@ -103,6 +103,12 @@ CIRCLE = Event(
     "Topic {topic} is not mirrored by {flow}, because it would come back to {source} as itself by {way}: exclude it "
     "from one of these flows, or let names begin with the alias (DefaultReplicationPolicy)",
 )
+FROM_HERE = Event(
+    "from-here",
+    logging.WARNING,
+    "Topic {topic} is not mirrored, because its name holds {alias}, the alias of the source, and so says that it is a "
+    "copy of a topic of the source: give source.cluster.alias another value, or leave the topic out by the pattern",
+)
 FLOW_STOPPED = Event("flow-stopped", logging.INFO, "Flow {flow} stopped")
 OFFSET_RESET = Event(
     "offset-reset", logging.INFO, "[{client}] {partition} has no committed offset: copying from {offset}"

@@ -163,13 +163,14 @@ def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
         topic = upstream
 
 
-def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str, source_alias: str = "") -> bool:
-    """Return True if a topic of the source has already been at the target, or has left the source before.
+def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str) -> bool:
+    """Return True if a topic of the source has already been at the target. An empty alias is in no name."""
+    return target_alias != "" and target_alias in sources(policy, topic)
 
-    An empty alias is in no name.
-    """
-    back = target_alias != "" and target_alias in sources(policy, topic)
-    return back or (source_alias != "" and source_alias in _hops(policy, topic))
+
+def has_left(policy: ReplicationPolicy, topic: str, source_alias: str) -> bool:
+    """Return True if a topic of the source has left it before, as its name says. An empty alias is in no name."""
+    return source_alias != "" and source_alias in _hops(policy, topic)
 
 
 def _hops(policy: ReplicationPolicy, topic: str) -> Iterator[str]:

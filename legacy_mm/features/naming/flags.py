@@ -108,6 +108,8 @@ class NamingSettings:
     """The release of MirrorMaker 2 whose internal topics count."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """All flags as they were given, for a policy of the user's."""
+    copies_own_names: bool = False
+    """True to mirror topics whose names hold the source's own alias, as MirrorMaker 2 does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class TopicFilterSettings:
     exclude: tuple[str, ...]
 
 
-def read(values: FlagValues, *, detects_loops: bool) -> NamingSettings:
+def read(values: FlagValues, *, detects_loops: bool, copies_own_names: bool = False) -> NamingSettings:
     """Return the settings, or raise the first contradiction."""
     policy, alias = _policy(values), values["source.cluster.alias"]
     for name in (_SOURCE, "target.cluster.alias", _SEPARATOR):
@@ -150,6 +152,7 @@ def read(values: FlagValues, *, detects_loops: bool) -> NamingSettings:
         internal_separator=values["replication.policy.internal.topic.separator.enabled"],
         compatibility=values["mm2.compatibility"],
         properties=values.texts(),
+        copies_own_names=copies_own_names,
     )
 
 

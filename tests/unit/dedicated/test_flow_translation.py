@@ -48,6 +48,7 @@ def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
     assert settings.target.abort_on_send_failure
     assert features.naming.policy == "DefaultReplicationPolicy"
     assert (features.naming.source_alias, features.naming.target_alias) == ("A", "B")
+    assert features.naming.copies_own_names
     assert features.preserve_partitions
     creation = features[TOPIC_CREATION]
     assert creation is not None

@@ -8,6 +8,7 @@ from legacy_mm.config.settings import TopicSettings
 from legacy_mm.features import flags
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.flow.names import Names
+from legacy_mm.logs import events
 from tests.unit.policies.expression import Expression
 
 TOPICS = (
@@ -16,11 +17,13 @@ TOPICS = (
 )
 
 
+ALIASES = {"source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
+
+
 def names(pattern: str = "orders", **words: str) -> Names:
     """Of a flow A -> B."""
     given = {name.replace("_", "."): [text] for name, text in words.items()}
-    aliases = {"source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
-    return Names(TopicSettings(pattern, pattern), flags.settings(given, aliases), Expression)
+    return Names(TopicSettings(pattern, pattern), flags.settings(given, ALIASES), Expression)
 
 
 @pytest.mark.parametrize("policy", ["LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"])
@@ -63,6 +66,37 @@ def test_what_is_outside_a_canary_is_mirrored_as_without_features(canary: str, m
     flow.scope.look(found)
     assert found == mirrored
     assert {topic for topic in found if flow.at_target(topic) == topic} == mirrored - {"orders"}
+
+
+FROM_HERE = ("A.orders", "X.A.orders", "A.heartbeats")
+
+
+def told(lines: pytest.LogCaptureFixture) -> list[str]:
+    assert all(vars(line)["event"] == events.FROM_HERE for line in lines.records)
+    return sorted(vars(line)["fields"]["topic"] for line in lines.records)
+
+
+def test_a_name_with_the_alias_of_the_source_is_left_out_which_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    flow = names(pattern=".*", rename_topics="true", heartbeats_replication_enabled="true")
+    for _ in range(2):
+        assert flow.choice().select(["orders", "B.orders", *FROM_HERE]) == {"orders"}
+    assert told(caplog) == sorted(FROM_HERE)
+    assert not flow.brings_heartbeats("A.heartbeats")
+
+
+def test_what_the_pattern_leaves_out_is_not_worth_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    assert names(rename_topics="true").choice().select(["orders", *FROM_HERE]) == {"orders"}
+    canary = names(pattern=".*", rename_topics="true", feature_topics="orders")
+    assert canary.choice().select(["orders", "A.orders"]) == {"orders", "A.orders"}
+    assert told(caplog) == []
+
+
+def test_a_file_of_mirror_maker_2_copies_names_with_the_alias_of_the_source(caplog: pytest.LogCaptureFixture) -> None:
+    given = {**ALIASES, "replication.policy.class": ["DefaultReplicationPolicy"]}
+    flow = Names(TopicSettings(".*", ".*"), flags.of_mirror_maker_2(given), Expression)
+    found = flow.choice().select(["orders", "B.orders", *FROM_HERE])
+    assert sorted(map(flow.at_target, found)) == ["A.A.heartbeats", "A.A.orders", "A.X.A.orders", "A.orders"]
+    assert told(caplog) == []
 
 
 @pytest.mark.parametrize("flags", [{}, {"emit_heartbeats_enabled": "true", "heartbeats_replication_enabled": "false"}])

@@ -10,6 +10,7 @@ from legacy_mm.policies.topic_naming import (
     IdentityReplicationPolicy,
     LegacyReplicationPolicy,
     ReplicationPolicy,
+    has_left,
     is_cycle,
     sources,
 )
@@ -374,7 +375,7 @@ def test_another_separator_makes_no_heartbeats_of_a_dotted_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "topic", "cycle"),
+    ("policy", "topic", "left"),
     [
         (DefaultReplicationPolicy(), "A.orders", True),  # two aliases for one cluster, or a way back of another name
         (DefaultReplicationPolicy(), "X.A.orders", True),
@@ -385,6 +386,7 @@ def test_another_separator_makes_no_heartbeats_of_a_dotted_name() -> None:
         (LegacyReplicationPolicy(source_alias="A"), "A.orders", False),
     ],
 )
-def test_what_left_the_source_before_is_not_copied_again(policy: ReplicationPolicy, topic: str, cycle: bool) -> None:
-    """Whatever the target is said to be called."""
-    assert is_cycle(policy, topic, "B", "A") is cycle
+def test_what_left_the_source_before(policy: ReplicationPolicy, topic: str, left: bool) -> None:
+    """Whatever the target is said to be called: MirrorMaker 2 copies these."""
+    assert has_left(policy, topic, "A") is left
+    assert not is_cycle(policy, topic, "B")

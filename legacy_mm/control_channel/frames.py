@@ -130,6 +130,22 @@ class OwnershipConfirmed(Frame):
 
 
 @dataclass(frozen=True)
+class MarkAsked(Frame):
+    """Task -> driver: commit these offsets for the group. It has others, or the same that exactly once did not commit,
+    and these partitions are not read before it has these.
+    """
+
+    offsets: Offsets
+
+
+@dataclass(frozen=True)
+class Marked(Frame):
+    """Driver -> task: the group has offsets of these partitions that exactly once has committed."""
+
+    offsets: Offsets
+
+
+@dataclass(frozen=True)
 class Share(Frame):
     """Driver -> copy process, once, instead of a task config: it copies for streams whose tickets will follow."""
 

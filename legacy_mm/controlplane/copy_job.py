@@ -27,6 +27,8 @@ from legacy_mm.control_channel.frames import (
     Gap,
     Hello,
     Log,
+    MarkAsked,
+    Marked,
     OwnershipAsked,
     OwnershipConfirmed,
     Pairs,
@@ -142,6 +144,7 @@ class CopyJob:
         self._started: list[Started] = []
         self._gaps: list[Gap] = []
         self._asked: list[int] = []
+        self._unmarked: dict[TopicPartition, int] = {}
         self._copied: list[Copied] = []
         self._trouble: CopyTrouble | None = None
 
@@ -189,6 +192,8 @@ class CopyJob:
                 self._gaps.append(frame)
             elif isinstance(frame, OwnershipAsked):
                 self._asked += frame.bundles
+            elif isinstance(frame, MarkAsked):
+                self._unmarked |= frame.offsets
             elif isinstance(frame, Copied):
                 self._copied.append(frame)
             elif isinstance(frame, Stopped):
@@ -244,6 +249,16 @@ class CopyJob:
     def confirm(self, bundles: Sequence[int]) -> None:
         """Answer that the generation holds these bundles."""
         self._tell(OwnershipConfirmed(bundles))
+
+    def take_unmarked(self) -> dict[TopicPartition, int]:
+        """Return the offsets that the group must have from exactly once before these partitions are read."""
+        with self._changed:
+            unmarked, self._unmarked = self._unmarked, {}
+            return unmarked
+
+    def marked(self, offsets: Offsets) -> None:
+        """Answer that the group has offsets of these partitions from exactly once."""
+        self._tell(Marked(offsets))
 
     def take_copied(self) -> list[Copied]:
         """Return the content of receipts reported since the last call."""

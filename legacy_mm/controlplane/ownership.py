@@ -2,6 +2,9 @@
 
 A zombie is in no generation, so its heartbeats fail, and it cannot take a bundle from its new owner. The bundles of a
 copy job are those of the partitions that the generation gave to the stream; so only the heartbeat is left to prove.
+
+An adopted offset gets the mark of exactly once before the first record is copied. So an offset without it is from then
+on somebody else's, also the one that was adopted.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Protocol, cast
 from legacy_mm.clients.api import Member
 from legacy_mm.clock import monotonic
 from legacy_mm.config.settings import MarkedOffset
+from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.controlplane.positions import PositionStore
 from legacy_mm.exactly_once.evidence import mark
@@ -38,19 +42,33 @@ class Ownership:
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[float, list[int]]] = deque()
+        self._unmarked: set[TopicPartition] = set()
 
-    def tend(self, job: CopyJob, member: Member) -> None:
-        """Answer the job what heartbeats have proved since it asked."""
+    def tend(self, job: CopyJob, member: Member, commits: Commits) -> None:
+        """Answer the job what heartbeats have proved since it asked, and commit what it waits for."""
         bundle_member = cast(BundleMember, member)
         if asked := job.take_asked():
             self._waiting.append((monotonic(), asked))
             bundle_member.ask_heartbeat()
         while self._waiting and bundle_member.confirmed_after(self._waiting[0][0]):
             job.confirm(self._waiting.popleft()[1])
+        if unmarked := job.take_unmarked():
+            self._unmarked |= unmarked.keys()
+            offsets = {each: max(offset, commits.position(each) or 0) for each, offset in unmarked.items()}
+            commits.chosen(offsets)
+            pending = commits.pending()
+            self.committed(job, {each: offset for each, offset in offsets.items() if each not in pending})
+
+    def committed(self, job: CopyJob, offsets: Offsets) -> None:
+        """Tell the job which of the offsets that it waits for the group has."""
+        if marked := {each: offset for each, offset in offsets.items() if each in self._unmarked}:
+            self._unmarked -= marked.keys()
+            job.marked(marked)
 
     def forget(self) -> None:
         """Forget the questions of a job that is over."""
         self._waiting.clear()
+        self._unmarked.clear()
 
 
 class BundleOffsets:

@@ -256,6 +256,8 @@ class Stream(threading.Thread):
         if self._receipts is not None:
             self._receipts.committed(offsets)
             self._receipts.released(failed.keys() - self._owned)
+        if self._ownership is not None and self._job is not None:
+            self._ownership.committed(self._job, offsets)
         if self._commits.settled(offsets, failed) is CommitProblem.LOST:
             self.lost(frozenset())
 
@@ -285,7 +287,7 @@ class Stream(threading.Thread):
         self._note_reports()
         self._answer(gaps)
         if self._ownership is not None:
-            self._ownership.tend(self._job, self._require_member())
+            self._ownership.tend(self._job, self._require_member(), self._commits)
         trouble = self._job.trouble()
         if trouble is not None:
             self._recover(trouble)
@@ -344,10 +346,12 @@ class Stream(threading.Thread):
         """Answer gaps, only while the job runs: gaps of a job that ends are found again by the next one."""
         if gaps and self._job is not None:
             answers = self._guard.after(gaps)
-            if self._ownership is None:  # else the jump is committed at the target first
+            if self._ownership is None:
                 self._commits.restart(answers)
                 self._commits.chosen(answers)
                 self._starts |= answers  # its `Started` comes later, or never
+            else:  # the jump is committed at the target first
+                self._commits.restart({p: o for p, o in answers.items() if o < (self._commits.position(p) or 0)})
             self._job.resume(answers)
 
     def _note_resets(self, started: Started) -> None:

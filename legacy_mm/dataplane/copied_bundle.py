@@ -3,6 +3,9 @@
 What the target has acknowledged counts when its transaction is committed: until then it is kept here, and with a
 discarded transaction it is forgotten, as if it had never been read. After one that was overdue the next takes half of
 it at most, or it would be overdue, too; one that reaches this limit and is committed doubles it.
+
+A partition whose group offset exactly once did not commit is read when the driver has committed it anew. Until then a
+killed mirror may leave that offset beside a position, so the position names it as adopted; from then on none does.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from legacy_mm.clients.native.position_validator import TopicIds
 from legacy_mm.clients.native.transaction_client import TransactionClient
 from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.config.settings import ExactlyOnceSettings
-from legacy_mm.control_channel.frames import Frame, OwnershipAsked, Started, TaskConfig
+from legacy_mm.control_channel.frames import Frame, MarkAsked, OwnershipAsked, Started, TaskConfig
 from legacy_mm.dataplane.acks import Piece, Pieces
 from legacy_mm.dataplane.claim_look import ClaimLooks
 from legacy_mm.dataplane.delivery import DeliveryServices
@@ -101,6 +104,14 @@ class CopiedBundle:
         known = {TopicPartition(*row[:2]): CommittedOffset(*row[2:]) for row in settings.group_offsets}
         self._group = {partition: known[partition] for partition in partitions if partition in known}
         self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
+        self._jumped_from: dict[TopicPartition, int] = {}
+        """The group's offset of partitions whose position was set back, until it is as far again."""
+        self.marked: deque[TopicPartition] = deque()
+        """Partitions whose group offset comes from exactly once now; any thread appends."""
+        self._unread: set[TopicPartition] = set()
+        """They wait for that."""
+        self._epochs: dict[TopicPartition, int] = {}
+        """The leader epochs that were stored with the positions."""
         self._lows: dict[TopicPartition, int] = {}
         self._cluster = ""
         self._ids: TopicIds = {}
@@ -156,6 +167,14 @@ class CopiedBundle:
         if self.takes_pieces:
             self.owner.passed(partition, end)
 
+    def jump(self, piece: Piece) -> None:
+        """Make the end of a piece without records the position, also where that goes back."""
+        partition, offset = piece.partition, piece.next_offset
+        if offset < (before := self._group_offset(partition)):
+            self._jumped_from[partition] = before
+        self.owner.jump(partition, offset)
+        self.uncommitted.pieces.append(piece)
+
     def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
         """Send a batch of the piece; return False if the transaction was given up."""
         if self.owner.epoch != self._epoch:
@@ -180,6 +199,7 @@ class CopiedBundle:
         if self.takes_pieces:
             self._waits_since = None
             self._unpark()
+            self._read_marked()
         elif self.owner.commits:
             self._waits_since = self._waits_since or now
             if now - self._waits_since > _PARK_TIMEOUT:
@@ -190,14 +210,28 @@ class CopiedBundle:
         if not self._parked:
             self._parked = True
             self.holds += 1
-            for partition in self._partitions:
+            for partition in self._reading():
                 self._all.fetcher.hold(partition, self.owner.next(partition))
 
     def _unpark(self) -> None:
         if self._parked:
             self._parked = False
-            for partition in self._partitions:
+            for partition in self._reading():
                 self._all.fetcher.release(partition)
+
+    def _reading(self) -> list[TopicPartition]:
+        return [partition for partition in self._partitions if partition not in self._unread]
+
+    def _read_marked(self) -> None:
+        while self.marked:
+            self._adopted.pop(self.marked.popleft(), None)
+        if ready := self._unread - self._adopted.keys():
+            self._unread -= ready
+            self._read({partition: self.owner.next(partition) for partition in ready})
+
+    def _read(self, offsets: Offsets) -> None:
+        epochs = {partition: self._epochs[partition] for partition in offsets if partition in self._epochs}
+        self._all.fetcher.resume(offsets, self._ids, epochs)
 
     # --- what the owner asks for, see `BundleWork`
 
@@ -222,6 +256,7 @@ class CopiedBundle:
         ids = {topic: str(topic_id) for topic, topic_id in look.topic_ids.items()}
         side = SourceSide(look.cluster, ids, self._group)
         evidence = weigh(self._partitions, found, side, self._all.flow.positions_topic)
+        self._epochs = {partition: found[partition].leader_epoch for partition in evidence.positions}
         if look.doubt:  # after the evidence: that positions are lost already says more
             raise Undecided(look.doubt)
         adopted = evidence.adopted | self._first_offsets(evidence.unset)
@@ -240,9 +275,12 @@ class CopiedBundle:
         self.claim_seconds += monotonic() - self._asked_at
         self._note(offsets)
         self._parked, self._waits_since = False, None
-        self._all.fetcher.resume(offsets, self._ids)
+        self._unread = offsets.keys() & self._adopted.keys()
+        self._read({partition: offset for partition, offset in positions if partition not in self._unread})
         self._all.report(Started(offsets, lows))
         self._all.pieces.begin(safe)
+        if self._unread:
+            self._all.report(MarkAsked({partition: offsets[partition] for partition in self._unread}))
 
     def committed(self, positions: Positions) -> None:
         """Count what the transaction brought."""
@@ -330,8 +368,15 @@ class CopiedBundle:
         now = epoch_ms()
         for partition, offset in positions:
             epoch, topic_id = self._all.fetcher.epoch_read(partition), str(self._ids.get(partition.topic, ""))
-            position = SourcePosition(offset, epoch, topic_id, self._cluster, now, self._adopted.get(partition))
+            adopted = self._adopted.get(partition, self._set_back(partition, offset))
+            position = SourcePosition(offset, epoch, topic_id, self._cluster, now, adopted)
             yield encode_position(partition, position)
+
+    def _set_back(self, partition: TopicPartition, offset: int) -> int | None:
+        """Return the group's offset that may be there still while the position is behind it."""
+        if offset >= self._jumped_from.get(partition, offset):
+            self._jumped_from.pop(partition, None)
+        return self._jumped_from.get(partition)
 
     def _count_fenced(self, reason: str) -> None:
         now = monotonic()

@@ -17,7 +17,7 @@ from legacy_mm.protocol.record_batch import RecordBatch
 
 
 class Delivery(Protocol):
-    """The way of all pieces of a copy job. For the engine's thread, but for `confirmed`."""
+    """The way of all pieces of a copy job. For the engine's thread, but for `confirmed` and `marked`."""
 
     records: int
     """Source records that were sent, for good."""
@@ -71,6 +71,9 @@ class Delivery(Protocol):
 
     def confirmed(self, bundles: Collection[int]) -> None:
         """Note from any thread that the group's generation holds these bundles."""
+
+    def marked(self, partitions: Iterable[TopicPartition]) -> None:
+        """Note from any thread that the group's offsets of these partitions come from exactly once."""
 
     def stop(self) -> None:
         """Finish what was begun, and begin nothing more."""
@@ -176,6 +179,9 @@ class AtLeastOnce:
         self._report(Started(offsets))
 
     def confirmed(self, bundles: Collection[int]) -> None:
+        """Do nothing: it never asks."""
+
+    def marked(self, partitions: Iterable[TopicPartition]) -> None:
         """Do nothing: it never asks."""
 
     def stop(self) -> None:

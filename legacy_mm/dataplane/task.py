@@ -29,6 +29,7 @@ from legacy_mm.control_channel.frames import (
     Frame,
     Lease,
     Log,
+    Marked,
     OwnershipConfirmed,
     Ready,
     Resume,
@@ -214,6 +215,8 @@ class CopyTask:
                 self._engine.resume(frame.offsets)
             elif isinstance(frame, OwnershipConfirmed) and self._engine is not None:
                 self._engine.delivery.confirmed(frame.bundles)
+            elif isinstance(frame, Marked) and self._engine is not None:
+                self._engine.delivery.marked(frame.offsets)
 
     def check_lease(self) -> None:
         """End the process if the lease is over and the last word is not said."""

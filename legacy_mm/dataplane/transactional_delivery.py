@@ -137,13 +137,14 @@ class ExactlyOnce:
     def may_resume(self, offsets: Offsets) -> bool:
         """Return True if these bundles take pieces; raise Undecided for a partition that would go back.
 
-        What is committed for an offset is never copied again.
+        What is committed for an offset is never copied again. Where a log parts from what was copied, its offsets from
+        there on are other records.
         """
         for partition, offset in offsets.items():
             owner = self._bundles[partition].owner
             if not owner.takes_pieces:
                 return False
-            if offset < owner.next(partition):
+            if offset < owner.next(partition) and offset != self.fetcher.parted_at(partition):
                 raise Undecided(
                     f"exactly once cannot go on with {partition}: its position at the target is "
                     f"{owner.next(partition)}, and the source goes on at {offset}; nobody can say what of that is "
@@ -155,15 +156,20 @@ class ExactlyOnce:
         """Make other offsets the positions of these partitions, in a transaction."""
         for partition, offset in offsets.items():
             bundle = self._bundles[partition]
-            if offset > bundle.owner.next(partition):
-                bundle.begin_piece(self.pieces.open(partition, offset, self.parts), ())
-                bundle.end_piece(0, complete=True)
+            if offset != bundle.owner.next(partition):
+                bundle.jump(self.pieces.open(partition, offset, self.parts))
         self.report(Started(offsets))
 
     def confirmed(self, bundles: Collection[int]) -> None:
         """Note that the group's generation holds these bundles; from any thread."""
         for number in bundles:
             self.client.tell(self.flow.bundle(number), Owned())
+
+    def marked(self, partitions: Iterable[TopicPartition]) -> None:
+        """Note that the group's offsets of these partitions come from exactly once; from any thread."""
+        for partition in partitions:
+            self._bundles[partition].marked.append(partition)
+        self._wake()
 
     def stop(self) -> None:
         """Commit what is open, and end."""

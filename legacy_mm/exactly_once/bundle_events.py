@@ -60,6 +60,14 @@ class PieceRead:
     """Target partition and batch."""
 
 
+@dataclass(frozen=True, slots=True)
+class Jumped:
+    """The source goes on here, before or behind what was read: offsets between are never copied, or once more."""
+
+    partition: TopicPartition
+    offset: int
+
+
 class Timer(Enum):
     """Words of the engine's clock, or of the driver."""
 
@@ -68,7 +76,7 @@ class Timer(Enum):
     STOP = "commit what is open, then end"
 
 
-BundleEvent = Owned | Answered | Unanswered | PositionsRead | PieceRead | Timer
+BundleEvent = Owned | Answered | Unanswered | PositionsRead | PieceRead | Jumped | Timer
 
 
 class First(Enum):

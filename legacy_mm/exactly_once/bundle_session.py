@@ -40,6 +40,7 @@ from legacy_mm.exactly_once.bundle_events import (
     FetchFrom,
     First,
     HoldPartitions,
+    Jumped,
     Owned,
     PieceRead,
     PositionsRead,
@@ -166,6 +167,8 @@ class BundleSession:
                 return self._on_positions(event)
             case PieceRead() if self.takes_pieces:
                 return self._on_piece(event)
+            case Jumped() if self.takes_pieces:
+                return self._moved(event.partition, event.offset), ()
             case Timer.INTERVAL_OVER if self.state is BundleState.OPEN:
                 return self._close()
             case Timer.OVERDUE if self.transaction:
@@ -219,10 +222,12 @@ class BundleSession:
 
     def _on_piece(self, piece: PieceRead) -> Next:
         assert dict(self.next)[piece.partition] == piece.begin < piece.end, "a piece begins at the position"
+        return self._moved(piece.partition, piece.end)._append_all(piece.batches)
+
+    def _moved(self, partition: TopicPartition, offset: int) -> BundleSession:
         session = self if self.transaction else self._begin(Purpose.COPY, self.positions)
         transaction = session._open()
-        transaction = replace(transaction, next=moved(transaction.next, piece.partition, piece.end))
-        return replace(session, transaction=transaction)._append_all(piece.batches)
+        return session._with(replace(transaction, next=moved(transaction.next, partition, offset)))
 
     def _close(self) -> Next:
         """Take no more pieces, and append where the source partitions that took part stand now."""

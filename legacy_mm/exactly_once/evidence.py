@@ -17,6 +17,7 @@ from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 
 _MARK = "exactly-once:"
 _COMMAND = "legacy-mm exactly-once"
+_TAKES_OVER = "--replaced"
 _ADOPT = f"{_COMMAND} adopt takes the group's offset as the position"
 _RETIRE = f"{_COMMAND} retire gives the group the position, from which the next start adopts it"
 _MOVE = f"{_COMMAND} move sets the position"
@@ -82,18 +83,36 @@ def weigh(
     return Evidence(positions, adopted, frozenset(unset))
 
 
+def require_own(found: Mapping[TopicPartition, SourcePosition], source: SourceSide, positions_topic: str) -> None:
+    """Raise Undecided if one of these positions is of another source, or the group's offset of another flow."""
+    refused: list[tuple[TopicPartition, str]] = []
+    for partition, position in sorted(found.items()):
+        offset = source.offsets.get(partition)
+        if why := _another_flow(offset, positions_topic) or _another_source(partition, position, source, offset):
+            refused.append((partition, why))
+    if refused:
+        (first, why), others = refused[0], len(refused) - 1
+        raise Undecided(f"{first}{f' (and {others} more)' if others else ''}: {why}; nothing was changed")
+
+
 def _doubt(partition: TopicPartition, position: SourcePosition | None, source: SourceSide, positions_topic: str) -> str:
     """Return why neither position nor offset is certain; empty if one is."""
     offset = source.offsets.get(partition)
     ours = offset is not None and offset.metadata == mark(positions_topic)
-    if offset is not None and not ours and (other := marked_by(offset)):
-        return (
-            f"the group's offset {offset.offset} comes from another flow of exactly once, with positions topic "
-            f"{other!a}, and this one has {positions_topic}: {_ADOPT}"
-        )
+    if why := _another_flow(offset, positions_topic):
+        return why
     if position is None or position.retired:
         return _doubt_without(position, offset, ours)
     return _another_source(partition, position, source, offset) or _doubt_between(position, offset, ours)
+
+
+def _another_flow(offset: CommittedOffset | None, positions_topic: str) -> str:
+    if offset is None or marked_by(offset) in ("", positions_topic):
+        return ""
+    return (
+        f"the group's offset {offset.offset} comes from another flow of exactly once, with positions topic "
+        f"{marked_by(offset)!a}, and this one has {positions_topic}: {_ADOPT}"
+    )
 
 
 def _doubt_without(position: SourcePosition | None, offset: CommittedOffset | None, ours: bool) -> str:
@@ -137,7 +156,7 @@ def _differ(one: str, other: str) -> bool:
 def _doubt_between(position: SourcePosition, offset: CommittedOffset | None, ours: bool) -> str:
     if offset is None:
         return ""
-    if ours and offset.offset > position.next:
+    if ours and offset.offset > max(position.next, position.adopted or 0):
         return (
             f"exactly once has committed offset {offset.offset} for the group, but the target's position is only "
             f"{position.next}: later ones are lost; {_ADOPT}"
@@ -150,8 +169,13 @@ def _doubt_between(position: SourcePosition, offset: CommittedOffset | None, our
     )
 
 
-def flow_doubt(found: FlowRecord | None, bundles: int, cluster: str, positions_topic: str) -> str:
-    """Return why a flow may not go on with what its record says; empty: it may, or has no record."""
+def flow_doubt(
+    found: FlowRecord | None, bundles: int, cluster: str, positions_topic: str, replaced: str | None = None
+) -> str:
+    """Return why a flow may not go on with what its record says; empty: it may, or has no record.
+
+    `replaced`: the source cluster in whose place a person says that this one is.
+    """
     if found is None:
         return ""
     if found.bundles != bundles:
@@ -160,11 +184,12 @@ def flow_doubt(found: FlowRecord | None, bundles: int, cluster: str, positions_t
             f"{bundles}: call legacy-mm exactly-once retire of the release that made them, then delete the topic; the "
             "next start adopts the group's offsets"
         )
-    if _differ(found.cluster, cluster):
+    if _differ(found.cluster, cluster) and found.cluster != replaced:
+        words = f"{_TAKES_OVER} {found.cluster}"
         return (
             f"positions topic {positions_topic} has the positions of source cluster {found.cluster}, and this is "
-            f"{cluster}: give this source another source.cluster.alias, or, if the cluster was replaced, {_ADOPT}, or "
-            f"{_MOVE}"
+            f"{cluster}: give this source another source.cluster.alias, or, if the cluster was replaced, {_COMMAND} "
+            f"adopt {words} takes the group's offsets as the positions, and {_COMMAND} move {words} sets them"
         )
     return ""
 

@@ -42,7 +42,9 @@ class SourcePosition(NamedTuple):
     at: int
     """When it was written, in ms since 1970."""
     adopted: int | None = None
-    """The group's offset from which it was adopted, until the group has an offset that exactly once has committed."""
+    """The offset that the group had when the position was adopted, or set back because the source's log had parted
+    from what was copied. None as soon as the group's offset follows the position.
+    """
     retired: bool = False
     """Exactly once was switched off: the group's offset counts again."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from typing_extensions import override
 
 from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, Work
@@ -43,7 +45,9 @@ class FakeFetcher(Fetcher):
         return None
 
     @override
-    def resume(self, offsets: Offsets, ids: TopicIds | None = None) -> None:
+    def resume(
+        self, offsets: Offsets, ids: TopicIds | None = None, epochs: Mapping[TopicPartition, int] | None = None
+    ) -> None:
         """Nothing is read."""
 
     @override

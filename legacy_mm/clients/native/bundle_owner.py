@@ -34,6 +34,7 @@ from legacy_mm.exactly_once.bundle_events import (
     End,
     FetchFrom,
     HoldPartitions,
+    Jumped,
     PieceRead,
     ReadPositions,
     Refuse,
@@ -240,6 +241,13 @@ class BundleOwner:
         if self._session.transaction is not None and end > self._next[partition]:
             self._next[partition] = end
             self._untold.add(partition)
+
+    def jump(self, partition: TopicPartition, offset: int) -> None:
+        """Let the next piece of a source partition begin here, before or behind the end of the last one."""
+        self._tell_pieces()
+        self._transactions += self._session.transaction is None
+        self._next[partition] = offset
+        self.handle(Jumped(partition, offset))
 
     def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
         """Add a batch of the last piece, to a partition that was named with it; a little of an open transaction

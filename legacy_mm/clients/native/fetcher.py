@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.buffer_pool import BufferPool
@@ -36,11 +36,13 @@ _REPLICA_TIMEOUT = 300.0
 """The time for which a leader's advice to read from a nearer replica holds, as in Java with its default
 `metadata.max.age.ms`.
 """
+_SILENT = "has no leader, or its leader does not answer"
 _NOBODY = None, UNKNOWN_EPOCH
 NOWHERE = -1
 """An offset that no answer is for."""
 _NO_REPLICA = -1, 0.0
 _PARTED, _RECREATED = "its leader is another one", "its topic is another one"
+_EPOCH_UNKNOWN = "its leader does not know the leader epoch of what was copied"
 
 
 class Fetcher:
@@ -68,8 +70,8 @@ class Fetcher:
         self._logs = PositionValidator(cluster)
         self._stable = StableOffsets()
         self._gaps: list[Gap] = []
-        self._reported: set[TopicPartition] = set()
-        """Their gaps were taken, and nobody has said yet where they go on."""
+        self._reported: dict[TopicPartition, int] = {}
+        """Partitions whose gaps were taken, while nobody has said where they go on -> where their logs part."""
         self._started: deque[tuple[Started, TopicIds]] = deque()
         self._readers: dict[int, FetchReader] = {}
         self._closed = False
@@ -103,12 +105,12 @@ class Fetcher:
         found, ids = self._resolved(logical, patient=True)
         for partition in logical:
             if partition not in found.offsets:
-                raise ClusterUnreachable(f"{partition} has no leader, or its leader does not answer")
+                raise ClusterUnreachable(f"{partition} {self.cluster.why_leaderless(partition, _SILENT)}")
         self._logs.belong(found.offsets, ids)
         return found
 
     def epoch_read(self, partition: TopicPartition) -> int:
-        """Return the leader epoch of the last batch that was read; -1: unknown."""
+        """Return the leader epoch of the last batch that was read, or that `resume` was given; -1: unknown."""
         return self._logs.epoch(partition)
 
     def wake(self) -> None:
@@ -139,7 +141,8 @@ class Fetcher:
                     self._started.append((found, ids))
                     self.wake()
                 else:
-                    self.traffic.on_trouble(f"{next(iter(leaderless))} has no leader, or its leader does not answer")
+                    first = next(iter(leaderless))
+                    self.traffic.on_trouble(f"{first} {self.cluster.why_leaderless(first, _SILENT)}")
                     self.cluster.stale()
                 self.rest(_ATTEND_INTERVAL)
         except Exception as error:  # noqa: BLE001 - the engine raises it
@@ -156,10 +159,13 @@ class Fetcher:
         }
         return Started(lows | highs, lows), ids
 
-    def resume(self, offsets: Offsets, ids: TopicIds | None = None) -> None:
+    def resume(
+        self, offsets: Offsets, ids: TopicIds | None = None, epochs: Mapping[TopicPartition, int] | None = None
+    ) -> None:
         """Begin here, or go on here with partitions that reported a gap; what was read of them before is dropped.
 
         `ids`: of the topics that the offsets belong to. A topic with another id is a recreated one, from now on.
+        `epochs`: the leader epochs that were stored with the offsets. A log that parts from them is a gap.
         """
         for partition, offset in offsets.items():
             self.traffic.passed(partition, offset)
@@ -167,9 +173,11 @@ class Fetcher:
             self._arrivals.forget(offsets.keys())
             self._logs.belong(offsets, ids or {})
             self._gaps = [gap for gap in self._gaps if gap.topic_partition not in offsets]
-            self._reported -= offsets.keys()
+            for partition in offsets:
+                self._reported.pop(partition, None)
             self._positions |= offsets
             self._logs.forget(offsets)
+            self._logs.stored(epochs or {})
             self._halted -= offsets.keys()
             self._attend_at = 0.0  # their brokers may have no reader yet
             self._changed.notify_all()
@@ -192,8 +200,15 @@ class Fetcher:
             busy = self._arrivals.partitions()
             found = [gap for gap in self._gaps if gap.topic_partition not in busy]
             self._gaps = [gap for gap in self._gaps if gap.topic_partition in busy]
-            self._reported.update(gap.topic_partition for gap in found)
+            self._reported |= {gap.topic_partition: gap.parts_at for gap in found}
             return found
+
+    def parted_at(self, partition: TopicPartition) -> int:
+        """Return where the log of a partition that reported a gap parts from what was read; -1: it does not, or that
+        is unknown.
+        """
+        with self._changed:
+            return self._reported.get(partition, -1)
 
     def awaited(self, offsets: Offsets) -> Offsets:
         """Return those whose partitions reported a gap and stand still; others have gone on elsewhere since."""
@@ -213,7 +228,7 @@ class Fetcher:
     def release(self, partition: TopicPartition) -> None:
         """Read on where `hold` has stopped."""
         with self._changed:
-            self._halted -= {partition} - {gap.topic_partition for gap in self._gaps} - self._reported
+            self._halted -= {partition} - {gap.topic_partition for gap in self._gaps} - self._reported.keys()
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -257,12 +272,13 @@ class Fetcher:
             asked = [want for want in asked if want.partition not in again]
         doubts = self._logs.doubts(asked)
         for want, parts_at in doubts:
-            if parts_at < 0:
+            if parts_at is None:
                 self.cluster.stale()
                 self._pause(want.partition)
             else:
-                low, high = self._log_ends(want.partition)
-                self._report_gap(Gap(*want.partition, want.offset, low, high, _PARTED, parts_at))
+                ends = self._log_ends(want.partition)
+                reason = _PARTED if parts_at >= 0 else _EPOCH_UNKNOWN
+                self._report_gap(Gap(*want.partition, want.offset, *ends, reason, parts_at))
         doubted = {want.partition for want, _ in doubts}
         return [want for want in asked if want.partition not in doubted]
 

@@ -1,7 +1,8 @@
 """Detects that a log no longer holds what was read of it: offsets do not tell once a new log is as long as the old one.
 
 A new leader may have another log (unclean election). It is asked once for each change of leaders, as Java's consumer
-does; brokers before 2.4 have no epoch to ask about. A topic that was deleted and recreated has another id.
+does; brokers before 2.4 have no epoch to ask about. A position that was stored with its epoch is compared in the same
+way before the first fetch. A topic that was deleted and recreated has another id.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ _SINCE = 3
 
 
 class Doubt(NamedTuple):
-    """A partition whose log parts from what was read at this offset, or, -1, could not be compared yet."""
+    """A partition whose log is not certain to be the one that was read."""
 
     wanted: Wanted
-    parts_at: int
+    parts_at: int | None
+    """The offset at which it parts from that; -1: its leader does not know the epoch; None: not compared yet."""
 
 
 class PositionValidator:
@@ -39,6 +41,8 @@ class PositionValidator:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._read: dict[TopicPartition, int] = {}
+        self._stored: set[TopicPartition] = set()
+        """Their epoch was stored with the position; nothing was read since."""
         self._compared: dict[TopicPartition, int] = {}
         self._ids: dict[TopicPartition, object] = {}
         self._left: set[object] = set()
@@ -46,15 +50,23 @@ class PositionValidator:
     def note(self, partition: TopicPartition, epoch: int) -> None:
         """Note the leader epoch of the last batch that was read."""
         self._read[partition] = epoch
+        self._stored.discard(partition)
+
+    def stored(self, epochs: Mapping[TopicPartition, int]) -> None:
+        """Note the leader epochs that were stored with positions; -1: unknown."""
+        self._read |= epochs
+        self._stored |= epochs.keys()
 
     def epoch(self, partition: TopicPartition) -> int:
-        """Return the leader epoch of the last batch that was read; -1: unknown."""
+        """Return the leader epoch of the last batch that was read, or that was stored; -1: unknown."""
         return self._read.get(partition, UNKNOWN_EPOCH)
 
     def forget(self, partitions: Iterable[TopicPartition]) -> None:
         """Forget what was read of these partitions, which are read from another position now."""
         for partition in partitions:
             self._read.pop(partition, None)
+            self._compared.pop(partition, None)
+            self._stored.discard(partition)
 
     def belong(self, partitions: Iterable[TopicPartition], ids: TopicIds) -> None:
         """Note the topics that the positions of these partitions belong to: any other topic is a recreated one."""
@@ -92,7 +104,7 @@ class PositionValidator:
             if leader := self._cluster.leader(partition):
                 by_leader[leader.node].append(want)
             else:
-                found.append(Doubt(want, -1))
+                found.append(Doubt(want, None))
         for node, wants in by_leader.items():
             found += self._compare(node, {want.partition: want for want in wants})
         for partition in changed.keys() - {doubt.wanted.partition for doubt in found}:
@@ -104,14 +116,16 @@ class PositionValidator:
             for topic in self._cluster.call(node, self._request(wanted.values())).topics:
                 for row in topic.partitions:
                     want = wanted[TopicPartition(topic.topic, row.partition)]
-                    if row.error_code and error_codes.is_retriable(row.error_code):
-                        yield Doubt(want, -1)
-                    elif 0 <= row.end_offset < want.offset:
+                    if row.error_code:
+                        if error_codes.is_retriable(row.error_code):
+                            yield Doubt(want, None)
+                    elif 0 <= row.end_offset < want.offset or (row.end_offset < 0 and want.partition in self._stored):
                         yield Doubt(want, row.end_offset)
 
     def _is_new(self, want: Wanted) -> bool:
-        read = self._read.get(want.partition, -1)
-        return 0 <= read < want.leader_epoch and self._compared.get(want.partition, -1) < want.leader_epoch
+        read, compared = self._read.get(want.partition, -1), self._compared.get(want.partition, -1)
+        differs = read < want.leader_epoch or want.partition in self._stored and read != want.leader_epoch
+        return read >= 0 and differs and compared < want.leader_epoch
 
     def _request(self, wanted: Iterable[Wanted]) -> Any:
         topics: defaultdict[str, list[Any]] = defaultdict(list)

@@ -10,6 +10,7 @@ import pytest
 from legacy_mm.clients.api import Member
 from legacy_mm.config.settings import MarkedOffset
 from legacy_mm.controlplane import ownership
+from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
 from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.model import EARLIEST, CommittedOffset, TopicPartition
@@ -40,6 +41,8 @@ class FakeMember:
 class FakeJob:
     def __init__(self) -> None:
         self.asks: list[int] = []
+        self.unmarked: dict[TopicPartition, int] = {}
+        self.marks: list[dict[TopicPartition, int]] = []
         self.confirmed: list[list[int]] = []
 
     def take_asked(self) -> list[int]:
@@ -49,19 +52,31 @@ class FakeJob:
     def confirm(self, bundles: list[int]) -> None:
         self.confirmed.append(bundles)
 
+    def take_unmarked(self) -> dict[TopicPartition, int]:
+        unmarked, self.unmarked = self.unmarked, {}
+        return unmarked
+
+    def marked(self, offsets: dict[TopicPartition, int]) -> None:
+        self.marks.append(offsets)
+
+
+@pytest.fixture
+def commits() -> Commits:
+    return Commits(0, 60.0, 60.0, lambda offsets: None, lambda: None)
+
 
 class FromReset:
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return dict.fromkeys(partitions, EARLIEST)
 
 
-def test_only_a_heartbeat_after_the_question_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_heartbeat_after_the_question_is_an_answer(monkeypatch: pytest.MonkeyPatch, commits: Commits) -> None:
     clock = iter([10.0, 20.0])
     monkeypatch.setattr(ownership, "monotonic", lambda: next(clock))
     desk, job, member = Ownership(), FakeJob(), FakeMember()
 
     def tend() -> list[list[int]]:
-        desk.tend(job, member)  # type: ignore[arg-type]
+        desk.tend(job, member, commits)  # type: ignore[arg-type]
         return job.confirmed
 
     member.succeeded = 9.0
@@ -74,14 +89,35 @@ def test_only_a_heartbeat_after_the_question_is_an_answer(monkeypatch: pytest.Mo
     assert tend() == [[3], [5, 6]]
 
 
-def test_questions_of_a_job_that_is_over_are_forgotten() -> None:
+def test_questions_of_a_job_that_is_over_are_forgotten(commits: Commits) -> None:
     desk, job, member = Ownership(), FakeJob(), FakeMember()
-    job.asks = [3]
-    desk.tend(job, member)  # type: ignore[arg-type]
+    job.asks, job.unmarked = [3], {A: 5}
+    desk.tend(job, member, commits)  # type: ignore[arg-type]
     desk.forget()
     member.succeeded = float("inf")
-    desk.tend(job, member)  # type: ignore[arg-type]
-    assert job.confirmed == []
+    desk.tend(job, member, commits)  # type: ignore[arg-type]
+    desk.committed(job, {A: 5})  # type: ignore[arg-type]
+    assert (job.confirmed, job.marks) == ([], [])
+
+
+def test_what_a_job_waits_for_is_committed_at_once_and_told_when_the_group_has_it(commits: Commits) -> None:
+    desk, job, member = Ownership(), FakeJob(), FakeMember()
+    job.unmarked = {A: 5, B: 7}
+    desk.tend(job, member, commits)  # type: ignore[arg-type]
+    assert (commits.pending(), job.marks) == ({A: 5, B: 7}, [])
+    desk.committed(job, {A: 5, C: 9})  # type: ignore[arg-type]
+    assert job.marks == [{A: 5}]
+
+
+def test_what_the_group_has_already_is_told_at_once(commits: Commits) -> None:
+    """A job that lost its bundle while it waited asks again; by now more may be copied."""
+    desk, job, member = Ownership(), FakeJob(), FakeMember()
+    commits.note({A: 9})
+    commits.commit()
+    commits.settled({A: 9}, {})
+    job.unmarked = {A: 5}
+    desk.tend(job, member, commits)  # type: ignore[arg-type]
+    assert (commits.pending(), job.marks) == ({}, [{A: 9}])
 
 
 def test_the_group_s_offsets_are_evidence_with_their_metadata() -> None:

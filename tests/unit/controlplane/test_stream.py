@@ -251,6 +251,19 @@ def test_where_the_log_was_cut_copying_goes_on_there_also_after_a_restart(bench:
     assert bench.commits == [{P: 4}]
 
 
+def test_with_exactly_once_an_offset_that_goes_back_is_committed_when_the_target_has_it(bench: Bench) -> None:
+    """What was safe before belongs to the log that is gone."""
+    ownership: Any = Nothing()
+    bench.stream._ownership = ownership
+
+    def copy() -> None:
+        bench.job.safe[P] = 4
+
+    bench.run(lambda: bench.job.safe.update({P: 5}), lambda: bench.job.gaps.append(CUT), copy)
+    assert bench.jobs[0].resumed == [{P: 4}]
+    assert (bench.failures, bench.commits) == ([], [{P: 4}])
+
+
 def test_a_gap_that_is_met_while_the_job_stops_is_left_to_the_next_one(bench: Bench) -> None:
     """What was safe before it is committed; it is not counted twice."""
 

@@ -13,7 +13,7 @@ from legacy_mm.clients.native.appender import Acknowledged
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.fetcher import NOWHERE
 from legacy_mm.config.settings import ExactlyOnceSettings, MarkedOffset
-from legacy_mm.control_channel.frames import Started
+from legacy_mm.control_channel.frames import MarkAsked, Started
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.claim_look import ClaimLook
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
@@ -21,7 +21,7 @@ from legacy_mm.errors import StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
 from legacy_mm.exactly_once.bundle_events import Discard, Timer
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from legacy_mm.exactly_once.position_records import SourcePosition, encode_position
+from legacy_mm.exactly_once.position_records import SourcePosition, decode, encode_position
 from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.model import EARLIEST, UNDEFINED, TopicPartition
 
@@ -206,7 +206,7 @@ def test_reading_begins_in_the_topics_that_the_claim_has_seen(bundle: CopiedBund
     """Positions name their ids, so a topic that is recreated before the first fetch is another one."""
     bundle.weigh([])
     bundle.fetch_from(((SOURCE, 5),))
-    services.fetcher.resume.assert_called_once_with({SOURCE: 5}, {"t": 7})
+    services.fetcher.resume.assert_called_once_with({SOURCE: 5}, {"t": 7}, {})
 
 
 @pytest.mark.parametrize(
@@ -251,6 +251,88 @@ def test_a_claim_that_finds_less_than_was_committed_ends(bundle: CopiedBundle) -
     assert bundle.weigh(found(9)) == (((SOURCE, 9),), ())
     with pytest.raises(Undecided, match="position is only 7: later ones are lost"):
         bundle.weigh(found(7))
+
+
+def test_reading_begins_with_the_epochs_that_the_positions_name(bundle: CopiedBundle, services: Any) -> None:
+    """An unclean election at the source while nobody read is seen before the first fetch."""
+    bundle.weigh(found(9))
+    bundle.fetch_from(((SOURCE, 9),))
+    services.fetcher.resume.assert_called_once_with({SOURCE: 9}, {"t": 7}, {SOURCE: 4})
+
+
+def adopting(services: SimpleNamespace, offset: int = 5) -> CopiedBundle:
+    """A bundle that takes over an offset of the group."""
+    services.settings = replace(services.settings, group_offsets=[MarkedOffset(*SOURCE, offset, "")])
+    services.fetcher.epoch_read.return_value = 4
+    bundle = CopiedBundle(cast(Any, services), NUMBER, [SOURCE])
+    bundle.begin()
+    return bundle
+
+
+def told(bundle: CopiedBundle, offset: int) -> SourcePosition:
+    """The position that is written for SOURCE."""
+    ((key, value),) = bundle.position_records(((SOURCE, offset),))
+    _, position = cast(Any, decode(key, value))
+    return cast(SourcePosition, position)
+
+
+def test_an_adopted_offset_is_committed_for_the_group_before_a_record_is_read(
+    services: SimpleNamespace, owner: Mock
+) -> None:
+    """From then on the group's offset is ours, so nobody's reset to the same offset is taken for it."""
+    bundle = adopting(services)
+    owner.next.return_value = 5
+    bundle.weigh([])
+    assert told(bundle, 5).adopted == 5
+    bundle.fetch_from(((SOURCE, 5),))
+    services.fetcher.resume.assert_called_once_with({}, {"t": 7}, {})
+    services.report.assert_called_with(MarkAsked({SOURCE: 5}))
+    bundle.park()
+    bundle.tend(0.0)
+    assert not services.fetcher.hold.called and not services.fetcher.release.called, "nothing of it is read"
+    bundle.marked.append(SOURCE)
+    bundle.tend(0.0)
+    services.fetcher.resume.assert_called_with({SOURCE: 5}, {"t": 7}, {})
+    assert told(bundle, 9).adopted is None
+
+
+def test_a_bundle_that_is_claimed_again_does_not_ask_again_for_what_the_group_has(
+    services: SimpleNamespace, owner: Mock
+) -> None:
+    bundle = adopting(services)
+    owner.next.return_value = 5
+    for rows in ([], found(5)):
+        bundle.weigh(rows)
+        bundle.fetch_from(((SOURCE, 5),))
+        bundle.marked.append(SOURCE)
+        bundle.tend(0.0)
+    assert [call.args[0] for call in services.report.call_args_list if isinstance(call.args[0], MarkAsked)] == [
+        MarkAsked({SOURCE: 5})
+    ]
+
+
+def test_a_reset_to_the_offset_that_was_adopted_once_is_noticed(services: SimpleNamespace) -> None:
+    copied, started = adopting(services), adopting(services)
+    copied.weigh([])
+    copied.fetch_from(((SOURCE, 5),))
+    copied.marked.append(SOURCE)
+    copied.tend(0.0)
+    (record,) = copied.position_records(((SOURCE, 9),))
+    with pytest.raises(Undecided, match="somebody copied in another mode since, or moved the group"):
+        started.weigh([(0, *record)])
+
+
+def test_a_position_that_goes_back_names_the_offset_that_the_group_has_still(
+    bundle: CopiedBundle, services: SimpleNamespace, owner: Mock
+) -> None:
+    """A mirror that is killed before the group follows finds it beside the position."""
+    services.fetcher.epoch_read.return_value = 4
+    bundle.committed(((SOURCE, 100),))
+    piece = Piece(SOURCE, 90, 1)
+    bundle.jump(piece)
+    owner.jump.assert_called_once_with(SOURCE, 90)
+    assert bundle.uncommitted.pieces == [piece]
+    assert [told(bundle, offset).adopted for offset in (90, 99, 100, 90)] == [100, 100, None, None]
 
 
 def test_an_adopted_position_is_certain_before_the_group_has_heard_of_it(services: SimpleNamespace) -> None:

@@ -18,6 +18,7 @@ from legacy_mm.exactly_once.bundle_events import (
     FetchFrom,
     First,
     HoldPartitions,
+    Jumped,
     Owned,
     PieceRead,
     PositionsRead,
@@ -133,6 +134,17 @@ def test_pieces_for_other_partitions_are_added_one_request_after_the_other() -> 
     more = AddPartitionsToTxn(ID, P0, frozenset({SECOND}))
     assert actions == (Send(BATCH), Send(Append(ID, P0, TARGET, "c")), Send(more))
     assert session.handle(Answered(more))[1] == (Send(Append(ID, P0, SECOND, "b")),)
+
+
+@pytest.mark.parametrize("offset", [3, 9])
+def test_a_jump_is_committed_before_or_behind_the_position(offset: int) -> None:
+    """Where the source goes on after a gap."""
+    jumped = ((SOURCE, offset), (OTHER, 0))
+    move = Append(ID, P0, PLACE, PositionsBatch(((SOURCE, offset),)))
+    events = [*READY, Jumped(SOURCE, offset), Timer.INTERVAL_OVER, Answered(CLAIM_ADD), Answered(move)]
+    session, done = after([*events, Answered(COMMIT)])
+    assert session.positions == session.next == jumped
+    assert done[-1] == Report(jumped)
 
 
 def test_a_piece_without_batches_moves_the_position() -> None:

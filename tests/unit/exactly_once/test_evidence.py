@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.errors import Undecided
-from legacy_mm.exactly_once.evidence import Evidence, GroupMember, SourceSide, flow_doubt, group_doubt, mark, weigh
+from legacy_mm.exactly_once.evidence import (
+    Evidence,
+    GroupMember,
+    SourceSide,
+    flow_doubt,
+    group_doubt,
+    mark,
+    require_own,
+    weigh,
+)
 from legacy_mm.exactly_once.position_records import FlowRecord, SourcePosition
 from legacy_mm.model import CommittedOffset, TopicPartition
 
@@ -221,7 +230,8 @@ FLOWS = [
     (
         FLOW._replace(cluster="other"),
         "positions topic pos has the positions of source cluster other, and this is cluster-id: give this source "
-        f"another source.cluster.alias, or, if the cluster was replaced, {ADOPT}, or {MOVE}",
+        "another source.cluster.alias, or, if the cluster was replaced, legacy-mm exactly-once adopt --replaced other "
+        "takes the group's offsets as the positions, and legacy-mm exactly-once move --replaced other sets them",
     ),
 ]
 
@@ -229,6 +239,47 @@ FLOWS = [
 @pytest.mark.parametrize(("found", "why"), FLOWS)
 def test_a_flow_goes_on_with_its_own_positions_only(found: FlowRecord | None, why: str) -> None:
     assert flow_doubt(found, 24, "cluster-id", "pos") == why
+
+
+@pytest.mark.parametrize(("replaced", "is_own"), [("other", True), ("third", False), ("", False)])
+def test_the_positions_of_a_replaced_cluster_are_taken_over_where_a_person_names_it(
+    replaced: str, is_own: bool
+) -> None:
+    assert (flow_doubt(FLOW._replace(cluster="other"), 24, "cluster-id", "pos", replaced) == "") is is_own
+
+
+STRANGERS = {
+    "another cluster": (POSITION._replace(cluster="other"), source(None), "is of source cluster other, and this is"),
+    "a topic that was made anew": (
+        POSITION._replace(topic_id="old"),
+        source(None, POSITION.cluster, "new"),
+        "is of a topic with id old, and now it has id new: the topic was made anew",
+    ),
+    "another flow's group": (
+        POSITION,
+        source(CommittedOffset(5, mark("theirs"))),
+        "comes from another flow of exactly",
+    ),
+}
+
+
+@pytest.mark.parametrize(("position", "side", "why"), STRANGERS.values(), ids=STRANGERS)
+def test_a_command_takes_no_positions_of_others(position: SourcePosition, side: SourceSide, why: str) -> None:
+    with pytest.raises(Undecided, match=rf"^orders-3: .*{why}.*; nothing was changed$"):
+        require_own({PLACE: position}, side, "pos")
+
+
+def test_a_command_takes_its_own_positions() -> None:
+    """Whatever else is in doubt: it is called because of that."""
+    require_own({PLACE: POSITION}, source(CommittedOffset(1 << 40, "")), "pos")
+
+
+def test_a_position_that_was_set_back_is_certain_while_the_group_has_its_offset_still() -> None:
+    """The source's log had parted from what was copied. Beyond that offset positions are lost."""
+    back = POSITION._replace(next=90, adopted=100)
+    assert judged(back, source(CommittedOffset(100, OURS))).positions == {PLACE: 90}
+    with pytest.raises(Undecided, match="position is only 90: later ones are lost"):
+        judged(back, source(CommittedOffset(101, OURS)))
 
 
 MEMBERS = [GroupMember("mm-1", "/10.0.0.7"), GroupMember("mm-0", "/10.0.0.8")]

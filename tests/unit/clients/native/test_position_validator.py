@@ -161,3 +161,50 @@ def test_who_resumes_may_say_which_topic_the_offsets_belong_to(cluster: OneBroke
     cluster.topic_id = "second"
     assert partitions(fetcher.without_gaps(asked(fetcher))) == [B]
     assert [(gap.topic_partition, gap.recreated) for gap in fetcher.take_gaps()] == [(A, True)]
+
+
+@pytest.mark.parametrize(
+    ("stored", "ends", "parts_at", "detail"),
+    [
+        (3, 21, 21, "its leader is another one"),
+        (3, -1, -1, "its leader does not know the leader epoch of what was copied"),
+        (5, -1, -1, "its leader does not know the leader epoch of what was copied"),
+    ],
+)
+def test_a_stored_position_is_compared_before_the_first_fetch(
+    fetcher: Fetcher, cluster: OneBroker, stored: int, ends: int, parts_at: int, detail: str
+) -> None:
+    """The election came while nobody read. A leader that does not know the epoch has another log, too."""
+    cluster.epoch_ends = ends
+    fetcher.resume({A: 23}, epochs={A: stored})
+    assert partitions(fetcher.without_gaps(asked(fetcher))) == [B, C]
+    assert cluster.compared == [(A.partition, stored)]
+    (gap,) = fetcher.take_gaps()
+    assert (gap.topic_partition, gap.wanted, gap.low, gap.high, gap.parts_at) == (A, 23, 10, 90, parts_at)
+    assert gap.reason == detail
+    assert fetcher.parted_at(A) == parts_at
+    fetcher.resume({A: 21})
+    assert fetcher.parted_at(A) == -1
+
+
+@pytest.mark.parametrize("stored", [-1, 4])
+def test_a_stored_position_of_the_leader_of_now_is_read_at_once(
+    fetcher: Fetcher, cluster: OneBroker, stored: int
+) -> None:
+    """And one without an epoch cannot be compared."""
+    cluster.epoch_ends = 21
+    fetcher.resume({A: 23}, epochs={A: stored})
+    assert A in partitions(fetcher.without_gaps(asked(fetcher)))
+    assert (cluster.compared, fetcher.epoch_read(A)) == ([], stored)
+
+
+def test_each_stored_position_is_compared(fetcher: Fetcher, cluster: OneBroker) -> None:
+    """An owner in between may have read further, from a leader whose log is lost since."""
+    fetcher.resume({A: 23}, epochs={A: 3})
+    wanted = asked(fetcher)
+    assert A in partitions(fetcher.without_gaps(wanted))
+    fetcher.answered(wanted, [])
+    cluster.epoch_ends = 50
+    fetcher.resume({A: 60}, epochs={A: 3})
+    assert A not in partitions(fetcher.without_gaps(asked(fetcher)))
+    assert [gap.parts_at for gap in fetcher.take_gaps()] == [50]

@@ -7,7 +7,12 @@ from collections.abc import Callable, Collection
 from threading import Event
 from typing import Any
 
-from kafka.protocol.admin import DescribeGroupsRequest, DescribeGroupsResponse
+from kafka.protocol.admin import (
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
 from kafka.protocol.consumer import (
     HeartbeatRequest,
     HeartbeatResponse,
@@ -43,11 +48,14 @@ class FakeCoordinator(GroupCluster):
         """None: the connection breaks."""
         self.described: deque[Any] = deque()
         """A description for each question; a group without members, if there is none left."""
+        self.properties: dict[str, str] | int = {}
+        """Its own, or the error code of the answer about them."""
         self.committed: dict[int, tuple[int, str]] = {}
         """Partition -> offset and metadata."""
         self.answers_heartbeats = Event()
         self.answers_heartbeats.set()
         self._does: dict[type, Callable[[Any], Any]] = {
+            DescribeConfigsRequest: self._describe_itself,
             DescribeGroupsRequest: self._describe,
             JoinGroupRequest: self._join,
             SyncGroupRequest: lambda request: SyncGroupResponse(assignment=request.assignments[0].assignment),
@@ -85,6 +93,14 @@ class FakeCoordinator(GroupCluster):
     def _describe(self, _: Any) -> Any:
         group = DescribeGroupsResponse.DescribedGroup
         return DescribeGroupsResponse(groups=[self.described.popleft() if self.described else group(group_id="g")])
+
+    def _describe_itself(self, request: Any) -> Any:
+        found, row = self.properties, DescribeConfigsResponse.DescribeConfigsResult
+        if isinstance(found, int):
+            return DescribeConfigsResponse(results=[row(error_code=found)])
+        (asked,) = request.resources
+        told = [row.DescribeConfigsResourceResult(name=name, value=found[name]) for name in asked.configuration_keys]
+        return DescribeConfigsResponse(results=[row(error_code=0, configs=told)])
 
     def _join(self, request: Any) -> Any:
         if self.join_errors:

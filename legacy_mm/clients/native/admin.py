@@ -20,13 +20,13 @@ from kafka.protocol.admin import (
     CreateTopicsRequest,
     CreateTopicsResponse,
     DeleteAclsRequest,
-    DescribeConfigsRequest,
     IncrementalAlterConfigsRequest,
 )
 from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
 
 from legacy_mm.clients.cluster_errors import error_at
 from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.broker_properties import broker_properties
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.inspector import asking, every_topic, partition_counts
@@ -53,7 +53,7 @@ from legacy_mm.policies.chunks import chunks
 from legacy_mm.policies.config_filter import TopicProperty, overrides_after
 from legacy_mm.protocol.error_codes import ErrorCode
 
-_TOPIC, _BROKER = 2, 4
+_TOPIC = 2
 _SET, _DELETE = 0, 1
 _ALREADY = {ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.INVALID_PARTITIONS}
 """The topic is there; it has so many partitions."""
@@ -153,11 +153,7 @@ class NativeAdmin:
         """Return the properties of one of the brokers; empty where the cluster does not return them."""
         with self._asking("describing a broker", deadline) as cluster:
             node = every_topic(cluster).brokers[0].node_id
-            resource = DescribeConfigsRequest.DescribeConfigsResource(
-                resource_type=_BROKER, resource_name=str(node), configuration_keys=None
-            )
-            (row,) = cluster.call(node, DescribeConfigsRequest(resources=[resource], min_version=1)).results
-        return {} if row.error_code else {each.name: each.value for each in row.configs if each.value is not None}
+            return broker_properties(partial(cluster.call, node), node)
 
     def create_topics(
         self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False

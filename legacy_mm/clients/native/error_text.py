@@ -27,8 +27,10 @@ _JAVA: Mapping[int, str] = {
     "broker is not the current leader.",
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
     ErrorCode.REQUEST_TIMED_OUT: "The request timed out.",
+    ErrorCode.INVALID_SESSION_TIMEOUT: "The session timeout is not within the range allowed by the broker (as "
+    "configured by group.min.session.timeout.ms and group.max.session.timeout.ms).",
 }
-"""Java's sentences about errors that sending meets: people search for them."""
+"""Java's sentences about errors that sending meets, and about a session: people search for them."""
 
 
 def text(code: int) -> str:

@@ -21,6 +21,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.coordinator import Coordinator, CoordinatorMoved
 from legacy_mm.clients.native.group_protocol import GroupTerms, Identity, MemberShare
+from legacy_mm.clients.native.session_limits import allowed_session
 from legacy_mm.clients.native.sharing import Sharing
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
@@ -283,7 +284,8 @@ class GroupSession:
         elif code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL and self._look_at_group():
             self._on_trouble(error_text.text(code))  # they join just now: their protocol is known later
         elif code not in GENERATION_OVER and not error_codes.is_retriable(code):
-            raise StreamFailure(f"the group refuses this member: {error_text.text(code)}")
+            limits = allowed_session(self._coordinator, code, self._terms.session_timeout, self._timeout)
+            raise StreamFailure(f"the group refuses this member: {error_text.text(code)}{limits}")
         raise _JoinAgain(code == ErrorCode.UNKNOWN_MEMBER_ID)
 
     def _look_at_group(self) -> bool:

@@ -83,7 +83,8 @@ def _connect(call: CommandCall) -> int:
         return ExitCode.FAILED
 
     def flows(clients: ClientTranslation) -> DriverRun:
-        return driver.translate_flows(connect_files.load_flows(line, root_logger.hide), clients)
+        files = connect_files.load(line, root_logger.hide)
+        return driver.translate_flows(files.flows(), clients, files.kept)
 
     return _run_flows(flows, options, argv)
 

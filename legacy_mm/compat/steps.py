@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from legacy_mm.compat import defaults, properties_file, zookeeper_files
@@ -201,7 +201,7 @@ def _producer(start: Start) -> None:
     with blamed_on(file):
         _require_servers(start, loaded)
         start.written = start.client("producer", known, streams, literal=literal).named_in(file)
-    start.notes += start.written.reading.notes
+    start.notes += _notes(start.written, file)
     if streams > 1:
         share = start.written.properties["queue.buffering.max.kbytes"]
         start.note(
@@ -235,8 +235,15 @@ def translated_consumers(start: Start) -> dict[str, Translated]:
     for path, file in start.consumer_files.items():
         with blamed_on(start.files[path]):
             consumers[path] = start.client("consumer", file, start.all_streams).named_in(start.files[path])
-        start.notes += consumers[path].reading.notes
+        start.notes += _notes(consumers[path], start.files[path])
     return consumers
+
+
+def _notes(read: Translated, file: PropertiesFile) -> Iterator[Note]:
+    yield from read.reading.notes
+    for name, told in read.kept:
+        if place := file.place(name):
+            yield Note(logging.WARNING, OWN, f"{place}: {told}.")
 
 
 def _use_zookeeper_files(start: Start) -> None:

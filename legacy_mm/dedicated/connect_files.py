@@ -6,11 +6,12 @@ Connectors with the same aliases and the same source are one flow.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from legacy_mm.compat import config_providers, properties_file
+from legacy_mm.compat.client_properties.apply import Hide
 from legacy_mm.compat.config_providers import Resolved
 from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.connector_properties import (
@@ -48,8 +49,8 @@ class ConnectorFile:
     path: str
     kind: ConnectorKind
     properties: Mapping[str, str] = field(repr=False)
-    looked_up: frozenset[str] = field(default=frozenset(), repr=False)
-    """Values that references stood for."""
+    kept: tuple[str, ...] = ()
+    """Sentences about references that nobody looks up."""
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -63,16 +64,39 @@ class ConnectorFile:
         return tuple(row.name for row in rows if not row.belongs_to(self.kind))
 
 
-def load_worker(path: str) -> Resolved:
+@dataclass(frozen=True, slots=True)
+class ConnectFiles:
+    """A worker's properties and its connectors, references looked up."""
+
+    worker: Mapping[str, str] = field(repr=False)
+    connectors: Sequence[ConnectorFile]
+    kept: tuple[str, ...]
+    """Sentences about references that nobody looks up."""
+
+    def flows(self) -> list[FlowReading]:
+        """Return the flows; raises ConfigurationError for two connectors of one kind in a flow."""
+        return flows_of(self.worker, self.connectors)
+
+
+def load(line: ConnectLine, hide: Hide = lambda secrets: None) -> ConnectFiles:
+    """Read the files of a command line; raises ConfigurationError. `hide` takes secrets as soon as they are known."""
+    worker = load_worker(line.worker, hide)
+    connectors = [load_connector(path, worker.properties, hide) for path in line.connectors]
+    kept = (*_told(line.worker, worker), *(told for each in connectors for told in each.kept))
+    return ConnectFiles(worker.properties, connectors, kept)
+
+
+def load_worker(path: str, hide: Hide = lambda secrets: None) -> Resolved:
     """Read a worker's properties; raises ConfigurationError with Java's words."""
-    return config_providers.resolve(properties_file.load(path).properties)
+    written = properties_file.load(path).properties
+    return _hidden(config_providers.resolve(written, config_providers.declared(written, trims=True)), hide)
 
 
-def load_connector(path: str, worker: Mapping[str, str]) -> ConnectorFile:
-    """Read a connector, whose references the worker's providers look up; raises ConfigurationError."""
+def load_connector(path: str, worker: Mapping[str, str], hide: Hide = lambda secrets: None) -> ConnectorFile:
+    """Read a connector, whose references the worker's providers look up, or its own; raises ConfigurationError."""
     given = _json(path) if path.endswith(".json") else dict(properties_file.load(path).properties)
-    providers = {name: text for name, text in worker.items() if name.startswith(PROVIDERS)}
-    read = config_providers.resolve({**providers, **given})
+    providers = {**config_providers.declared(given), **config_providers.declared(worker, trims=True)}
+    read = _hidden(config_providers.resolve(given, providers), hide)
     properties = read.properties
     asked = properties.get(_CLASS, "").strip()
     kind = _KINDS.get(asked.rpartition(".")[2])
@@ -80,17 +104,17 @@ def load_connector(path: str, worker: Mapping[str, str]) -> ConnectorFile:
         raise ConfigurationError(
             f"{path}: {_CLASS}={asked} is not a connector of MirrorMaker 2: possible are {', '.join(_KINDS)}"
         )
-    return ConnectorFile(path, kind, {name: properties[name] for name in given}, read.secrets)
+    return ConnectorFile(path, kind, properties, tuple(_told(path, read)))
 
 
-def load_flows(line: ConnectLine, hide: Callable[[Iterable[str]], None] = lambda secrets: None) -> list[FlowReading]:
-    """Return the flows of a command line; raises ConfigurationError. `hide` takes secrets as soon as they are known."""
-    worker, looked_up = load_worker(line.worker)
-    hide(looked_up.union(known_secrets(worker)))
-    connectors = [load_connector(path, worker) for path in line.connectors]
-    for connector in connectors:
-        hide(connector.looked_up.union(known_secrets(connector.properties)))
-    return flows_of(worker, connectors)
+def _hidden(read: Resolved, hide: Hide) -> Resolved:
+    """Hide the secrets before an error can quote them."""
+    hide(read.secrets.union(known_secrets(read.properties)))
+    return read
+
+
+def _told(path: str, read: Resolved) -> Iterator[str]:
+    return (f"{path}: {each.told}" for each in read.kept)
 
 
 def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> list[FlowReading]:

@@ -48,8 +48,9 @@ class DriverRun:
 
 def load(line: DriverLine) -> DriverFile:
     """Read the file of a command line; raises ConfigurationError with Java's words."""
-    read = config_providers.resolve(properties_file.load(line.file).properties)
-    return DriverFile(read.properties, line.clusters, read.secrets)
+    written = properties_file.load(line.file).properties
+    read = config_providers.resolve(written, config_providers.declared(written, trims=True))
+    return DriverFile(read.properties, line.clusters, read.secrets, tuple(each.told for each in read.kept))
 
 
 def duplicate_keys(line: DriverLine) -> tuple[str, ...]:
@@ -99,6 +100,7 @@ def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, sa
 
 def remarks(file: DriverFile) -> Iterator[str]:
     """Yield what a user should know about the file at the start, a line each."""
+    yield from file.kept
     yield from unused_keys.remarks(file)
     old = [key for key in file.properties if key.rpartition("->")[2].partition(".")[2] in RENAMED or key in RENAMED]
     if old and release_of(file) == "4":

@@ -69,6 +69,8 @@ class DriverFile:
     """`--clusters`: the targets of this node; empty: all."""
     looked_up: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that references stood for."""
+    kept: tuple[str, ...] = ()
+    """Sentences about references that nobody looks up."""
 
     @property
     def secrets(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ Every part is a frozen row without a secret, so that text and JSON are two ways 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from legacy_mm.compat.client_translation import ClientTranslation
@@ -21,7 +21,7 @@ from legacy_mm.dedicated.unused_keys import UnusedKey
 from legacy_mm.errors import LegacyMMError, one_line
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.options.meant import meant
-from legacy_mm.redaction import HIDDEN, is_secret_property
+from legacy_mm.redaction import HIDDEN, Veil, is_secret_property
 
 _FAILED = 2
 RUNS = "It would run."
@@ -78,10 +78,39 @@ class DriverExplanation:
 
 def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplanation:
     """Return the explanation of a command line of the driver."""
+    hidden: set[str] = set()
+    found = _of_driver(line, replace(clients, hide=hidden.update))
+    veiled: DriverExplanation = _veiled(found, Veil(hidden))
+    return veiled
+
+
+def explain_connect(line: ConnectLine, clients: ClientTranslation) -> DriverExplanation:
+    """Return the explanation of a command line of Connect's standalone worker."""
+    hidden: set[str] = set()
+    found = _of_connect(line, replace(clients, hide=hidden.update))
+    veiled: DriverExplanation = _veiled(found, Veil(hidden))
+    return veiled
+
+
+def _veiled(part: Any, veil: Veil) -> Any:
+    """Hide the secrets in every text of a part but the keys."""
+    if isinstance(part, str):
+        return veil.over_known(part)
+    if isinstance(part, Mapping):
+        return {key: _veiled(text, veil) for key, text in part.items()}
+    if isinstance(part, Sequence):
+        return [_veiled(each, veil) for each in part]
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{each.name: _veiled(getattr(part, each.name), veil) for each in fields(part)})
+    return part
+
+
+def _of_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplanation:
     try:
         file = driver.load(line)
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False)
+    clients.hide(file.secrets)
     keys = {
         "ignored": _hints(unused_keys.without_effect(file)),
         "connect_only": _hints(unused_keys.connect_only(file)),
@@ -113,19 +142,17 @@ def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplan
     )
 
 
-def explain_connect(line: ConnectLine, clients: ClientTranslation) -> DriverExplanation:
-    """Return the explanation of a command line of Connect's standalone worker."""
+def _of_connect(line: ConnectLine, clients: ClientTranslation) -> DriverExplanation:
     try:
-        worker, _ = connect_files.load_worker(line.worker)
-        files = [connect_files.load_connector(path, worker) for path in line.connectors]
-        readings = connect_files.flows_of(worker, files)
+        files = connect_files.load(line, clients.hide)
+        readings = files.flows()
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False)
-    ignored = {key: _near(key) for file in files for key in (*file.unknown, *file.of_others)}
+    ignored = {key: _near(key) for each in files.connectors for key in (*each.unknown, *each.of_others)}
     flows = [_flow(reading, clients, ignored) for reading in readings]
     here = all(flow.clients or not flow.refused for flow in flows)
     outcome = RUNS if here else "Kafka Connect would run it; legacy_mm would end with 2: see what is refused"
-    said = (*driver.naming_remarks(readings), *driver.transform_remarks(readings))
+    said = (*files.kept, *driver.naming_remarks(readings), *driver.transform_remarks(readings))
     return DriverExplanation(0, outcome, flows, ignored, remarks=said, runs_here=here)
 
 
@@ -140,6 +167,7 @@ def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str
     made: dict[str, Any] = {}
     try:
         run = translate_flow(reading, clients, 0)
+        clients.hide(run.secrets)
         made["clients"] = {
             "consumer": _visible(run.consumer.properties),
             "producer": _visible(run.producer.properties),

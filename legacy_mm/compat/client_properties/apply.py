@@ -8,7 +8,8 @@ Native tuning is written `librdkafka.<name>`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from legacy_mm.compat import config_providers
@@ -27,12 +28,13 @@ from legacy_mm.compat.client_properties.rule import (
     Value,
     trim,
 )
+from legacy_mm.compat.config_providers import KeptReference
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.config.settings import JavaStores, PemFiles
-from legacy_mm.errors import ConfigurationError, blamed
+from legacy_mm.errors import ConfigurationError, LegacyMMError, blamed
 from legacy_mm.features.rows import is_flag
 from legacy_mm.options import unbuilt
-from legacy_mm.redaction import known_secrets
+from legacy_mm.redaction import Secrets, known_secrets
 
 NATIVE_PREFIX = "librdkafka."
 CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)
@@ -72,6 +74,19 @@ Hide = Callable[[Iterable[str]], None]
 """Takes secrets as soon as they are known: no later line shows them."""
 
 
+@contextmanager
+def hidden_in_errors() -> Iterator[Hide]:
+    """Yield a function that takes secrets; an error that is raised inside does not quote them."""
+    secrets = Secrets()
+    try:
+        yield secrets.add
+    except LegacyMMError as error:
+        error.args = tuple(secrets.hidden(str(each)) for each in error.args)
+        error.plain = secrets.hidden(error.plain)
+        error.__notes__ = [secrets.hidden(each) for each in getattr(error, "__notes__", ())]
+        raise
+
+
 @dataclass(frozen=True, slots=True)
 class Translated:
     """The outcome for one file."""
@@ -88,6 +103,8 @@ class Translated:
     stores: JavaStores = JavaStores()
     """Key stores that only Java can read; they become properties when it runs."""
     pem: PemFiles = PemFiles()
+    kept: tuple[KeptReference, ...] = ()
+    """References that nobody looks up."""
 
     def named_in(self, file: PropertiesFile) -> Translated:
         """Return the same, whose stores know the lines of the file that name them."""
@@ -134,7 +151,8 @@ def apply(
         chosen.pop("partition.assignment.strategy", None)
     secrets = (*_secrets(rules, trimmed, chosen), *sorted(map(trim, resolved.secrets)))
     pem = tls.pem_files(reading, native) if security.uses_tls(reading) else PemFiles()
-    return Translated(chosen, reading, secrets, rows, written, _stores(reading, emitted, native), pem)
+    stores = _stores(reading, emitted, native)
+    return Translated(chosen, reading, secrets, rows, written, stores, pem, resolved.kept)
 
 
 def _stores(reading: PropertyReading, emitted: Emitted, native: Mapping[str, str]) -> JavaStores:

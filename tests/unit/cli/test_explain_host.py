@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.errors import HostError
 from legacy_mm.jvm import gateway
-from tests.unit.cli.conftest import OLD_LINE, Explain
+from tests.unit.cli.conftest import OLD_LINE, PRODUCER, Explain
 
 WRONG_PATTERNS = {
     "*": "* is no Java regular expression (Dangling meta character '*'): .* was probably meant, which is every topic.",
@@ -117,4 +117,11 @@ def test_java_options_with_which_nothing_starts(
     assert code == 1
     assert " ".join(text.split()).startswith(
         f"It would be refused: the Java process for Spark would not start: {told} "
+    )
+
+
+def test_a_reference_that_nobody_looks_up_is_a_warning(run: Explain) -> None:
+    _, text = run(*OLD_LINE, "--include", "t", producer=f"{PRODUCER}client.id=${{vault:a/b:name}}\n")
+    assert "client.id holds ${...}, which stays as it is written: config.providers names no such provider" in " ".join(
+        text.split()
     )

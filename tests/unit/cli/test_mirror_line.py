@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli.mirror_line import MirrorLine
-from legacy_mm.errors import UsageError
+from legacy_mm.errors import ConfigurationError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,27 @@ def test_java_options_and_variables_before_the_class_count(tmp_path: Path) -> No
     for call in (["kafka-run-class.sh", java], ["env", f"KAFKA_OPTS={java}"]):
         (flow,) = MirrorLine([*call, "kafka.tools.MirrorMaker", *words]).flows()
         assert flow.source.connection.sasl.username == "me"
+
+
+@pytest.mark.parametrize("is_driver", [False, True])
+def test_what_a_provider_gave_is_not_in_an_error(
+    is_driver: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command prints the error as it is."""
+    monkeypatch.setenv("MIRROR_LINGER", "of-the-provider")
+    provider = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
+    declared = {"config.providers": "env", "config.providers.env.class": provider}
+    if is_driver:
+        servers = {f"{alias}.bootstrap.servers": "127.0.0.1:1" for alias in "AB"}
+        flow = {"clusters": "A, B", "A->B.enabled": "true", "B.producer.linger.ms": "${env:MIRROR_LINGER}"}
+        words = ["connect-mirror-maker.sh", str(write_properties(tmp_path / "mm2", {**servers, **flow, **declared}))]
+    else:
+        words = ["--include", "t"]
+        for side, more in (("consumer", {}), ("producer", {**declared, "linger.ms": "${env:MIRROR_LINGER}"})):
+            properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **more}
+            words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
+    with pytest.raises(ConfigurationError, match=r"Invalid value \[hidden\] for configuration linger\.ms"):
+        MirrorLine(words).flows()
 
 
 def test_the_parts_of_a_line() -> None:

@@ -195,7 +195,7 @@ FAULTS = [
     (TLS.format("ssl.keystore.type=PEM\nssl.keystore.key=k"), 5, "ssl.keystore.key"),
     (TLS.format("ssl.keystore.type=PEM\nssl.keystore.certificate.chain=k"), 5, "ssl.keystore.certificate.chain"),
     ("librdkafka.max.in.flight=7\nlibrdkafka.transactional.id=x\n", 4, "librdkafka.transactional.id"),
-    ("config.providers=f\nconfig.providers.f.class=com.acme.P\n", 4, "config.providers.f.class"),
+    ("config.providers=f\nconfig.providers.f.class=com.acme.P\nretries=${f:/a:b}\n", 5, "retries"),
     ("config.providers=f\nconfig.providers.f.class=org.apache.kafka.common.config.provider.FileConfigProvider\n"
      "retries=${f:/gone/file:key}\n", 5, "retries"),
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.compat.client_properties.apply import apply
-from legacy_mm.compat.config_providers import resolve
+from legacy_mm.compat.config_providers import declared, resolve
 from legacy_mm.errors import ConfigurationError
 
 PACKAGE = "org.apache.kafka.common.config.provider."
@@ -104,13 +104,24 @@ def test_parameters_limit_what_is_read(folder: Path) -> None:
     [
         ({"x": "${file:/nowhere.properties:user}"}, "Could not read properties from file /nowhere.properties"),
         ({"x": "${env:/path:NAME}"}, "Path is not supported for EnvVarConfigProvider, invalid value '/path'"),
-        ({"config.providers.file.class": "com.acme.Vault"}, "Invalid value com.acme.Vault for configuration config"),
         (
-            {"config.providers.file.class": f" {PACKAGE}FileConfigProvider"},
+            {"x": "${file:/a:b}", "config.providers.file.class": "com.acme.Vault"},
+            "Invalid value com.acme.Vault for configuration config.providers.file.class, to which x refers: possible "
+            f"are {PACKAGE}FileConfigProvider, {PACKAGE}DirectoryConfigProvider, {PACKAGE}EnvVarConfigProvider. Bring "
+            "the value as a file or as an environment variable, and refer to that",
+        ),
+        (
+            {"x": "${file:/a:b}", "config.providers.file.class": f" {PACKAGE}FileConfigProvider"},
             f"Invalid value  {PACKAGE}FileConfigProvider ",
         ),
-        ({"config.providers.file.param.allowed.paths": "relative"}, "Path relative is not absolute"),
-        ({"config.providers.file.param.allowed.paths": "/nowhere"}, "Path /nowhere does not exist"),
+        (
+            {"x": "${file:/a:b}", "config.providers.file.param.allowed.paths": "relative"},
+            "Path relative is not absolute",
+        ),
+        (
+            {"x": "${file:/a:b}", "config.providers.file.param.allowed.paths": "/nowhere"},
+            "Path /nowhere does not exist",
+        ),
         (
             {"x": "${env:MIRROR_NAME}", "config.providers.env.param.allowlist.pattern": r"\p{Upper}+"},
             r"allowlist.pattern \p{Upper}+ cannot be used: bad escape \p",
@@ -121,6 +132,69 @@ def test_refused(properties: dict[str, str], said: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         resolve({**DECLARED, **properties})
     assert str(refused.value).startswith(f"org.apache.kafka.common.config.ConfigException: {said}")
+    assert refused.value.property_name == "x"
+
+
+OF_AN_OPERATOR = {
+    "config.providers": "strimzienv,strimzifile,strimzidir,strimzisecrets",
+    "config.providers.strimzienv.class": "io.strimzi.kafka.EnvVarConfigProvider",
+    "config.providers.strimzienv.param.allowlist.pattern": ".*",
+    "config.providers.strimzifile.class": PACKAGE + "FileConfigProvider",
+    "config.providers.strimzifile.param.allowed.paths": "/no/such/folder/here",
+    "config.providers.strimzidir.class": PACKAGE + "DirectoryConfigProvider",
+    "config.providers.strimzidir.param.allowed.paths": "/no/such/folder/here",
+    "config.providers.strimzisecrets.class": "io.strimzi.kafka.KubernetesSecretConfigProvider",
+    "config.providers.strimzisecrets.param.token": "${vault:a:b}",
+}
+
+
+def test_what_nothing_refers_to_does_no_harm(folder: Path) -> None:
+    read = resolve({**OF_AN_OPERATOR, "x": "${strimzienv:MIRROR_NAME}"})
+    assert (read.properties["x"], read.kept) == ("from-the-environment", ())
+    with pytest.raises(ConfigurationError, match=r"strimzisecrets\.class, to which y refers"):
+        resolve({**OF_AN_OPERATOR, "y": "${strimzisecrets:ns/name:password}"})
+    amazon = "com.amazonaws.kafka.config.providers.SecretsManagerConfigProvider"
+    declared_only = {"config.providers": "sm", "config.providers.sm.class": amazon, "x": "plain"}
+    assert resolve(declared_only).properties == declared_only
+
+
+@pytest.mark.parametrize("listed", ["file, env", " file ,env ", "file,env,", "file,\tenv ,", ",env"])
+def test_a_driver_and_a_worker_trim_the_list(folder: Path, listed: str) -> None:
+    written = {**DECLARED, "config.providers": listed, "x": "${env:MIRROR_NAME}"}
+    read = resolve(written, declared(written, trims=True))
+    assert (read.properties["x"], read.kept) == ("from-the-environment", ())
+
+
+@pytest.mark.parametrize(
+    ("changed", "text", "told"),
+    [
+        ({}, "${vault:/secret:password}", "${...}, which stays as it is written: config.providers names no such"),
+        ({}, "pa${ss:word}", "${...}, which stays as it is written: config.providers names no such"),
+        ({}, "${env:NO_SUCH_NAME_HERE}", "${env:...}, which stays as it is written: its provider has no value for it"),
+        ({"config.providers": "file, env"}, "${env:MIRROR_NAME}", "${env:...}, which stays as it is written: blanks"),
+        ({"config.providers": "file"}, "${env:MIRROR_NAME}", "${env:...}, which stays as it is written: config.pro"),
+        ({"config.providers": "env,x"}, "${x:MIRROR_NAME}", "${x:...}, which stays as it is written: config.prov"),
+    ],
+)
+def test_a_reference_that_nobody_looks_up_is_told_without_what_may_be_secret(
+    folder: Path, changed: dict[str, str], text: str, told: str
+) -> None:
+    read = resolve({**DECLARED, **changed, "p": text})
+    assert read.properties["p"] == text
+    ((name, sentence),) = read.kept
+    assert name == "p"
+    assert sentence.startswith(f"p holds {told}")
+    assert not any(word in sentence for word in ("MIRROR_NAME", "NO_SUCH", "secret", "password", "word", "ss:"))
+
+
+def test_a_client_s_own_provider_may_look_it_up(folder: Path) -> None:
+    own = {"A.consumer.config.providers.env.class": PACKAGE + "EnvVarConfigProvider"}
+    assert resolve({**own, "A.consumer.x": "${env:MIRROR_NAME}"}).kept == ()
+
+
+def test_what_was_looked_up_is_no_reference(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIRROR_NAME", "${env:MIRROR_NAME}")
+    assert resolve({**DECLARED, "x": "${env:MIRROR_NAME}"}).kept == ()
 
 
 def test_what_was_looked_up_is_a_secret(folder: Path) -> None:

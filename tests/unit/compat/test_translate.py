@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from pathlib import Path
 
@@ -248,6 +249,25 @@ def test_what_a_provider_gave_is_hidden_before_an_error_quotes_it(tool: Tool, mo
     with pytest.raises(ConfigurationError, match="Invalid value of-the-provider"):
         tool(producer=f"{file}linger.ms=${{env:MIRROR_LINGER}}\n")
     assert tool.hidden == {"of-the-provider"}
+
+
+@pytest.mark.parametrize(
+    ("listed", "why"),
+    [
+        ("file,env", "its provider has no value for it"),
+        ("file, env", "blanks in config.providers are parts of the names, so leave them out"),
+    ],
+)
+def test_a_reference_that_nobody_looks_up_is_told_with_its_line(tool: Tool, listed: str, why: str) -> None:
+    provider = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
+    file = f"config.providers={listed}\nconfig.providers.env.class={provider}\nclient.id=${{env:NO_SUCH_NAME_HERE}}\n"
+    tool.settings(consumer=f"{CONSUMER}{file}", producer=f"{PRODUCER}{file}")
+    told = [note for note in tool.notes if "stays as it is written" in note.text]
+    kept = f"client.id holds ${{env:...}}, which stays as it is written: {why}."
+    assert [(note.level, note.text) for note in told] == [
+        (logging.WARNING, f"{name}.properties:{len(text.splitlines()) + 3}: {kept}")
+        for name, text in (("p", PRODUCER), ("c", CONSUMER))
+    ]
 
 
 def test_flags_of_the_producer_file_win_over_the_consumer_file_s(tool: Tool) -> None:

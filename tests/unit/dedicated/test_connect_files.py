@@ -10,7 +10,7 @@ import pytest
 
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
-from legacy_mm.dedicated.connect_files import ConnectorFile, flows_of, load_connector, load_flows, load_worker
+from legacy_mm.dedicated.connect_files import ConnectorFile, flows_of, load, load_connector, load_worker
 from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
@@ -70,7 +70,7 @@ def flow(tmp_path: Path, *connectors: str, worker: str = WORKER) -> FlowRun:
     for number, text in enumerate(connectors):
         paths.append(str(tmp_path / f"{number}.properties"))
         Path(paths[-1]).write_text(text)
-    (reading,) = load_flows(ConnectLine(str(tmp_path / "w"), tuple(paths), ()))
+    (reading,) = load(ConnectLine(str(tmp_path / "w"), tuple(paths), ())).flows()
     return translate_flow(reading, ClientTranslation(Environment(), OwnOptions()), 0)
 
 
@@ -148,8 +148,68 @@ def test_what_the_worker_s_provider_gave_is_hidden(tmp_path: Path, monkeypatch: 
         "offset.flush.interval.ms=${env:MIRROR_INTERVAL}\n"
     )
     hidden: set[str] = set()
-    load_flows(ConnectLine(str(tmp_path / "w"), (), ()), hidden.update)
+    load(ConnectLine(str(tmp_path / "w"), (), ()), hidden.update)
     assert hidden == {"of-the-provider"}
+
+
+ENV = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
+
+
+def test_a_worker_s_list_of_providers_is_trimmed_and_a_connector_s_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIRROR_TOPICS", "orders")
+    asked = SOURCE.replace("topics=t", "topics=${env:MIRROR_TOPICS}")
+    providers = f"config.providers=file, env,\nconfig.providers.env.class={ENV}\n"
+    (tmp_path / "w").write_text(f"{WORKER}{providers}")
+    (tmp_path / "plain").write_text(WORKER)
+    (tmp_path / "s").write_text(asked)
+    (tmp_path / "own").write_text(f"{asked}{providers}")
+    found = [
+        load(ConnectLine(str(tmp_path / worker), (str(tmp_path / connector),), ()))
+        for worker, connector in (("w", "s"), ("plain", "own"), ("w", "own"))
+    ]
+    assert [files.connectors[0].properties["topics"] for files in found] == [
+        "orders",
+        "${env:MIRROR_TOPICS}",
+        "orders",
+    ]
+    assert [files.kept for files in found] == [
+        (),
+        (
+            f"{tmp_path / 'own'}: topics holds ${{env:...}}, which stays as it is written: blanks in config.providers "
+            "are parts of the names, so leave them out",
+        ),
+        (),
+    ]
+
+
+def test_a_worker_file_of_an_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIRROR_TOPICS", "orders")
+    worker = (
+        f"{WORKER}config.providers=strimzienv,strimzisecrets\n"
+        "config.providers.strimzienv.class=io.strimzi.kafka.EnvVarConfigProvider\n"
+        "config.providers.strimzisecrets.class=io.strimzi.kafka.KubernetesSecretConfigProvider\n"
+    )
+    made = flow(tmp_path, SOURCE.replace("topics=t", "topics=${strimzienv:MIRROR_TOPICS}"), worker=worker)
+    assert made.settings.features.topics is not None
+    assert made.settings.features.topics.include == ("orders",)
+    with pytest.raises(
+        ConfigurationError, match=r"KubernetesSecretConfigProvider .*, to which topics refers: possible"
+    ):
+        flow(tmp_path, SOURCE.replace("topics=t", "topics=${strimzisecrets:ns/x:y}"), worker=worker)
+
+
+def test_what_a_provider_gave_is_hidden_before_a_class_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIRROR_CLASS", "of.the.provider")
+    (tmp_path / "w").write_text(f"{WORKER}config.providers=env\nconfig.providers.env.class={ENV}\n")
+    (tmp_path / "s").write_text("name=s\nconnector.class=${env:MIRROR_CLASS}\n")
+    hidden: set[str] = set()
+    with pytest.raises(ConfigurationError, match=r"connector\.class=of\.the\.provider is not a connector"):
+        load(ConnectLine(str(tmp_path / "w"), (str(tmp_path / "s"),), ()), hidden.update)
+    assert hidden == {"of.the.provider"}
 
 
 def test_two_connectors_of_one_kind_in_a_flow() -> None:

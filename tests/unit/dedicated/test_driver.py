@@ -74,6 +74,32 @@ def test_values_of_a_provider_are_looked_up_and_hidden(tmp_path: Path) -> None:
     assert "s3cret-word" not in repr(made)
 
 
+def test_a_list_of_providers_is_trimmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blanks, a comma at the end and a line that goes on."""
+    monkeypatch.setenv("MIRROR_TOPICS", "orders.*")
+    package = "org.apache.kafka.common.config.provider."
+    made = run(
+        tmp_path,
+        f"{AB}config.providers = file, \\\n  env ,\nconfig.providers.file.class = {package}FileConfigProvider\n"
+        f"config.providers.env.class = {package}EnvVarConfigProvider\nA->B.topics = ${{env:MIRROR_TOPICS}}\n",
+    )
+    flow = next(each for each in made.flows if each.pair.target == "B")
+    assert flow.settings.features.topics is not None
+    assert flow.settings.features.topics.include == ("orders.*",)
+    assert not [note for note in made.notes if "stays as it is written" in note.text]
+
+
+def test_a_reference_that_nobody_looks_up_is_told_at_the_start(tmp_path: Path) -> None:
+    made = run(tmp_path, f'{AB}A.sasl.jaas.config = x.PlainLoginModule required password="${{env:PW}}";\n')
+    assert [(note.level, note.text) for note in made.notes if "PW" in note.text or "stays" in note.text] == [
+        (
+            logging.WARNING,
+            "A.sasl.jaas.config holds ${...}, which stays as it is written: config.providers names no such provider, "
+            "so declare it there.",
+        )
+    ]
+
+
 def test_every_value_that_is_looked_up_or_secret_is_hidden_before_anything_is_said(tmp_path: Path) -> None:
     (tmp_path / "secrets").write_text("anything = plain-value\n")
     (tmp_path / "mm2.properties").write_text(

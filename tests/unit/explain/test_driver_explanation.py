@@ -107,6 +107,39 @@ def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFix
     assert "A->B  .* but not the default list  topic t becomes A.t; group mm2-A->B at A" in printed
 
 
+ENV = "config.providers = file, env\nconfig.providers.env.class = "
+ENV += "org.apache.kafka.common.config.provider.EnvVarConfigProvider\n"
+
+
+def test_what_a_provider_gave_is_shown_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In no value, no list and no refusal, of the driver's file and of Connect's."""
+    monkeypatch.setenv("MIRROR_SECRET", SECRET)
+    asked = "${env:MIRROR_SECRET}"
+    for key in ("A->B.topics", "A->B.topic.filter.class", "A.bootstrap.servers", "A->B.enabled", "A->B.tasks.max"):
+        _, document = explained(tmp_path, f"{AB}{ENV}{key} = {asked}\n", capsys)
+        assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) in (0, 2)
+        assert SECRET not in json.dumps(document) + capsys.readouterr().out
+    (tmp_path / "w").write_text(f"bootstrap.servers = b:1\n{ENV}")
+    source = (
+        "name = s\nconnector.class = MirrorSourceConnector\nsource.cluster.alias = A\ntarget.cluster.alias = B\n"
+        "source.cluster.bootstrap.servers = a:1\n"
+    )
+    for key in ("topics", "topic.filter.class", "source.cluster.bootstrap.servers", "connector.class", "tasks.max"):
+        (tmp_path / "s").write_text(f"{source}{key} = {asked}\n")
+        assert main(["explain", "--", "connect-standalone.sh", str(tmp_path / "w"), str(tmp_path / "s")]) in (0, 2)
+        assert SECRET not in capsys.readouterr().out
+
+
+def test_a_reference_that_nobody_looks_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, document = explained(tmp_path, f"{AB}{ENV}A.ssl.keystore.password = ${{env:NO_SUCH_NAME_HERE}}\n", capsys)
+    said = "A.ssl.keystore.password holds ${env:...}, which stays as it is written: its provider has no value for it"
+    assert said in document["remarks"]
+    assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_missing_file_is_said_in_words_of_ours_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

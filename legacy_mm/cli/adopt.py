@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.cluster_errors import at_cluster
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.topic_reader import read_topic
@@ -20,7 +21,9 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import wiring
+from legacy_mm.flow.exactly_once import require_own_flow
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
@@ -57,6 +60,9 @@ def _adopt(call: CommandCall) -> int:
     wiring.check_addresses(settings)
     with java_for(settings.spark.jvm.java_home) as jvm:
         settings = with_stores(settings, lambda: jvm)
+        if settings.features[EXACTLY_ONCE] is not None:
+            cluster = NativeAdmin("source", settings.source_admin_connection).cluster_id(_deadline())
+            require_own_flow(settings, cluster, _deadline())
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
         inspector = NativeInspector(settings.source.connection)
         with at_cluster("source", settings.source.connection):

@@ -9,9 +9,9 @@ from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import columns, print_json, print_lines
 from legacy_mm.clock import Deadline
-from legacy_mm.flow.position_changes import PositionChanges, PositionRow
+from legacy_mm.flow.position_changes import Changed, PositionChanges, PositionRow
 from legacy_mm.logs import root_logger
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import TopicPartition
 
 _ASK_TIMEOUT = 300.0
 _BEHIND = "-- COMMAND LINE OF THE MIRROR"
@@ -24,17 +24,33 @@ _ACTIONS: Mapping[str, str] = {
 }
 
 
+_TAKE_OVER = ("adopt", "move")
+_NOTHING: Mapping[str, str] = {
+    "adopt": "nothing to adopt: the group has no offsets at the source; nothing was changed, and move sets positions",
+    "retire": "nothing to retire: the target has no positions that count",
+}
+
+
 def _add_options(parser: CommandParser) -> None:
-    parser.usage = f"legacy-mm exactly-once status|adopt|retire|move [--to TOPIC:PARTITION:OFFSET] [--json] {_BEHIND}"
+    parser.usage = (
+        "legacy-mm exactly-once status|adopt|retire|move [--to TOPIC:PARTITION:OFFSET] [--replaced CLUSTER-ID] "
+        f"[--json] {_BEHIND}"
+    )
     parser.epilog = (
-        "All but status claim each bundle, and need a group without members. exit code 0: done; 2: status has found "
-        "a partition whose position and offset do not belong together; 1: an error"
+        "All but status claim each bundle, and need a group without members; they change nothing where the positions "
+        "are of another source cluster. exit code 0: done; 2: status has found a partition whose position and offset "
+        "do not belong together; 1: an error"
     )
     parser.add_argument(
         "action", choices=tuple(_ACTIONS), help="; ".join(f"{name}: {of}" for name, of in _ACTIONS.items())
     )
     parser.add_argument(
         "--to", action="append", default=[], type=_place, metavar="TOPIC:PARTITION:OFFSET", help="for move; repeated"
+    )
+    parser.add_argument(
+        "--replaced",
+        metavar="CLUSTER-ID",
+        help="for adopt and move: the source cluster in whose place this one is; its mirrors are stopped for good",
     )
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
 
@@ -50,15 +66,17 @@ def _run(call: CommandCall) -> int:
     asked = call.options
     if bool(asked.to) != (asked.action == "move"):
         call.refuse("--to and move belong together")
+    if asked.replaced and asked.action not in _TAKE_OVER:
+        call.refuse("--replaced goes with adopt and move only")
     root_logger.silence()
-    with call.line.flow_with_stores() as (settings, _):
+    with call.line.only_flow_with_stores() as (settings, _):
         positions = PositionChanges(settings, Deadline.after(_ASK_TIMEOUT))
         if asked.action == "status":
             return _status(positions, as_json=asked.json)
         if asked.action == "move":
-            changed = positions.move(dict(asked.to))
+            changed = positions.move(dict(asked.to), asked.replaced)
         else:
-            changed = positions.adopt() if asked.action == "adopt" else positions.retire()
+            changed = positions.adopt(asked.replaced) if asked.action == "adopt" else positions.retire()
     _tell(asked.action, changed, as_json=asked.json)
     return ExitCode.DONE
 
@@ -95,15 +113,25 @@ def _cells(row: PositionRow) -> tuple[str, str, str, str, str]:
     return str(row.partition), stands, "none" if row.offset is None else str(row.offset), who, row.doubt
 
 
-def _tell(action: str, changed: Offsets, *, as_json: bool) -> None:
-    done = {"adopt": "is the position now", "move": "is the position now", "retire": "is the group's offset now"}[
-        action
-    ]
+def _tell(action: str, changed: Changed, *, as_json: bool) -> None:
+    offsets = changed.offsets
     if as_json:
-        rows = [{"topic": each.topic, "partition": each.partition, "offset": changed[each]} for each in sorted(changed)]
-        print_json({"action": action, "partitions": rows})
-    else:
-        print_lines(f"{partition}: {changed[partition]} {done}" for partition in sorted(changed))
+        rows = [{"topic": each.topic, "partition": each.partition, "offset": offsets[each]} for each in sorted(offsets)]
+        print_json({"action": action, "partitions": rows, "replaced": changed.replaced})
+        return
+    if changed.replaced:
+        print_lines([f"the positions were those of source cluster {changed.replaced}, and are those of this one now"])
+    if not offsets:
+        print_lines([_NOTHING[action]])
+    done = "is the group's offset now" if action == "retire" else "is the position now"
+    print_lines(f"{each}: {offsets[each]} {done}{_was(action, changed, each)}" for each in sorted(offsets))
+
+
+def _was(action: str, changed: Changed, partition: TopicPartition) -> str:
+    if action == "retire":
+        return ""
+    before = changed.before.get(partition)
+    return "; it had none" if before is None else f"; it was {before.next}"
 
 
 BODIES = {"exactly-once": CommandBody(_add_options, _run)}

@@ -15,7 +15,7 @@ from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import warning
-from legacy_mm.flow.exactly_once import look_at_positions, risks
+from legacy_mm.flow.exactly_once import look_at_positions, risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
@@ -61,7 +61,9 @@ class FlowClusters:
             made = each.duty.look(topics, _deadline()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
-        if self._settings.features[EXACTLY_ONCE] is not None:
+        if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
+            looks["start"] = Look(troubles=tuple(doubts))
+        elif self._settings.features[EXACTLY_ONCE] is not None:
             topic = flow_bundles(self._settings).positions_topic
             target = NativeAdmin("target", clusters.target.connection)
             found = look_at_positions(target, topic, _deadline())

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
-from legacy_mm.compat.client_properties.apply import Hide, hidden_in_errors
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import MirrorRun, translate
@@ -85,16 +84,12 @@ class MirrorLine:
 
     def flows(self) -> tuple[Settings, ...]:
         """Return what the mirror would run with, a flow each."""
-        with hidden_in_errors() as hide:
-            return self._flows(hide)
-
-    def _flows(self, hide: Hide) -> tuple[Settings, ...]:
         if self.is_mirror_maker_2:
-            return tuple(each.settings for each in self._driver_run(hide).flows)
+            return tuple(each.settings for each in self._driver_run().flows)
         launcher, argv, variables = self._called()
         grammar = command_line.grammar_asked_for(argv, variables)
         java = environment.read(variables, launcher)
-        outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, hide, java)
+        outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, environment=java)
         if not isinstance(outcome, MirrorRun):
             raise UsageError("behind -- comes the command line of a mirror that runs")
         return outcome.flows
@@ -111,27 +106,37 @@ class MirrorLine:
     @contextmanager
     def flow_with_stores(self) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
         """Yield the first of `flows` with the contents of its key stores, and Java on request."""
-        settings = self.flows()[0]
-        with java_when_asked(settings.spark.jvm.java_home) as java:
-            yield with_stores(settings, java), java
+        with _with_stores(self.flows()[0]) as found:
+            yield found
+
+    @contextmanager
+    def only_flow_with_stores(self) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
+        """Yield `only_flow` in the same way."""
+        with _with_stores(self.only_flow()) as found:
+            yield found
 
     def _called(self) -> tuple[Sequence[str], Sequence[str], Mapping[str, str]]:
         """Return the command with the words before it, its arguments, and the variables that it sees."""
         launcher, argv = command_line.split_call(self.words)
         return launcher, argv, command_line.variables_of(launcher, os.environ)
 
-    def _driver_run(self, hide: Hide) -> DriverRun:
+    def _driver_run(self) -> DriverRun:
         if connect_line.is_connect(self.words):
             launcher, argv = connect_line.split_call(self.words)
             variables = command_line.variables_of(launcher, os.environ)
             files = connect_line.parse(argv)
-            own = read_own_options(files.own_words, variables)
-            clients = ClientTranslation(environment.read(variables), own, hide=hide)
-            return driver.translate_flows(connect_files.load(files, hide).flows(), clients)
+            clients = ClientTranslation(environment.read(variables), read_own_options(files.own_words, variables))
+            return driver.translate_flows(connect_files.load_flows(files), clients)
         launcher, argv = driver_line.split_call(self.words)
         variables = command_line.variables_of(launcher, os.environ)
         parsed = driver_line.parse(argv)
         own = read_own_options(parsed.own_words, variables)
-        file = driver.load(parsed)
-        hide(file.secrets)
-        return driver.translate_driver(file, ClientTranslation(environment.read(variables, launcher), own, hide=hide))
+        return driver.translate_driver(
+            driver.load(parsed), ClientTranslation(environment.read(variables, launcher), own)
+        )
+
+
+@contextmanager
+def _with_stores(settings: Settings) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
+    with java_when_asked(settings.spark.jvm.java_home) as java:
+        yield with_stores(settings, java), java

@@ -11,13 +11,13 @@ from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SourceSettings
-from legacy_mm.errors import HostError
+from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import both_ends, warning
-from legacy_mm.flow.exactly_once import risks
+from legacy_mm.flow.exactly_once import risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_changes import PositionChanges, PositionRow
@@ -79,7 +79,9 @@ class Topics:
 
 
 def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
-    """Ask the sources; raises HostError when one does not answer, ConfigurationError where features must not run."""
+    """Ask the sources; raises HostError when one does not answer, ConfigurationError where features must not run, and
+    StreamFailure where a start would be refused.
+    """
     found = [_flow(settings, java, whose=len(flows) > 1) for settings in flows]
     topics = Topics(
         answered=True,
@@ -89,8 +91,11 @@ def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
     try:
         impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java)
         version, at_risk = _exactly_once(flows[0], {copy.target for copy in topics.copies}, java)
+        doubts = [doubt for settings in flows for doubt in _doubts(settings, java)]
     except HostError as error:
         return replace(topics, target_unknown=str(error))
+    if doubts:
+        raise StreamFailure("; ".join(dict.fromkeys(doubts)))
     attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
     rows = tuple(Impossible(*row) for row in sorted(impossible.items()))
     return replace(topics, impossible=rows, attention=attention, transaction_version=version, risks=at_risk)
@@ -114,6 +119,11 @@ def _exactly_once(settings: Settings, copies: Set[str], java: StartJvm) -> tuple
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
     written, deadline = {flow_bundles(settings).positions_topic, *copies}, Deadline.after(_ASK_TIMEOUT)
     return target.transaction_version(deadline).value, tuple(risks(target, written, deadline))
+
+
+def _doubts(settings: Settings, java: StartJvm) -> Sequence[str]:
+    settings = key_stores.with_stores(settings, java)
+    return start_doubts(settings, *both_ends(settings), Deadline.after(_ASK_TIMEOUT))
 
 
 def _attention(settings: Settings, java: StartJvm) -> str:

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterable, Sequence, Set
 from contextlib import closing
 
+from legacy_mm.clients.api import Admin
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.bundle_run import BundleRuns
@@ -33,6 +34,7 @@ from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
+from legacy_mm.flow.allowed_timeouts import beyond_limits, require_allowed
 from legacy_mm.flow.bundle_settings import NEWEST, check, flow_bundles
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
@@ -92,8 +94,9 @@ class ExactlyOnceStart:
     def prepare(self, copies: Set[str]) -> None:
         """Make the positions topic certain, and the number of bundles; `copies` are topics of the target.
 
-        (1) The target's brokers know transactions. (2) The topic is there, and keeps positions. (3) The flow's record
-        has our number of bundles and this source. (4) Settings with which brokers may lose records are named.
+        (1) The target's brokers know transactions, and both clusters' allow the time-outs. Nothing is made before. (2)
+        The topic is there, and keeps positions. (3) The flow's record has our number of bundles and this source. (4)
+        Settings with which brokers may lose records are named.
 
         Raises HostError, to be tried again, ConfigurationError and Undecided.
         """
@@ -102,6 +105,7 @@ class ExactlyOnceStart:
         source = NativeAdmin("source", self._settings.source_admin_connection)
         # (1)
         check(self._settings, target.lowest_version(_INIT_PRODUCER_ID, NEWEST, deadline))
+        require_allowed(self._settings, source, target, deadline)
         # (2)
         require_topic(target, self._flow.positions_topic, deadline)
         # (3)
@@ -114,21 +118,50 @@ class ExactlyOnceStart:
 
 
 def claim_flow(
-    settings: Settings, timeout: float, cluster: str, deadline: Deadline, *, moves: bool = False
+    settings: Settings, timeout: float, cluster: str, deadline: Deadline, replaced: str | None = None
 ) -> TransactionVersion:
     """Make certain that the flow's record is of this source cluster; return the version of transactions.
 
-    `timeout` of the transaction in seconds. `moves`: a record of another source cluster is replaced, because a person
+    `timeout` of the transaction in seconds. `replaced`: the source cluster whose record is taken over, because a person
     says where to begin in this one. A record that is right needs no claim, which would wait for what a killed owner of
     bundle 0 has left open. Raises HostError, and Undecided for a record that is not of this flow.
     """
     flow, target = flow_bundles(settings), settings.target_admin_connection
-    record, place = _FlowRecord(flow, cluster, moves=moves), flow.bundle(FLOW).positions
-    there = read_topic(target, place.topic, deadline, only=place.partition)
-    if record.is_in((each.offset, each.key, each.value) for _, each in there):
+    record = _FlowRecord(flow, cluster, replaced)
+    if record.is_there(flow_record(settings, deadline)):
         return NativeAdmin("target", target).transaction_version(deadline)
     with closing(BundleRuns(settings.target.client, timeout)) as runs:
         return runs.run(flow.bundle(FLOW), record, deadline)
+
+
+def flow_record(settings: Settings, deadline: Deadline) -> FlowRecord | None:
+    """Return the flow's record; None where there is none. Raise HostError, StreamFailure."""
+    place = flow_bundles(settings).bundle(FLOW).positions
+    rows = read_topic(settings.target_admin_connection, place.topic, deadline, only=place.partition)
+    return read_bundle(place, BUNDLES, ((each.offset, each.key, each.value) for _, each in rows)).flow
+
+
+def require_own_flow(settings: Settings, cluster: str, deadline: Deadline, replaced: str | None = None) -> None:
+    """Raise Undecided if the flow's record is of another source cluster, unless that was `replaced`, or HostError.
+
+    Each command asks this before it changes where a flow goes on.
+    """
+    topic = flow_bundles(settings).positions_topic
+    if doubt := flow_doubt(flow_record(settings, deadline), BUNDLES, cluster, topic, replaced):
+        raise Undecided(f"nothing was changed: {doubt}")
+
+
+def start_doubts(settings: Settings, source: Admin, target: Admin, deadline: Deadline) -> Sequence[str]:
+    """Return why a start would be refused for what both clusters say, a sentence each; raise HostError.
+
+    It is asked with exactly once off, too: then only the session time-out may be beyond what brokers allow.
+    """
+    found = list(beyond_limits(settings, source, target, deadline))
+    if settings.features[EXACTLY_ONCE] is not None:
+        topic, record = flow_bundles(settings).positions_topic, flow_record(settings, deadline)
+        if doubt := flow_doubt(record, BUNDLES, source.cluster_id(deadline), topic):
+            found.append(doubt)
+    return found
 
 
 def positions(settings: Settings, deadline: Deadline) -> dict[TopicPartition, SourcePosition]:
@@ -182,10 +215,10 @@ def require_topic(target: NativeAdmin, topic: str, deadline: Deadline) -> None:
 class _FlowRecord:
     """The contents of the bundle whose transactions write the flow's record: the number of bundles, and the source."""
 
-    def __init__(self, flow: FlowBundles, cluster: str, *, moves: bool) -> None:
+    def __init__(self, flow: FlowBundles, cluster: str, replaced: str | None) -> None:
         self._flow = flow
         self._cluster = cluster
-        self._moves = moves
+        self._replaced = replaced
 
     def claim(self) -> PositionsRecord:
         """Return the record of this process."""
@@ -193,16 +226,15 @@ class _FlowRecord:
 
     def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return the number of bundles, to be written where it is not there; raise Undecided for another flow's."""
-        number = ((self._flow.bundle(FLOW).positions, BUNDLES),)
-        return (number, ()) if self.is_in(rows) else ((), number)
-
-    def is_in(self, rows: Iterable[LogRow]) -> bool:
-        """Return True if the record is there; raise Undecided for another flow's."""
         place = self._flow.bundle(FLOW).positions
-        found = read_bundle(place, BUNDLES, rows).flow
-        if doubt := flow_doubt(found, BUNDLES, "" if self._moves else self._cluster, place.topic):
+        number = ((place, BUNDLES),)
+        return (number, ()) if self.is_there(read_bundle(place, BUNDLES, rows).flow) else ((), number)
+
+    def is_there(self, found: FlowRecord | None) -> bool:
+        """Return True if this is the record; raise Undecided for another flow's."""
+        if doubt := flow_doubt(found, BUNDLES, self._cluster, self._flow.positions_topic, self._replaced):
             raise Undecided(f"exactly once cannot begin: {doubt}")
-        return found is not None and not (self._moves and found.cluster != self._cluster)
+        return found is not None and found.cluster != self._replaced
 
     def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
         """Return the flow's record."""

@@ -1,9 +1,11 @@
 """Positions of exactly once, seen and changed by a person: status, adopt, retire, move.
 
-No change is made beside a running mirror: the group must have no members. A positions topic that is lost is made anew,
-and the flow's record is of the source that is there. Each bundle is claimed first, so whoever still copies is fenced,
-and what it has open is aborted, before anything is read. The group's offset is committed before the position: if the
-command is ended between the two, the next start finds a doubt and stops.
+No change is made beside a running mirror: the group must have no members. The checks of a start come first, and
+nothing is written before they have passed: the flow's record is of this source cluster, unless a person says which one
+it has replaced, and brokers allow the time-out of transactions. What is retired is of this cluster and its topics, too.
+A positions topic that is lost is made anew. Each bundle is claimed first, so whoever still copies is fenced, and what
+it has open is aborted, before anything is read. The group's offset is committed before the position: if the command is
+ended between the two, the next start finds a doubt and stops.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.errors import HostError, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
-from legacy_mm.exactly_once.evidence import SourceSide, mark, weigh
+from legacy_mm.exactly_once.evidence import SourceSide, mark, require_own, weigh
 from legacy_mm.exactly_once.position_records import (
     Claim,
     PositionsRecord,
@@ -35,8 +37,9 @@ from legacy_mm.exactly_once.position_records import (
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.flow.allowed_timeouts import require_transactions
 from legacy_mm.flow.bundle_settings import flow_bundles
-from legacy_mm.flow.exactly_once import claim_flow, positions, require_topic
+from legacy_mm.flow.exactly_once import claim_flow, flow_record, positions, require_own_flow, require_topic
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
@@ -63,6 +66,17 @@ class PositionRow(NamedTuple):
     """Why the next claim would stop here; empty: it would not."""
 
 
+class Changed(NamedTuple):
+    """A change that was made."""
+
+    offsets: Offsets
+    """The positions, and the group's offsets, of partitions that have new ones."""
+    before: FoundPositions
+    """The positions of the flow before."""
+    replaced: str = ""
+    """The source cluster whose record became this one's; empty: it was this one's, or there was none."""
+
+
 class PositionChanges:
     """The positions of one flow at the target, and its group's offsets at the source."""
 
@@ -77,7 +91,7 @@ class PositionChanges:
 
     def transaction_version(self) -> TransactionVersion:
         """Return the version that the next claim speaks; raise HostError."""
-        return NativeAdmin("target", self._settings.target_admin_connection).transaction_version(self._deadline)
+        return self._target().transaction_version(self._deadline)
 
     def rows(self) -> list[PositionRow]:
         """Return the state of each partition that has a position or an offset. Raise HostError, StreamFailure."""
@@ -96,17 +110,24 @@ class PositionChanges:
             rows.append(PositionRow(partition, found.get(partition), told, ours, doubt))
         return rows
 
-    def adopt(self) -> Offsets:
-        """Make the group's offsets the positions, and return them."""
+    def adopt(self, replaced: str | None = None) -> Changed:
+        """Make the group's offsets the positions; without any, nothing is written. `replaced` as for `move`."""
         offsets = {partition: each.offset for partition, each in self._offsets().items()}
-        return self.move(offsets)
+        return self.move(offsets, replaced)
 
-    def move(self, offsets: Offsets) -> Offsets:
-        """Make these offsets the positions, and the group's own, and return them."""
+    def move(self, offsets: Offsets, replaced: str | None = None) -> Changed:
+        """Make these offsets the positions, and the group's own.
+
+        `replaced`: the id of the source cluster in whose place this one is. Raise Undecided for positions of another.
+        """
         self._require_no_members()
         cluster, ids = self._source()
+        require_own_flow(self._settings, cluster, self._deadline, replaced)
+        before, record = positions(self._settings, self._deadline), flow_record(self._settings, self._deadline)
+        if not offsets:
+            return Changed({}, before)
         self._require_topic()
-        claim_flow(self._settings, self._timeout, cluster, self._deadline, moves=True)
+        claim_flow(self._settings, self._timeout, cluster, self._deadline, replaced)
 
         def moved(partition: TopicPartition) -> SourcePosition:
             offset, topic_id = offsets[partition], ids.get(partition.topic, "")
@@ -114,28 +135,38 @@ class PositionChanges:
 
         for number, partitions in by_bundle(offsets, BUNDLES).items():
             self._change(number, cluster, partial(_replaced, {partition: moved(partition) for partition in partitions}))
-        return offsets
+        return Changed(offsets, before, replaced or "" if record is not None and record.cluster == replaced else "")
 
-    def retire(self) -> Offsets:
-        """Make the positions the group's offsets, from which a mirror without exactly once goes on; return them.
+    def retire(self) -> Changed:
+        """Make the positions the group's offsets, from which a mirror without exactly once goes on.
 
-        Positions that are retired count once more where exactly once has committed an offset since.
+        Positions that are retired count once more where exactly once has committed an offset since. Raise Undecided for
+        positions of another source cluster, or of a topic that was deleted and made anew.
         """
         self._require_no_members()
-        cluster, _ = self._source()
+        cluster, ids = self._source()
+        require_own_flow(self._settings, cluster, self._deadline)
         retired: dict[TopicPartition, int] = {}
-        since = {each for each, offset in self._offsets().items() if offset.metadata == mark(self.flow.positions_topic)}
+        offsets, topic = self._offsets(), self.flow.positions_topic
+        since = {each for each, offset in offsets.items() if offset.metadata == mark(topic)}
+
+        def standing(found: FoundPositions) -> dict[TopicPartition, SourcePosition]:
+            counts = {each: position for each, position in found.items() if not position.retired or each in since}
+            require_own(counts, SourceSide(cluster, ids, offsets), topic)
+            return counts
 
         def retire(found: FoundPositions) -> dict[TopicPartition, SourcePosition]:
-            standing = {each: position for each, position in found.items() if not position.retired or each in since}
-            retired.update({each: position.next for each, position in standing.items()})
-            return {each: position._replace(retired=True, at=epoch_ms()) for each, position in standing.items()}
+            counts = standing(found)
+            retired.update({each: position.next for each, position in counts.items()})
+            return {each: position._replace(retired=True, at=epoch_ms()) for each, position in counts.items()}
 
-        target = NativeAdmin("target", self._settings.target_admin_connection)
-        if self.flow.positions_topic in target.topics(self._deadline):
+        before = positions(self._settings, self._deadline)
+        standing(before)
+        require_transactions(self._timeout, self._target(), self._deadline)
+        if topic in self._target().topics(self._deadline):
             for number in range(BUNDLES):  # also those whose only positions are in a transaction that is open
                 self._change(number, cluster, retire)
-        return retired
+        return Changed(retired, before)
 
     def _change(self, number: int, cluster: str, change: PositionChange) -> None:
         target = self._settings.target.client
@@ -157,7 +188,8 @@ class PositionChanges:
         return {partition: each for partition, each in found.get(group, {}).items() if each.offset >= 0}
 
     def _require_topic(self) -> None:
-        target = NativeAdmin("target", self._settings.target_admin_connection)
+        target = self._target()
+        require_transactions(self._timeout, target, self._deadline)
         known_by = Deadline.after(_TOPIC_TIMEOUT)
         while True:
             try:
@@ -167,6 +199,9 @@ class PositionChanges:
                 if known_by.expired():
                     raise
             threading.Event().wait(_RETRY_BACKOFF)
+
+    def _target(self) -> NativeAdmin:
+        return NativeAdmin("target", self._settings.target_admin_connection)
 
     def _require_no_members(self) -> None:
         group = self._settings.source.group_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.standalone import SparkStandalone
-from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics, read_all
+from legacy_mm.audit.cluster_access import commit, committed, create_topic, delete_topic, list_topics, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
@@ -255,16 +256,18 @@ def test_the_source_is_replaced(
     refused = other.start()
     assert refused.wait(PATIENCE) == 255
     assert "exactly once cannot begin: positions topic " in refused.output()
-    assert "if the cluster was replaced, legacy-mm exactly-once adopt" in refused.output()
+    (before,) = set(re.findall(r"legacy-mm exactly-once adopt --replaced (\S+) takes", refused.output()))
     positions = command_of(other)
-    assert positions("adopt")[:2] == (0, {"action": "adopt", "partitions": []})
+    assert positions("adopt", "--replaced", before)[:2] == (0, {"action": "adopt", "partitions": [], "replaced": ""})
     code, found, _ = positions("status")
     assert code == 2
     assert all("legacy-mm exactly-once move sets the position" in row["doubt"] for row in found["partitions"])
+    places = [word for number in range(PARTITIONS) for word in ("--to", f"{mirrored.topic}:{number}:0")]
+    code, found, _ = positions("move", "--replaced", before, *places[:2])
+    assert (code, found["replaced"]) == (0, before)
     refused = other.start()
     assert refused.wait(PATIENCE) == 255
     assert "if the cluster was replaced, legacy-mm exactly-once move sets the position" in refused.output()
-    places = [word for number in range(PARTITIONS) for word in ("--to", f"{mirrored.topic}:{number}:0")]
     assert positions("move", *places)[0] == 0
     assert positions("status")[0] == 0
     other.run_until(600)
@@ -274,3 +277,101 @@ def test_the_source_is_replaced(
         for cluster in (mirrored.source, source_39)
         for each in read_all(cluster.bootstrap, mirrored.topic)
     )
+
+
+def test_positions_of_a_living_source_are_left_to_it(
+    mirrored: Mirrored, source_39: Cluster, our_mirror: Callable[..., Any], command_of: CommandOf
+) -> None:
+    """The command line of a second mirror whose source has the same alias: nothing is written at any cluster."""
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.run_until(1_000)
+    create_topic(source_39.bootstrap, mirrored.topic, PARTITIONS)
+    load(source_39.bootstrap, mirrored.topic, 2_000, 100)
+    other = Mirrored(source_39, mirrored.target, mirrored.topic, mirrored.group, our_mirror)
+    known = command_of(mirrored)("status")[1]
+    offsets = {(mirrored.topic, number): 7 for number in range(PARTITIONS)}
+    for held in ({}, offsets):
+        if held:
+            commit(source_39.bootstrap, mirrored.group, held)
+        for words in (("retire",), ("adopt",), ("move", "--to", f"{mirrored.topic}:0:0")):
+            code, _, errors = command_of(other)(*words)
+            assert code == 1
+            assert "nothing was changed: positions topic legacy-mm-positions." in errors
+            assert "give this source another source.cluster.alias, or, if the cluster was replaced, " in errors
+        assert committed(source_39.bootstrap, mirrored.group, [mirrored.topic]) == held
+    assert "give this source another source.cluster.alias" in str(command_of(other, "explain")()[1]["outcome"])
+    assert command_of(mirrored)("status")[:2] == (0, known)
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.run_until(2_000)
+    assert mirrored.differences() == []
+
+
+def test_positions_of_a_topic_that_was_made_anew_are_not_retired(mirrored: Mirrored, positions: Command) -> None:
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    mirrored.run_until(1_000)
+    delete_topic(mirrored.source.bootstrap, mirrored.topic)
+    create_topic(mirrored.source.bootstrap, mirrored.topic, PARTITIONS)
+    load(mirrored.source.bootstrap, mirrored.topic, 2_000, 100)
+    before = mirrored.committed()
+    code, _, errors = positions("retire")
+    assert code == 1
+    assert re.search(
+        r" \(and 3 more\): its position \d+ is of a topic with id .* made anew; .*; nothing was changed", errors
+    )
+    assert mirrored.committed() == before
+    places = [word for number in range(PARTITIONS) for word in ("--to", f"{mirrored.topic}:{number}:0")]
+    assert positions("move", *places)[0] == 0
+    assert positions("retire")[0] == 0
+    assert mirrored.committed() == 0
+
+
+def test_a_reset_to_the_offset_that_was_adopted_is_noticed(mirrored: Mirrored) -> None:
+    """Though the group's offset is committed only with the stop, as by default."""
+    offsets = {(mirrored.topic, number): 0 for number in range(PARTITIONS)}
+    commit(mirrored.source.bootstrap, mirrored.group, offsets)
+    load(mirrored.source.bootstrap, mirrored.topic, 5_000, 100)
+    mirror = mirrored.start("--offset.commit.interval.ms", "60000")
+    wait_until(lambda: mirrored.differences() == [], PATIENCE, "all copies")
+    mirror.signal(signal.SIGTERM)
+    assert mirror.wait(PATIENCE) == 143
+    assert mirrored.committed() == 5_000
+    commit(mirrored.source.bootstrap, mirrored.group, offsets)
+    refused = mirrored.start()
+    assert refused.wait(PATIENCE) == 255
+    assert "somebody copied in another mode since, or moved the group; legacy-mm exactly-once adopt" in refused.output()
+
+
+def test_a_target_that_allows_shorter_transactions_only(
+    mirrored: Mirrored, own_clusters: Callable[..., Cluster], command_of: CommandOf
+) -> None:
+    """The mirror, `plan` and `explain` say so, with both numbers, before anything is made there."""
+    mirrored.target = target = own_clusters(properties={"transaction.max.timeout.ms": "30000"})
+    create_topic(target.bootstrap, mirrored.topic, PARTITIONS)
+    load(mirrored.source.bootstrap, mirrored.topic, 1_000, 100)
+    why = "exactly.once.transaction.timeout.ms=60000 is above transaction.max.timeout.ms=30000 of the target's brokers"
+    refused = mirrored.start()
+    assert refused.wait(PATIENCE) == 255
+    assert why in refused.output()
+    document = command_of(mirrored, "explain")()[1]
+    assert why in document["outcome"] and document["exit_code"] == 255
+    code, planned, _ = command_of(mirrored, "plan")()
+    assert why in json.dumps(planned)
+    assert "positions" not in json.dumps(planned)
+    assert not [name for name in list_topics(target.bootstrap) if name.startswith("legacy-mm-positions.")]
+    mirrored.run_until(1_000, "--exactly.once.transaction.timeout.ms", "20000")
+    assert mirrored.differences() == []
+
+
+@pytest.mark.parametrize("options", [(), ("--exactly.once", "false")], ids=["exactly once", "at least once"])
+def test_a_source_that_allows_shorter_sessions_only(
+    mirrored: Mirrored, our_mirror: Callable[..., Any], options: Sequence[str]
+) -> None:
+    """The legacy tool ends with 255, too, and with the broker's sentence; the numbers are ours."""
+    reads = mirrored.reads() | {"session.timeout.ms": "3600000", "heartbeat.interval.ms": "3000"}
+    words = options or ("--exactly.once", "true")
+    refused = our_mirror(reads, mirrored.writes(), "--whitelist", mirrored.topic, *words)
+    assert refused.wait(PATIENCE) == 255
+    assert (
+        "session.timeout.ms=3600000 of the consumer is above group.max.session.timeout.ms=1800000" in refused.output()
+    )
+    assert not [name for name in list_topics(mirrored.target.bootstrap) if mirrored.group in name]

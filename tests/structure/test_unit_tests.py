@@ -21,7 +21,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "tests/unit/cli run the commands from their words": """
         __main__ cli/adopt cli/cluster_look cli/command cli/driver_text cli/explain_text
         cli/group_look cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest
-        compat/steps explain/client_files explain/explanation explain/host_look explain/source_look
+        compat/steps explain/client_files explain/explanation explain/host_look
     """,
     "test_apply, test_translate, test_logins and test_security_properties give it whole files": """
         compat/client_properties/bearer compat/client_properties/common compat/client_properties/consumer

@@ -8,6 +8,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,7 +17,6 @@ from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.output import folded_table
 from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clock import Deadline
 from legacy_mm.compat.environment import KAFKA_HOME
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.explain import source_look
@@ -449,18 +449,14 @@ def test_the_transaction_version_of_exactly_once_is_named(run: Explain, monkeypa
     monkeypatch.setattr(source_look, "_flow", lambda *_, whose: ([], []))
     monkeypatch.setattr(source_look, "_attention", lambda *_: "")
     monkeypatch.setattr(NativeAdmin, "transaction_version", lambda *_: TransactionVersion.TWO)
-    asked: list[set[str]] = []
-
-    def risks(target: NativeAdmin, topics: set[str], deadline: Deadline) -> list[str]:
-        asked.append(topics)
-        return ["min.insync.replicas=1 at the target for t: what only one broker has is lost with it"]
-
+    risks = Mock(return_value=["min.insync.replicas=1 at the target for t: what only one broker has is lost with it"])
     monkeypatch.setattr(source_look, "risks", risks)
+    monkeypatch.setattr(source_look, "start_doubts", lambda *_: [])
     for flag, named in (("true", True), ("false", False)):
         _, text = run(*OLD_LINE, "--include", "t", "--exactly.once", flag, flags=())
         risk = "  min.insync.replicas=1 at the target for t: what only one broker has is lost with it\n"
         assert (f"\nExactly once at the target: transaction version 2\n{risk}" in text) == named
-    assert asked == [{"legacy-mm-positions.g.source.target.internal"}]
+    assert [call.args[1] for call in risks.mock_calls] == [{"legacy-mm-positions.g.source.target.internal"}]
 
 
 def test_a_refusal_is_said_again_at_the_end(run: Explain, tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from legacy_mm.control_channel.beat import Beat
 from legacy_mm.control_channel.frames import (
-    BEAT_INTERVAL,
     LENGTH,
     MAX_FRAME,
     VERSION,
@@ -191,8 +191,9 @@ class ChannelServer:
         self._listener = socket.create_server((host, 0), family=family, backlog=_BACKLOG)
         self.host = host
         self.port: int = self._listener.getsockname()[1]
+        self.beat = Beat()
         threading.Thread(target=self._accept, name="channel-acceptor", daemon=True).start()
-        threading.Thread(target=self._beat, name="channel-beat", daemon=True).start()
+        threading.Thread(target=self._renew_leases, name="channel-beat", daemon=True).start()
 
     def new_ticket(self, flow: str, stream: int, generation: int) -> Ticket:
         """Create a ticket with a number and a key of its own."""
@@ -293,8 +294,8 @@ class ChannelServer:
             unless_sent.pop_all()
         return holder, peer
 
-    def _beat(self) -> None:
-        while not self._closed.wait(BEAT_INTERVAL):
+    def _renew_leases(self) -> None:
+        while not self.beat.rest(self._closed):
             for peer, holder in self._snapshot().items():
                 if holder.attended():
                     with suppress(ChannelError):

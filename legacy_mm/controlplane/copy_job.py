@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from legacy_mm.clock import Deadline, monotonic
@@ -63,7 +63,9 @@ class CopyTrouble:
     fatal: bool
     kind: FailureKind = FailureKind.OTHER
     counts: bool = True
-    """False: another stream is the cause, so the job may be started again any number of times."""
+    """False: another stream is the cause, or a pause of the host, so the job may be started again any number of
+    times.
+    """
 
 
 class JobRunner(Protocol):
@@ -277,22 +279,32 @@ class CopyJob:
         self._tell(Resume(offsets))
 
     def trouble(self) -> CopyTrouble | None:
-        """Return the reason why the job cannot continue, or None."""
-        self._attended = monotonic()
+        """Return the reason why the job cannot continue, or None.
+
+        A worker that is lost because this process stood still, and could not renew its lease, does not count.
+        """
+        now = self._attended = monotonic()
+        woke = self._channel.beat.woke()
         with self._changed:
-            if not self._failed and self._runner.is_spared(self.ticket):
-                return CopyTrouble("its process was ended because of another stream", fatal=False, counts=False)
-            if self._trouble is not None:
-                return self._trouble
-            if self._closed and not self._stopped:
-                return CopyTrouble("its worker is gone", fatal=False)
-            if self._heard is None:
-                if monotonic() - self._since > self.hello_seconds:
-                    reason = f"no worker reported within {self.hello_seconds:g} s"
-                    return CopyTrouble(reason if self._embedded else reason + _NO_ROOM, fatal=False)
-            elif monotonic() - self._heard > _PROGRESS_INTERVAL:
-                return CopyTrouble(f"its worker reported nothing for {_PROGRESS_INTERVAL:g} s", fatal=False)
-            return None
+            found = self._found(now, woke)
+            if found is None or self._failed or now - woke > LEASE_TIMEOUT:
+                return found
+        return replace(found, reason=f"{found.reason}, after a pause of this process or host", counts=False)
+
+    def _found(self, now: float, woke: float) -> CopyTrouble | None:
+        if not self._failed and self._runner.is_spared(self.ticket):
+            return CopyTrouble("its process was ended because of another stream", fatal=False, counts=False)
+        if self._trouble is not None:
+            return self._trouble
+        if self._closed and not self._stopped:
+            return CopyTrouble("its worker is gone", fatal=False)
+        if self._heard is None:
+            if now - max(self._since, woke) > self.hello_seconds:
+                reason = f"no worker reported within {self.hello_seconds:g} s"
+                return CopyTrouble(reason if self._embedded else reason + _NO_ROOM, fatal=False)
+        elif now - max(self._heard, woke) > _PROGRESS_INTERVAL:
+            return CopyTrouble(f"its worker reported nothing for {_PROGRESS_INTERVAL:g} s", fatal=False)
+        return None
 
     def stop(self, deadline: Deadline) -> None:
         """Ask the task to flush, report and end; a task that has not reported yet is refused when it does."""

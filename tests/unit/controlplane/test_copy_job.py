@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
+from legacy_mm.control_channel import beat as beat_module
+from legacy_mm.control_channel.beat import Beat
 from legacy_mm.control_channel.channel import process_start
 from legacy_mm.control_channel.frames import Failure, Frame, Hello, Progress, Stopped, TaskConfig, Ticket, Understood
 from legacy_mm.controlplane import copy_job
@@ -49,7 +52,7 @@ def test_a_job_is_attended_as_long_as_its_stream_asks(monkeypatch: pytest.Monkey
     """Invariant D: a stream that hangs cannot stop the task when the group gives its partitions to others."""
     now = 100.0
     monkeypatch.setattr(copy_job, "monotonic", lambda: now)
-    nobody: Any = None
+    nobody: Any = SimpleNamespace(beat=Beat())
     job = CopyJob(TICKET, CONFIG, nobody, Workers(), nobody, embedded=True, unattended_seconds=290.0)
     now += 289.0
     assert job.attended()
@@ -74,7 +77,7 @@ def test_a_cluster_may_make_its_executors_first(
 ) -> None:
     now = 100.0
     monkeypatch.setattr(copy_job, "monotonic", lambda: now)
-    nobody: Any = None
+    nobody: Any = SimpleNamespace(beat=Beat())
     job = CopyJob(TICKET, CONFIG, nobody, Workers(), nobody, embedded=embedded, unattended_seconds=1.0)
     now += patience - 1
     assert job.trouble() is None
@@ -97,9 +100,10 @@ def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
     assert told == [Understood()]
 
 
-def shared(workers: Workers) -> CopyJob:
+def shared(workers: Workers, beat: Beat | None = None) -> CopyJob:
     """A job whose worker, this process, has other jobs, too."""
-    somebody: Any = SimpleNamespace(send=lambda frame: None, close=lambda: None, progress=lambda frame: None)
+    nothing = lambda frame: None  # noqa: E731
+    somebody: Any = SimpleNamespace(send=nothing, close=lambda: None, progress=nothing, beat=beat or Beat())
     job = CopyJob(TICKET, CONFIG, somebody, workers, somebody, embedded=True)
     start = process_start(os.getpid())
     assert start is not None
@@ -158,3 +162,71 @@ def test_a_failure_of_its_own_counts_also_in_a_worker_that_was_ended() -> None:
     trouble = job.trouble()
     assert trouble is not None
     assert (trouble.reason, trouble.fatal, trouble.counts) == ("refused", True, True)
+
+
+class Clock:
+    """The time, for the job and for the beat; a rest between two beats may take longer than it should."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        for each in (copy_job, beat_module):
+            monkeypatch.setattr(each, "monotonic", lambda: self.now)
+
+    def rest(self, beat: Beat, seconds: float) -> None:
+        """Let the beat rest for so long."""
+
+        class Over(threading.Event):
+            def wait(_, timeout: float | None = None) -> bool:
+                self.now += seconds
+                return False
+
+        beat.rest(Over())
+
+
+@pytest.mark.parametrize(
+    ("rested", "later", "counts"),
+    [(8.0, 0.5, False), (1.5, 0.5, True), (8.0, 30.0, True)],
+    ids=["paused", "not paused", "paused long ago"],
+)
+def test_a_worker_that_loses_its_lease_while_the_host_is_paused_does_not_count(
+    rested: float, later: float, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A virtual machine that moves, a laptop that sleeps: four times in five minutes would end the mirror."""
+    clock, beat = Clock(monkeypatch), Beat()
+    job = shared(Workers(shares_workers=True), beat)
+    clock.rest(beat, rested)
+    clock.now += later
+    job.closed()
+    trouble = job.trouble()
+    assert trouble is not None
+    assert (trouble.fatal, trouble.counts) == (False, counts)
+
+
+def test_what_a_task_says_after_a_pause_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, beat = Clock(monkeypatch), Beat()
+    job = shared(Workers(shares_workers=True), beat)
+    clock.rest(beat, 8.0)
+    job.received(Failure(FailureKind.OTHER, "a bug", True))
+    trouble = job.trouble()
+    assert trouble is not None
+    assert (trouble.reason, trouble.counts) == ("a bug", True)
+
+
+def test_a_worker_has_time_to_report_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its silence was that of the whole host. Asked before the beat itself knows of the pause."""
+    clock, beat = Clock(monkeypatch), Beat()
+    job = shared(Workers(shares_workers=True), beat)
+    found: list[object] = []
+
+    class Over(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            clock.now += 60.0
+            found.append(job.trouble())
+            return True
+
+    beat.rest(Over())
+    assert found == [None]
+    clock.now += 9.0
+    assert job.trouble() is None
+    clock.now += 2.0
+    assert job.trouble() is not None

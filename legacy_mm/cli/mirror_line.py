@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
+from legacy_mm.compat.client_properties.apply import Hide, hidden_in_errors
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import MirrorRun, translate
@@ -84,12 +85,16 @@ class MirrorLine:
 
     def flows(self) -> tuple[Settings, ...]:
         """Return what the mirror would run with, a flow each."""
+        with hidden_in_errors() as hide:
+            return self._flows(hide)
+
+    def _flows(self, hide: Hide) -> tuple[Settings, ...]:
         if self.is_mirror_maker_2:
-            return tuple(each.settings for each in self._driver_run().flows)
+            return tuple(each.settings for each in self._driver_run(hide).flows)
         launcher, argv, variables = self._called()
         grammar = command_line.grammar_asked_for(argv, variables)
         java = environment.read(variables, launcher)
-        outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, environment=java)
+        outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, hide, java)
         if not isinstance(outcome, MirrorRun):
             raise UsageError("behind -- comes the command line of a mirror that runs")
         return outcome.flows
@@ -120,20 +125,21 @@ class MirrorLine:
         launcher, argv = command_line.split_call(self.words)
         return launcher, argv, command_line.variables_of(launcher, os.environ)
 
-    def _driver_run(self) -> DriverRun:
+    def _driver_run(self, hide: Hide) -> DriverRun:
         if connect_line.is_connect(self.words):
             launcher, argv = connect_line.split_call(self.words)
             variables = command_line.variables_of(launcher, os.environ)
             files = connect_line.parse(argv)
-            clients = ClientTranslation(environment.read(variables), read_own_options(files.own_words, variables))
-            return driver.translate_flows(connect_files.load_flows(files), clients)
+            own = read_own_options(files.own_words, variables)
+            clients = ClientTranslation(environment.read(variables), own, hide=hide)
+            return driver.translate_flows(connect_files.load(files, hide).flows(), clients)
         launcher, argv = driver_line.split_call(self.words)
         variables = command_line.variables_of(launcher, os.environ)
         parsed = driver_line.parse(argv)
         own = read_own_options(parsed.own_words, variables)
-        return driver.translate_driver(
-            driver.load(parsed), ClientTranslation(environment.read(variables, launcher), own)
-        )
+        file = driver.load(parsed)
+        hide(file.secrets)
+        return driver.translate_driver(file, ClientTranslation(environment.read(variables, launcher), own, hide=hide))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ Brokers die with their parent, and everything they write is under the folder tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -50,7 +50,7 @@ class Cluster:
     """A KRaft cluster of combined brokers and controllers on free loopback ports.
 
     `properties` overrides server properties, `format_options` are words for the storage tool.
-    `listeners` adds listeners (name -> security protocol).
+    `listeners` adds listeners (name -> security protocol), `lacking` takes some away (broker -> names).
     `advertise` adds the listener PROXIED: it is called once per broker with the port that the broker
     listens on and answers the (host, port) to advertise, normally a `Proxy` that it has put in front.
     """
@@ -63,6 +63,7 @@ class Cluster:
         brokers: int = 1,
         properties: Mapping[str, str] = {},
         listeners: Mapping[str, str] = {},
+        lacking: Mapping[int, Collection[str]] = {},
         advertise: Advertise | None = None,
         heap: str = "512m",
         jvm: Sequence[str] = QUICK_JVM,
@@ -76,6 +77,7 @@ class Cluster:
         self._protocols = {MAIN: "PLAINTEXT", **listeners, CONTROLLER: "PLAINTEXT"}
         if advertise is not None:
             self._protocols[PROXIED] = "PLAINTEXT"
+        self._lacking = lacking
         self._advertise = advertise
         self._advertised: dict[str, list[str]] = {}
         self._jvm = [f"-Xmx{heap}", "-Djava.awt.headless=true", *jvm]
@@ -133,7 +135,7 @@ class Cluster:
     def _make_brokers(self) -> None:
         jars = kafka_jars(self.release.version)
         nodes = range(1, self._count + 1)
-        ports = {node: {name: self._ports.reserve() for name in self._protocols} for node in nodes}
+        ports = {node: {name: self._ports.reserve() for name in self._names(node)} for node in nodes}
         voters = ",".join(f"{node}@{LOOPBACK}:{ports[node][CONTROLLER]}" for node in nodes)
         made = [self._make_broker(node, ports=ports[node], voters=voters, jars=jars) for node in nodes]
         folders, cluster_id = FormattedFolders(self.release, self._format_options), new_id()
@@ -141,6 +143,10 @@ class Cluster:
             by_tool = partial(self._format, broker, cluster_id, jars)
             folders.format(broker.folder / _LOGS, broker.node, cluster_id, by_tool)
         self.brokers = made
+
+    def _names(self, node: int) -> list[str]:
+        """Return the names of a broker's listeners."""
+        return [name for name in self._protocols if name not in self._lacking.get(node, ())]
 
     def _make_broker(self, node: int, *, ports: Mapping[str, int], voters: str, jars: Path) -> Broker:
         folder = self.folder / f"broker-{node}"

@@ -46,6 +46,13 @@ LOG_LINES = (
         "(for handlers and listeners one before 4.0) in LEGACY_MM_KAFKA_HOME.",
     ),
     LogLine(
+        "partitions have leader brokers without a matching listener",
+        "These partitions have a leader, and the mirror cannot reach it: that broker has no listener of the name over "
+        "which the mirror came in. Its partitions wait, others go on.",
+        "Give the broker that listener in `listeners` and `advertised.listeners`, as all others have it. Or name "
+        "another listener's addresses in bootstrap.servers.",
+    ),
+    LogLine(
         "which is left out (errors.tolerance=all)",
         "A transform in a jar, or a converter behind it, failed on this record, and the file says that such records "
         "may be lost. It is not at the target, and its offset is committed.",

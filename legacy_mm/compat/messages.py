@@ -134,6 +134,7 @@ WORDING: Mapping[Event, Wording] = {
         "[Producer clientId={client}] The metadata response from the cluster reported a recoverable issue with "
         "correlation id {number} : {{{problems}}}",
     ),
+    events.LISTENER_MISSING: Wording(logging.WARNING, NETWORK, events.LISTENER_MISSING.text),
     events.CLIENT_ERROR: Wording(logging.WARNING, NETWORK, "[{client}] {text}"),
 }
 """Our event -> the legacy tool's line."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
 
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.coordinator_partition import coordinator_partition
 
 BUNDLES = 24
 """The number of a flow's bundles, for ever: two numbers would give a source partition two owners."""
@@ -46,7 +46,4 @@ def state_partition(transactional_id: str) -> int:
 
     It is so with 50 partitions, the default of `transaction.state.log.num.partitions`: Java's hash of the id.
     """
-    code = 0
-    for (unit,) in struct.iter_unpack(">H", transactional_id.encode("utf-16-be")):
-        code = (31 * code + unit) & 0xFFFFFFFF
-    return abs(code - (1 << 32) if code >> 31 else code) % _STATE_PARTITIONS
+    return coordinator_partition(transactional_id, _STATE_PARTITIONS)

@@ -164,6 +164,12 @@ TOPIC_RECREATED = Event(
 RECEIPTS_FAILED = Event(
     "receipts-failed", logging.WARNING, "Receipts cannot be written ({reason}); going on without them"
 )
+WITHOUT_LISTENER = (
+    "{count} partitions have leader brokers without a matching listener, including {partitions}: let these brokers "
+    "advertise the listener that bootstrap.servers names"
+)
+"""Java's words, and what to do; errors have them, too."""
+LISTENER_MISSING = Event("listener-missing", logging.WARNING, "[{client}] " + WITHOUT_LISTENER)
 CLIENT_ERROR = Event("client-error", logging.WARNING, "[{client}] {text}")
 PEER_TOO_LATE = Event(
     "peer-too-late", logging.INFO, "Control channel: {peer} came too late: its copy job was given up before"

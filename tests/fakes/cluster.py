@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
+from math import inf
 from threading import Event
 from types import SimpleNamespace
 from typing import Any, NoReturn, cast
@@ -34,7 +35,7 @@ class FakeCluster(Cluster):
         return {}
 
     @override
-    def connect(self, node: int) -> Connection:
+    def connect(self, node: int, within: float = inf) -> Connection:
         self._refuse()
 
     @override
@@ -105,7 +106,7 @@ class OneBroker(FakeCluster):
         self.topic_id = self.new_id
 
     @override
-    def call(self, node: int, request: Any) -> Any:
+    def call(self, node: int, request: Any, patience: float = inf) -> Any:
         """The end of an epoch's records in the log of the leader of now."""
         if self.too_old:
             raise UnsupportedVersion("OffsetForLeaderEpoch")
@@ -177,15 +178,19 @@ class GroupCluster(FakeCluster):
         self._fails = fails
 
     @override
-    def call_any(self, request: Any) -> Any:
+    def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
         return SimpleNamespace(coordinators=[SimpleNamespace(key="g", error_code=0, node_id=1)])
 
     @override
-    def connect(self, node: int) -> Connection:
+    def connect(self, node: int, within: float = inf) -> Connection:
         if self._fails == "reached":
             self._refuse()
         made: Any = SimpleNamespace(
-            is_due=lambda: False, with_timeout=lambda seconds: nullcontext(), call=self._asked, close=lambda: None
+            node=node,
+            is_due=lambda: False,
+            with_timeout=lambda seconds: nullcontext(),
+            call=self._asked,
+            close=lambda: None,
         )
         return cast(Connection, made)
 

@@ -117,9 +117,10 @@ class NativeAdmin:
         """Return the version of transactions that a claim would find now; the first broker that is reached tells it."""
         lost: ConnectionLost | None = None
         with self._asking("asking for the transaction version", deadline) as cluster:
-            for broker in cluster.brokers():
+            brokers = cluster.brokers()
+            for left, broker in zip(range(len(brokers), 0, -1), brokers, strict=True):
                 try:
-                    with closing(cluster.connect(broker.node)) as connection:
+                    with closing(cluster.connect(broker.node, deadline.remaining() / left)) as connection:
                         return version_at(connection)
                 except ConnectionLost as error:
                     lost = error
@@ -254,7 +255,7 @@ class NativeAdmin:
         """Yield each requested item with its row of the answer, found by `read_answer`, chunk by chunk."""
         for some in chunks(wanted, size):
             with self._asking(what, deadline) as cluster:
-                rows = read_answer(cluster.call_any(request(some)), some)
+                rows = read_answer(cluster.call_any(request(some), is_change=True), some)
             yield from zip(some, rows, strict=True)
 
     def _by_controller(

@@ -394,7 +394,7 @@ class BatchAppender:
             if unknown in queue.not_retried and not queue.under_way and self._is_missing(queue.partition):
                 self._refuse_next(queue, unknown)
                 return None
-            queue.hindered("it has no leader", monotonic())
+            queue.hindered(f"it {self.cluster.why_leaderless(queue.partition)}", monotonic())
             self.cluster.stale()
             self.pause(queue)
             return None

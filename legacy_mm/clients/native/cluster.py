@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import random
-import socket
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
+from math import inf
 from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple
 
 from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
+from legacy_mm.clients.native.addresses import Address, Addresses
 from legacy_mm.clients.native.connection import Connection, open_connection
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.kept_connection import KeptConnection
+from legacy_mm.clients.native.missing_listeners import MissingListeners, listener_problem
 from legacy_mm.clients.native.reconnects import Reconnects
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
 from legacy_mm.clients.native.traffic import Traffic
@@ -25,7 +26,6 @@ from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 
-_CANONICAL = "resolve_canonical_bootstrap_servers_only"
 _UNKNOWN_NODE = -1
 """The number of a broker of which only the address is known, as in Java."""
 _IDLE_TIMEOUT = 10.0
@@ -66,7 +66,7 @@ class Cluster:
         self._security = Security(settings)
         self._timeout = timeout
         self._connecting = max(timeout, connecting)
-        self._bootstrap = _bootstrap(settings)
+        self._addresses = Addresses(settings)
         self._max_age = settings.metadata_max_age
         self._retry_pause = settings.retry_backoff
         self._topology = Topology()
@@ -84,6 +84,7 @@ class Cluster:
         self._failure: Exception | None = None
         self._closed = Event()
         self._reconnects = Reconnects(settings, self._closed)
+        self._listeners = MissingListeners(settings.client_id)
         self._max_idle = settings.max_idle
         self._counting = Lock()
         self._made, self._open = 0, list[Connection]()
@@ -106,6 +107,12 @@ class Cluster:
         topology = self._now()
         known = topology.leaders.get(partition)
         return topology.brokers.get(known.node) if known else None
+
+    def why_leaderless(self, partition: TopicPartition, otherwise: str = "has no leader") -> str:
+        """Return why `leader` is None: that broker lacks the client's listener, or what is said `otherwise`."""
+        if partition in self._topology.without_listener:
+            return "has a leader broker without a matching listener"
+        return otherwise
 
     def leaders(self) -> Mapping[TopicPartition, Leadership]:
         """Return `leader` and `leader_epoch` of all partitions, for callers that need thousands at once."""
@@ -173,33 +180,47 @@ class Cluster:
         with self._refreshing:
             self._refresh(broker)
 
-    def connect(self, node: int) -> Connection:
-        """Return a new connection to a broker, after the pause that follows failed ones; raise ConnectionLost."""
-        broker = self._known(node)
-        return self._connect(broker.host, broker.port, node)
+    def connect(self, node: int, within: float = inf) -> Connection:
+        """Return a new connection to a broker, after the pause that follows failed ones; raise ConnectionLost, also
+        where that takes longer than `within` seconds.
+        """
+        return self._connect(_address(self._known(node)), within)
+
+    def lost(self, node: int) -> None:
+        """Ask others before this broker, which did not answer over a connection of `connect`."""
+        if broker := self._topology.brokers.get(node):
+            self._addresses.lost(broker.host, broker.port)
 
     def count(self, connection: Connection, node: int) -> None:
         """Count the small requests of this connection as those of this node, if there is `traffic`."""
         if self.traffic is not None:
             connection.on_exchange = partial(self.traffic.exchanged, node)
 
-    def call(self, node: int, request: Any) -> Any:
-        """Ask one broker, over a connection that is kept for such requests; raises ConnectionLost."""
-        broker = self._known(node)
-        return self._call(broker.host, broker.port, node, request)
+    def call(self, node: int, request: Any, patience: float = inf) -> Any:
+        """Ask one broker, over a connection that is kept for such requests; raises ConnectionLost, also where it is
+        silent for `patience` seconds.
+        """
+        return self._call(_address(self._known(node)), request, patience)
 
-    def call_any(self, request: Any) -> Any:
-        """Ask any broker; raises ClusterUnreachable when none answers in time."""
-        deadline = Deadline.after(self._timeout)
+    def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
+        """Ask any broker; raises ClusterUnreachable when none answers in time, or `within` less.
+
+        A silent one costs a share of the time, but not where `is_change`: a second broker would make it once more.
+        """
+        seconds = min(self._timeout, within)
+        deadline, limit = Deadline.after(seconds), Deadline.after(within)
         while True:
             lost = None
-            for host, port, node in self._ways():
+            addresses = self._addresses.in_order(self._topology.brokers.values())
+            for address in addresses:
+                share = inf if address is addresses[-1] else self._addresses.patience
                 try:
-                    return self._call(host, port, node, request)
+                    return self._call(address, request, min(share, limit.remaining()), is_change=is_change)
                 except ConnectionLost as error:
                     lost = error
                 if deadline.expired() or self._closed.is_set():
-                    raise ClusterUnreachable(f"no broker answered in {self._timeout:g} s; {lost}") from lost
+                    self._addresses.none_answered()
+                    raise ClusterUnreachable(f"no broker answered in {seconds:g} s; {lost}") from lost
             if self.traffic is not None:
                 self.traffic.on_trouble(str(lost))
 
@@ -209,9 +230,10 @@ class Cluster:
         Wait for leaders. Raise RequestRefused, or ClusterUnreachable when some are not found in time.
         """
         found = self.offsets_of_led(partitions, which)
-        for partition in partitions:
-            if partition not in found:
-                raise ClusterUnreachable(f"no offset of {partition} within {self._timeout:g} s")
+        if missing := [partition for partition in partitions if partition not in found]:
+            if unlistened := self._topology.without_listener.intersection(missing):
+                raise ClusterUnreachable(listener_problem(unlistened))
+            raise ClusterUnreachable(f"no offset of {missing[0]} within {self._timeout:g} s")
         return found
 
     def offsets_of_led(
@@ -262,7 +284,7 @@ class Cluster:
                 _require_retriable(problem, partition)
         for node, led in by_leader.items():
             try:
-                answer = self.call(node, self._offsets_request(led, which))
+                answer = self.call(node, self._offsets_request(led, which), self._timeout)
             except ConnectionLost:
                 continue
             for topic in answer.topics:
@@ -353,28 +375,42 @@ class Cluster:
             if broker is None:
                 answer = known_topics(self.call_any(request))
             else:
-                answer = known_topics(self._call(broker.host, broker.port, broker.node, request))
+                answer = known_topics(self._call(_address(broker), request))
         except ConnectionLost as error:
             self._closed.wait(self._retry_pause)
             raise ClusterUnreachable(str(error)) from error
         self._topology = Topology.read(answer, self._topology)
+        self._listeners.note(self._topology.without_listener)
         self._refreshed = monotonic()
         self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
 
-    def _ways(self) -> Iterator[tuple[str, int, int | None]]:
-        """Yield the known brokers, then those of the properties file, since all brokers may have moved."""
-        known = list(self._topology.brokers.values())
-        for broker in random.sample(known, len(known)):
-            yield broker.host, broker.port, broker.node
-        for host, port in random.sample(self._bootstrap, len(self._bootstrap)):
-            yield host, port, None
+    def _call(self, address: Address, request: Any, patience: float = inf, *, is_change: bool = False) -> Any:
+        limit = Deadline.after(patience)
 
-    def _call(self, host: str, port: int, node: int | None, request: Any) -> Any:
-        return self._lines[host, port].call(request, lambda: self._connect(host, port, node))
+        def connect() -> Connection:
+            return self._connect(address, patience if is_change else limit.remaining())
 
-    def _connect(self, host: str, port: int, node: int | None) -> Connection:
-        with self._reconnects.turn(host, port):
-            made = open_connection(self._security, host, port, self._settings, node, within=self._connecting)
+        try:
+            line = self._lines[address.host, address.port]
+            answer = line.call(request, connect, inf if is_change else patience)
+        except ConnectionLost:
+            self._addresses.lost(address.host, address.port)
+            raise
+        self._addresses.answered(address.host, address.port)
+        return answer
+
+    def _connect(self, address: Address, within: float) -> Connection:
+        host, port, node = address
+        limit = Deadline.after(within)
+        try:
+            with self._reconnects.turn(host, port, within):
+                begin, seconds = monotonic(), min(self._connecting, limit.remaining())
+                made = open_connection(self._security, host, port, self._settings, node, within=seconds)
+        except ConnectionLost:
+            self._addresses.lost(host, port)
+            raise
+        self._addresses.answered(host, port)
+        self._addresses.connected(monotonic() - begin)
         self.count(made, _UNKNOWN_NODE if node is None else node)
         with self._counting:
             self._forget_closed()
@@ -384,6 +420,10 @@ class Cluster:
 
     def _forget_closed(self) -> None:
         self._open = [connection for connection in self._open if connection.is_open()]
+
+
+def _address(broker: Broker) -> Address:
+    return Address(broker.host, broker.port, broker.node)
 
 
 def known_topics(listing: Any) -> Any:
@@ -398,20 +438,3 @@ def known_topics(listing: Any) -> Any:
 def _require_retriable(code: int, partition: TopicPartition) -> None:
     if not error_codes.is_retriable(code):
         raise RequestRefused(f"the offsets of {partition} cannot be listed: {error_codes.name(code)}")
-
-
-def _bootstrap(settings: ConnectionSettings) -> list[tuple[str, int]]:
-    pairs = [server.rpartition(":") for server in settings.bootstrap_servers]
-    written = [(host.strip("[]"), int(port)) for host, _, port in pairs]
-    if settings.dns_lookup != _CANONICAL:
-        return written
-    return [(name, port) for host, port in written for name in _canonical(host, port)]
-
-
-def _canonical(host: str, port: int) -> Iterator[str]:
-    """Yield the canonical names of the addresses of `host`: Kerberos knows brokers by these."""
-    try:
-        for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            yield socket.getnameinfo(address, 0)[0]
-    except OSError:
-        yield host

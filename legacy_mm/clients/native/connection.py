@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from itertools import count
+from math import inf
 from socket import socket
 from threading import Lock
 from typing import Any, NamedTuple
@@ -243,10 +244,15 @@ class Connection:
         """End the use of the socket that `lend` began."""
         self._leave()
 
-    def call(self, request: Any) -> Any:
-        """Send any message object of kafka-python in the highest version both know, and wait for its response."""
+    def call(self, request: Any, patience: float = inf) -> Any:
+        """Send any message object of kafka-python in the highest version both know, and wait for its response, which
+        must have begun within `patience` seconds.
+        """
         sent, size = self._ask(request)
         begin = monotonic()
+        with self._in_use():
+            if patience < self._timeout and not self._transport.is_ready(patience):
+                raise self._lost(f"no answer to {_api(sent.API_KEY)} within {patience:g} s")
         body = self.receive()
         seconds = monotonic() - begin
         answer = self._decoded(sent, body)

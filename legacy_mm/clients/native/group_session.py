@@ -33,6 +33,8 @@ from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, E
 
 _NO_GENERATION = -1
 _LOOK_INTERVAL = 0.05
+_LEAST_SHARE = 0.1
+"""The share of the session that an answer may take at least."""
 _GRACE_TIMEOUT = 5.0
 """The extra time to wait for an answer after the rebalance timeout, as in Java."""
 
@@ -106,7 +108,6 @@ class GroupSession:
         self._terms = terms
         self._sharing = sharing
         self._commit_metadata = commit_metadata
-        self._timeout = terms.session_timeout / 3  # then another broker may keep the group
         self._cluster = cluster
         self._source = source
         self._coordinator = Coordinator(cluster, terms.group)
@@ -209,6 +210,16 @@ class GroupSession:
         except queue.Empty:
             return
         order()
+
+    @property
+    def _timeout(self) -> float:
+        """The seconds for an answer, and for finding who gives it: a third of what is left of the session, since
+        another broker may keep the group then.
+        """
+        session = self._terms.session_timeout
+        is_member = self._generation != _NO_GENERATION
+        left = self.heard + session - monotonic() if is_member else session
+        return max(left / 3, session * _LEAST_SHARE)
 
     def _identity(self) -> Identity:
         return Identity(self._terms.group, self._generation, self._member, self._terms.instance)
@@ -399,7 +410,8 @@ class GroupSession:
 
     def _fetch(self, partitions: Collection[TopicPartition], timeout: float, found: Future[Any]) -> None:
         try:
-            answer = self._coordinator.call(offset_requests.fetch_request(self._terms.group, partitions), timeout)
+            request: Any = offset_requests.fetch_request(self._terms.group, partitions)
+            answer = self._coordinator.call(request, min(timeout, self._timeout))
             found.set_result(offset_requests.fetched(answer))
         except (ConnectionLost, ClusterUnreachable) as error:
             found.set_exception(TimeoutError(str(error)))

@@ -19,7 +19,7 @@ from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 from legacy_mm.clients.native import error_text, group_protocol
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
-from legacy_mm.clients.native.coordinator import coordinators
+from legacy_mm.clients.native.coordinator import coordinators, unreachable
 from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.clients.native.offset_requests import BY_NAME, commit_outcome, commit_request, rows
 from legacy_mm.clock import Deadline
@@ -142,7 +142,7 @@ class GroupAdmin:
                     untold[group] = error_text.text(code)
             waiting = list(moving)
             if waiting and deadline.expired():
-                return found, untold | moving
+                return found, untold | moving | unreachable(cluster, moving)
             if waiting:
                 self._wait(cluster, deadline)
         return found, untold

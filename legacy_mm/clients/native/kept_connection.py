@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf
 from threading import Event, Lock
 from typing import Any
 
@@ -21,20 +23,23 @@ class KeptConnection:
         self.used = 0.0
         self._busy = Lock()
 
-    def call(self, request: Any, connect: Callable[[], Connection]) -> Any:
-        """Return the broker's answer; raise ConnectionLost if a fresh connection breaks, too."""
-        with self._busy:
+    def call(self, request: Any, connect: Callable[[], Connection], patience: float = inf) -> Any:
+        """Return the broker's answer; raise ConnectionLost if a fresh connection breaks, too.
+
+        It is lost where nothing comes within `patience` seconds, a kept one sooner: a firewall may have forgotten it.
+        """
+        with self._turn(patience):
             self.used = monotonic()
             if self._connection is not None:
                 try:
-                    return self._connection.call(request)
+                    return self._connection.call(request, patience / 2)
                 except ConnectionLost:
                     self._connection = None
             self._connection = connect()
             if self._over.is_set():
                 self.close()
             try:
-                return self._connection.call(request)
+                return self._connection.call(request, patience)
             except ConnectionLost:
                 self._connection = None
                 raise
@@ -52,3 +57,13 @@ class KeptConnection:
         """Close the connection, even while a call is waiting."""
         if connection := self._connection:
             connection.close()
+
+    @contextmanager
+    def _turn(self, patience: float) -> Iterator[None]:
+        """Wait until no other thread calls."""
+        if not self._busy.acquire(timeout=patience if patience < inf else -1):
+            raise ConnectionLost(f"an earlier question is still without an answer after {patience:g} s")
+        try:
+            yield
+        finally:
+            self._busy.release()

@@ -90,7 +90,7 @@ class PartitionLog:
         """Return the answer, and the offset for which it was asked: that of the log's first record at least."""
         leader = self._cluster.leader(self._partition)
         if leader is None:
-            raise ConnectionLost(f"{self._partition} has no leader")
+            raise ConnectionLost(f"{self._partition} {self._cluster.why_leaderless(self._partition)}")
         if self._connection is None or self._connection.node != leader.node:
             self.close()
             self._connection = self._cluster.connect(leader.node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from threading import Event
 
 from legacy_mm.clients.native.connection_errors import ConnectionLost
@@ -25,11 +26,17 @@ class Reconnects:
         self._failures: dict[tuple[str, int], tuple[int, Deadline]] = {}
 
     @contextmanager
-    def turn(self, host: str, port: int) -> Iterator[None]:
-        """Wait until it may be tried again; the body is the try, and ConnectionLost from it counts as failed."""
+    def turn(self, host: str, port: int, within: float = inf) -> Iterator[None]:
+        """Wait until it may be tried again; the body is the try, and ConnectionLost from it counts as failed.
+
+        Raise ConnectionLost where it may not be tried `within` so many seconds.
+        """
         failed, allowed = self._failures.get((host, port), (0, Deadline.after(0)))
-        if self._closed.wait(allowed.remaining()):
+        pause = allowed.remaining()
+        if self._closed.wait(min(pause, within)):
             raise ConnectionLost(f"no connection to {host}:{port}: closed here")
+        if pause > within:
+            raise ConnectionLost(f"{host}:{port} failed {failed} times and may only be tried again in {pause:g} s")
         try:
             yield
         except ConnectionLost:

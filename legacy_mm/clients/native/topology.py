@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 
 UNKNOWN_EPOCH = -1
 _EPOCHS_SINCE = 9
@@ -44,6 +45,8 @@ class Topology:
     """Empty where it is not told."""
     problems: Mapping[str, int] = field(default_factory=dict)
     """Topic -> error code, where the answer was one."""
+    without_listener: frozenset[TopicPartition] = frozenset()
+    """Partitions whose leader is no broker that is reached, because it lacks the listener of who asks."""
 
     @cached_property
     def with_leader(self) -> Mapping[TopicPartition, Leadership]:
@@ -66,7 +69,18 @@ class Topology:
             ids={name: topic_id for name, topic_id in ids.items() if topic_id != _NO_ID},
             cluster_id=getattr(response, "cluster_id", None) or "",
             problems=problems,
+            without_listener=without_listener(told),
         )
+
+
+def without_listener(topics: Iterable[Any]) -> frozenset[TopicPartition]:
+    """Return the partitions of these topics of a Metadata response whose leader lacks the client's listener."""
+    return frozenset(
+        TopicPartition(topic.name, row.partition_index)
+        for topic in topics
+        for row in topic.partitions
+        if row.error_code == ErrorCode.LISTENER_NOT_FOUND
+    )
 
 
 def id_text(topic: Any) -> str:

@@ -26,7 +26,7 @@ from legacy_mm.clients.native.connection_errors import (
     RequestRefused,
     UnsupportedVersion,
 )
-from legacy_mm.clients.native.coordinator import TRANSACTION, coordinators
+from legacy_mm.clients.native.coordinator import TRANSACTION, coordinators, unreachable
 from legacy_mm.clients.native.txn_protocol import (
     CoordinatorRequest,
     answered,
@@ -231,7 +231,8 @@ class TxnCoordinators:
                 if not code:
                     self._nodes[name] = node
                 elif error_codes.is_retriable(code):
-                    self._on_trouble(f"transactional id {name} has no coordinator yet: {error_text.text(code)}")
+                    why = unreachable(self.cluster, [name], TRANSACTION).get(name, error_text.text(code))
+                    self._on_trouble(f"transactional id {name} has no coordinator yet: {why}")
                 else:
                     raise RequestRefused(f"transactional id {name} cannot be used: {error_text.text(code)}")
         except (ConnectionLost, ClusterUnreachable) as error:

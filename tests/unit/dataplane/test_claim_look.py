@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from threading import Event
 from types import SimpleNamespace
 from typing import Any
@@ -54,7 +55,7 @@ class Target(FakeCluster):
         self.asked: list[Any] = []
 
     @override
-    def call_any(self, request: Any) -> Any:
+    def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
         self.asked.append(request)
         configs = [] if self.error else [SimpleNamespace(name="cleanup.policy", value=self.policy)]
         return SimpleNamespace(results=[SimpleNamespace(error_code=self.error, error_message=None, configs=configs)])

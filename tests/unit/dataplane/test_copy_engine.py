@@ -32,6 +32,7 @@ from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Arrived
 from tests.fakes.appender import FakeAppender
+from tests.fakes.cluster import FakeCluster
 from tests.fakes.fetcher import FakeFetcher
 from tests.unit.protocol.batches import NOW, Row, build, decode, record_set
 
@@ -201,7 +202,7 @@ def stored_and_refused(engine: CopyEngine, *, doubtful: bool) -> ProducerBatch:
     """One batch that the target has, not reported yet, and the next, for which it does not know the producer."""
     appender = engine._appender
     appender._ids = SimpleNamespace(current=(7, 0), acquire=lambda: (8, 0))  # type: ignore[assignment]
-    appender.cluster = SimpleNamespace(leader=lambda _: None, stale=lambda: None, age=lambda: None, tend=lambda: None)  # type: ignore[assignment]
+    appender.cluster = FakeCluster()
     for begin in (0, 1):
         part = Part(engine._pieces.open(HERE, begin + 1, 1), range(begin, begin + 1), None)
         appender.append(HERE, build([Row(0, epoch_ms(), b"k", b"v")]), part)

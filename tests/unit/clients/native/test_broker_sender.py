@@ -147,7 +147,7 @@ class LocalCluster(FakeCluster):
         return Broker(NODE, "host", 9092, None)
 
     @override
-    def connect(self, node: int) -> Connection:
+    def connect(self, node: int, within: float = 0.0) -> Connection:
         ours, theirs = socket.socketpair()
         theirs.settimeout(SECONDS)
         self.peers.append(theirs)

@@ -45,7 +45,7 @@ class Asked:
     def __call__(self, request: Any) -> Any:
         self.times += 1
         self.topics = [topic.name for topic in request.topics]
-        partition = SimpleNamespace(partition_index=0, leader_id=1, leader_epoch=self.times)
+        partition = SimpleNamespace(partition_index=0, leader_id=1, leader_epoch=self.times, error_code=0)
         partitions = [] if self.error else [partition]
         rows = [
             SimpleNamespace(name=topic.name, topic_id=UUID(int=1), error_code=self.error, partitions=partitions)
@@ -208,7 +208,7 @@ class Connected:
     def __init__(self) -> None:
         self.open = True
 
-    def call(self, request: Any) -> Any:
+    def call(self, request: Any, patience: float) -> Any:
         if not self.open:
             raise ConnectionLost("closed")
         return Asked()(request)
@@ -297,7 +297,7 @@ def test_whoever_keeps_fresh_has_a_connection(connected: list[Connected], monkey
 def test_a_connection_that_is_made_while_the_cluster_is_closed_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[int] = []
 
-    def call(request: object) -> Any:
+    def call(request: object, patience: float) -> Any:
         raise ConnectionLost("closed here") if closed else AssertionError("asked over a connection that stays")
 
     def connect(*_: object, **__: object) -> Any:

@@ -190,6 +190,13 @@ def test_a_broker_that_does_not_answer_in_time(peer: Peer) -> None:
         peer.connection.receive()
 
 
+def test_a_call_has_the_patience_of_who_asks_until_its_answer_begins(peer: Peer) -> None:
+    peer.connection.knows(BrokerVersions({HEARTBEAT: (0, 3)}))
+    with pytest.raises(ConnectionLost, match=r"no answer to Heartbeat.* within 0\.01 s"):
+        peer.connection.call(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 0.01)
+    assert not peer.connection.is_open()
+
+
 def test_a_broker_that_keeps_a_quota_is_waited_for(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is under way behind the answer that says so is not even read before."""
     now = 100.0

@@ -75,7 +75,7 @@ def connection() -> Connection:
 
 def reading(connection: Connection, least: int = 1) -> Fetcher:
     cluster = OneBroker()
-    cluster.connect = lambda _: connection  # type: ignore[method-assign,assignment,return-value]
+    cluster.connect = lambda node, within=0.0: connection  # type: ignore[method-assign,assignment,return-value]
     made = Unattended(cluster, replace(OPTIONS, min_bytes=least), 1 << 20, Traffic("consumer", print))
     made.resume({A: 20})
     return made

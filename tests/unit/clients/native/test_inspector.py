@@ -17,6 +17,7 @@ from legacy_mm.model import TopicPartition
 
 ADDRESS = {"bootstrap.servers": "127.0.0.1:1"}
 BROKER = SimpleNamespace(node_id=1, host="here", port=9092, rack=None)
+LEADERLESS = SimpleNamespace(partition_index=0, leader_id=-1, leader_epoch=-1, error_code=5)
 TOPIC = SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=[])
 
 
@@ -61,7 +62,7 @@ def test_all_topics_are_asked_for_in_another_way_before_0_10(monkeypatch: pytest
     ("partitions", "said"),
     [
         ([], "topic orders has no partitions yet"),
-        ([SimpleNamespace(partition_index=0, leader_id=-1, leader_epoch=-1)], "no offset of orders-0 within"),
+        ([LEADERLESS], "no offset of orders-0 within"),
     ],
     ids=["not known yet", "without a leader"],
 )
@@ -74,7 +75,7 @@ def test_no_partition_is_left_out_where_logs_end(answer: SimpleNamespace, partit
 
 def test_what_is_not_there_or_without_a_leader_has_no_end(answer: SimpleNamespace) -> None:
     """A topic that may not be seen is as one that is not there."""
-    partitions = [SimpleNamespace(partition_index=0, leader_id=-1, leader_epoch=-1)]
+    partitions = [LEADERLESS]
     answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
     asked = [TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("unseen", 0)]
     assert ends(property_names.read_connection(ADDRESS), asked, Deadline.after(5.0)) == {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from threading import Event
 from typing import Any
 
@@ -17,10 +19,12 @@ class Answering:
 
     def __init__(self, answers: int) -> None:
         self.closed = False
+        self.patience: list[float] = []
         self._left = answers
 
-    def call(self, request: object) -> object:
+    def call(self, request: object, patience: float) -> object:
         """Return the request."""
+        self.patience.append(patience)
         if not self._left or self.closed:
             raise ConnectionLost("it closed the connection")
         self._left -= 1
@@ -71,3 +75,28 @@ def test_none_is_left_open_once_all_is_over() -> None:
     with pytest.raises(ConnectionLost):
         kept.call(0, made)
     assert made.connections[0].closed
+
+
+def test_a_kept_connection_has_half_of_the_patience() -> None:
+    """A firewall may have forgotten it; a fresh one has all of it."""
+    made, kept = Made(2, 1), KeptConnection(Event())
+    for patience in (inf, 8.0, 4.0):
+        kept.call(0, made, patience)
+    assert [each.patience for each in made.connections] == [[inf, 4.0, 2.0], [4.0]]
+
+
+def test_who_waits_for_another_thread_gives_up_when_patience_is_over() -> None:
+    kept, begun, goes_on = KeptConnection(Event()), Event(), Event()
+
+    def slow() -> Any:
+        begun.set()
+        goes_on.wait()
+        return Answering(1)
+
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(kept.call, 0, slow)
+        begun.wait()
+        with pytest.raises(ConnectionLost, match="an earlier question is still without an answer"):
+            kept.call(1, Made(1), 0.01)
+        goes_on.set()
+        assert first.result() == 0

@@ -57,3 +57,15 @@ def test_an_address_that_is_away_for_days_is_still_tried() -> None:
     reconnects = Reconnects(property_names.read_connection(PROPERTIES), Waits())
     for _ in range(2_000):
         fail(reconnects)
+
+
+def test_who_has_no_time_for_the_pause_does_not_try() -> None:
+    waits = Waits()
+    reconnects = Reconnects(property_names.read_connection(PROPERTIES), waits)
+    fail(reconnects)
+    with (
+        pytest.raises(ConnectionLost, match=r"host:1 failed 1 times and may only be tried again in 0\.\d+ s"),
+        reconnects.turn("host", 1, 0.01),
+    ):
+        pytest.fail("it tried")
+    assert waits.seconds[-1] == 0.01

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.fakes.cluster import FakeCluster
 
 class Broker(FakeCluster):
     @override
-    def call_any(self, request: Any) -> Any:
+    def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
         return SimpleNamespace(results=[(each.resource_name, each.configuration_keys) for each in request.resources])
 
 
@@ -33,7 +34,7 @@ class Answer(FakeCluster):
         self._error, self._message, self._configs = error, message, configs
 
     @override
-    def call_any(self, request: Any) -> Any:
+    def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
         rows = [SimpleNamespace(name=name, value=value) for name, value in self._configs.items()]
         return SimpleNamespace(
             results=[SimpleNamespace(error_code=self._error, error_message=self._message, configs=rows)]

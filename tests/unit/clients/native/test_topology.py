@@ -17,7 +17,7 @@ FIRST, SECOND = UUID(int=1), UUID(int=2)
 
 
 def response(node: int, epoch: int, topic_id: UUID = FIRST, version: int = 9, **more: Any) -> Any:
-    partition = SimpleNamespace(partition_index=0, leader_id=node, leader_epoch=epoch)
+    partition = SimpleNamespace(partition_index=0, leader_id=node, leader_epoch=epoch, error_code=0)
     topic = {"name": "orders", "topic_id": topic_id, "error_code": 0, "partitions": [partition], **more}
     brokers = [SimpleNamespace(node_id=number, host=f"h{number}", port=9, rack=None) for number in (1, 2)]
     return SimpleNamespace(version=version, brokers=brokers, topics=[SimpleNamespace(**topic)])

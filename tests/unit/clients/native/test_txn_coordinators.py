@@ -9,6 +9,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from math import inf
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -73,12 +74,12 @@ class Broker(FakeCluster):
             self.state = self.state.write_marker(HANGING, place)
 
     @override
-    def call_any(self, request: Any) -> Any:
+    def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
         rows = [SimpleNamespace(key=key, error_code=0, node_id=1) for key in request.coordinator_keys]
         return SimpleNamespace(coordinators=rows)
 
     @override
-    def connect(self, node: int) -> Connection:
+    def connect(self, node: int, within: float = inf) -> Connection:
         made: Any = SimpleNamespace(is_due=lambda: False, is_open=lambda: True, call=self._answer, close=lambda: None)
         made.call_each, made.speaks = self._answer_each, lambda _: True
         made.level_now, made.has = lambda _: 0, lambda *_: False  # transaction version 1
@@ -257,12 +258,12 @@ class LongLine(Broker):
         self.does_not_know: Callable[[Any], bool] = lambda request: False
 
     @override
-    def call_any(self, request: Any) -> Any:
+    def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
         self.asked.append(list(request.coordinator_keys))
         return super().call_any(request)
 
     @override
-    def connect(self, node: int) -> Connection:
+    def connect(self, node: int, within: float = inf) -> Connection:
         made: Any = super().connect(node)
         made.speaks = lambda request: not self.does_not_know(request)
         return cast(Connection, made)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 
@@ -140,7 +141,7 @@ class OfRelease(FakeCluster):
         self.newest = RELEASES[release].find
         self.sent: list[tuple[int, bytes]] = []
 
-    def call_any(self, request: Any) -> Any:
+    def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
         version = min(request._max_version, self.newest)
         if version < (request._min_version or 0):
             raise UnsupportedVersion("FindCoordinator")

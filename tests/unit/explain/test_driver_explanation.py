@@ -107,7 +107,7 @@ def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFix
     assert "A->B  .* but not the default list  topic t becomes A.t; group mm2-A->B at A" in printed
 
 
-ENV = "config.providers = file, env\nconfig.providers.env.class = "
+ENV = "config.providers = env\nconfig.providers.env.class = "
 ENV += "org.apache.kafka.common.config.provider.EnvVarConfigProvider\n"
 
 

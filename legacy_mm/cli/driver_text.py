@@ -38,7 +38,8 @@ def _summary(flow: FlowExplanation) -> tuple[str, str, str]:
         beats = flow.features.get("heartbeats") is True
         return _name(flow), "copies nothing", f"heartbeats into {flow.target}" if beats else "no heartbeats either"
     becomes = f"topic t becomes {flow.policy['t_becomes']}"
-    return _name(flow), _list(flow.topics), f"{becomes}; group {flow.group or 'unknown'} at {flow.source}"
+    group = f"group {flow.group} at {flow.group_at}" if flow.group else "group unknown"
+    return _name(flow), _list(flow.topics), f"{becomes}; {group}"
 
 
 def _list(words: Mapping[str, object]) -> str:

@@ -94,6 +94,20 @@ class Member(Protocol):
         """Leave the group."""
 
 
+class GenerationMember(Member, Protocol):
+    """A member that knows the generation of its group, and can prove that it is in it."""
+
+    @property
+    def generation(self) -> int:
+        """The group's generation; -1: none."""
+
+    def ask_heartbeat(self) -> None:
+        """Send a heartbeat at once."""
+
+    def confirmed_after(self, moment: float) -> bool:
+        """Return True if a heartbeat that was sent after this moment was answered with success."""
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionView:
     """One partition as the source reports it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from legacy_mm.clients.api import Member, MembershipListener
 from legacy_mm.clients.error_lines import ErrorLines
-from legacy_mm.clients.native.membership import NativeMember
+from legacy_mm.clients.native.membership import NativeMember, WorkerGroup
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.policies.logins import librdkafka_keeps_membership
@@ -47,8 +47,12 @@ def bundle_member(
     on_statistics: Callable[[Statistics], None],
     timeout: float,
     positions_topic: str,
-) -> Member:
-    """Return a member of a group that shares out whole bundles, whose offsets carry the mark of this topic."""
+    workers: WorkerGroup | None = None,
+) -> NativeMember:
+    """Return a member of a group that shares out whole bundles, whose offsets carry the mark of this topic.
+
+    The group is that of the settings, or `workers`.
+    """
     from legacy_mm.clients.native.sharing import ByBundles
     from legacy_mm.exactly_once.bundle import BUNDLES
     from legacy_mm.exactly_once.evidence import mark
@@ -62,4 +66,31 @@ def bundle_member(
         timeout,
         ByBundles(BUNDLES, client_id),
         mark(positions_topic),
+        workers,
+    )
+
+
+def node_member(
+    settings: ConsumerSettings,
+    client_id: str,
+    listener: MembershipListener,
+    on_statistics: Callable[[Statistics], None],
+    timeout: float,
+    workers: WorkerGroup,
+    names: str,
+    topics: str,
+) -> NativeMember:
+    """Return a node of a flow, in the group of MirrorMaker 2's workers; `names` and `topics` as for `ByNodes`."""
+    from legacy_mm.clients.native.node_sharing import ByNodes
+
+    sharing = ByNodes(workers.membership.group_id, names, topics, client_id)
+    return NativeMember(
+        settings,
+        client_id,
+        listener,
+        on_statistics,
+        ErrorLines(client_id).tell,
+        timeout,
+        sharing,
+        workers=workers,
     )

@@ -6,7 +6,7 @@ comes later through `settled`, so no commit can hold up the group membership.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from legacy_mm.clients.api import CommitProblem
 from legacy_mm.clock import epoch_ms, monotonic
@@ -29,15 +29,15 @@ class Commits:
         api_timeout: float,
         send: Callable[[Offsets], None],
         existing_topics: Callable[[], frozenset[str] | None],
-        on_durable: Callable[[Offsets], None] | None = None,
+        on_restart: Callable[[Collection[TopicPartition]], None] | None = None,
     ) -> None:
-        """Take the interval in seconds and the services; `on_durable` is called with what the coordinator has."""
+        """Take the interval in seconds and the services; `on_restart` gets partitions that continue elsewhere."""
         self._stream = stream
         self._interval = interval
         self._api_timeout = api_timeout
         self._send = send
         self._existing_topics = existing_topics
-        self._on_durable = on_durable
+        self._on_restart = on_restart
         self._safe: dict[TopicPartition, int] = {}
         self._durable: dict[TopicPartition, int] = {}
         self._sent: dict[TopicPartition, int] = {}
@@ -59,6 +59,8 @@ class Commits:
         for partition in offsets:
             self._safe.pop(partition, None)
             self._durable.pop(partition, None)
+        if offsets and self._on_restart is not None:
+            self._on_restart(offsets.keys())
 
     def pending(self) -> dict[TopicPartition, int]:
         """Return the safe offsets that are not known to be durable at the coordinator."""
@@ -108,8 +110,6 @@ class Commits:
             if self._sent.get(partition) == offset:  # otherwise a newer commit is under way
                 del self._sent[partition]
         self._durable |= {partition: offset for partition, offset in done.items() if partition in self._safe}
-        if done and self._on_durable is not None:
-            self._on_durable(done)
         if done:
             self._last_success_ms = epoch_ms()
             events.emit(events.COMMITTED, stream=self._stream, offsets=describe_offsets(done))

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping
-from typing import Protocol, cast
+from typing import cast
 
-from legacy_mm.clients.api import Member
+from legacy_mm.clients.api import GenerationMember, Member
 from legacy_mm.clock import monotonic
 from legacy_mm.config.settings import MarkedOffset
 from legacy_mm.controlplane.commits import Commits
@@ -21,20 +21,6 @@ from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.controlplane.positions import PositionStore
 from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
-
-
-class BundleMember(Member, Protocol):
-    """A member of a group that shares bundles out."""
-
-    @property
-    def generation(self) -> int:
-        """The group's generation; -1: none."""
-
-    def ask_heartbeat(self) -> None:
-        """Send a heartbeat at once."""
-
-    def confirmed_after(self, moment: float) -> bool:
-        """Return True if a heartbeat that was sent after this moment was answered with success."""
 
 
 class Ownership:
@@ -46,7 +32,7 @@ class Ownership:
 
     def tend(self, job: CopyJob, member: Member, commits: Commits) -> None:
         """Answer the job what heartbeats have proved since it asked, and commit what it waits for."""
-        bundle_member = cast(BundleMember, member)
+        bundle_member = cast(GenerationMember, member)
         if asked := job.take_asked():
             self._waiting.append((monotonic(), asked))
             bundle_member.ask_heartbeat()
@@ -87,7 +73,7 @@ class BundleOffsets:
 
         Raise TimeoutError, StreamFailure.
         """
-        bundle_member = cast(BundleMember, member)
+        bundle_member = cast(GenerationMember, member)
         self._generation = bundle_member.generation
         found = bundle_member.committed(partitions, self._timeout) if partitions else {}
         self._found = {partition: each for partition, each in found.items() if each.offset >= 0}

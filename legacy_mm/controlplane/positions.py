@@ -14,6 +14,9 @@ from legacy_mm.exactly_once.evidence import marked_by
 from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, TopicPartition, describe_partitions
 
+SetPosition = Callable[[TopicPartition, str], str]
+"""Returns how a person sets where a partition goes on; the place is in words of kafka-consumer-groups.sh."""
+
 
 class PositionStore(Protocol):
     """Proposes start offsets for newly assigned partitions."""
@@ -25,14 +28,25 @@ class PositionStore(Protocol):
         """
 
 
-class SourceGroupPositions:
-    """The group's committed offsets at the source, otherwise `auto.offset.reset`, as in the legacy tool."""
+class CommittedPositions:
+    """The offsets that members of the flow have committed, otherwise `auto.offset.reset`, as in the legacy tool."""
 
-    def __init__(self, group: str, offset_reset: OffsetReset, timeout: float, *, exactly_once: bool = False) -> None:
-        """Take the group. `exactly_once`: the target's position counts, which only a claim knows."""
+    def __init__(
+        self,
+        group: str,
+        offset_reset: OffsetReset,
+        timeout: float,
+        *,
+        exactly_once: bool = False,
+        set_position: SetPosition | None = None,
+    ) -> None:
+        """Take the group. `exactly_once`: the target's position counts, which only a claim knows. `set_position`: how
+        a person does it where the offsets are not the group's.
+        """
         self._group = group
         self._offset_reset = offset_reset
         self._timeout = timeout
+        self._set_position = set_position or of_group(group)
         self._exactly_once = exactly_once
         self._told = False
 
@@ -49,7 +63,7 @@ class SourceGroupPositions:
                 return committed | dict.fromkeys(missing, UNDEFINED)
             raise Undecided(
                 f"Undefined offset with no reset policy for partitions: {describe_partitions(missing)}; "
-                f"{_set_offset(self._group, min(missing), '--to-earliest')}, or set auto.offset.reset"
+                f"{self._set_position(min(missing), '--to-earliest')}, or set auto.offset.reset"
             )
         logical = EARLIEST if self._offset_reset == "earliest" else LATEST
         return committed | dict.fromkeys(missing, logical)
@@ -79,13 +93,14 @@ class GapGuard:
         group: str,
         new_from_earliest: bool = False,
         exactly_once: bool = False,
+        set_position: SetPosition | None = None,
     ) -> None:
         """Take the user's policies.
 
         `new_from_earliest`: a recreated topic is read from its start, whatever `latest` says. `exactly_once`: positions
         are at the target, and it has a flag of its own for gaps.
         """
-        self._group = group
+        self._set_position = of_exactly_once if exactly_once else set_position or of_group(group)
         self._offset_reset: OffsetReset = offset_reset
         self._new_from_earliest = new_from_earliest
         self._count = count
@@ -118,7 +133,7 @@ class GapGuard:
             kind, (policy, otherwise) = (SourceGap, self._policy()) if self._fail else (Undecided, none)
             raise kind(
                 f"{describe_partitions(answers)} cannot be read on, and {policy} leaves the decision to you: the "
-                f"lines above say what happened; {self._set(place, offset, f'--to-offset {offset}')}, or start once "
+                f"lines above say what happened; {self._set_position(place, f'--to-offset {offset}')}, or start once "
                 f"{otherwise}"
             )
         return answers
@@ -167,7 +182,7 @@ class GapGuard:
             policy, otherwise = self._policy()
             raise SourceGap(
                 f"topic {topic} was deleted and recreated, and {policy} leaves the decision to you: "
-                f"{self._set(TopicPartition(topic, 0), 0, '--to-earliest')}, or start once {otherwise}"
+                f"{self._set_position(TopicPartition(topic, 0), '--to-earliest')}, or start once {otherwise}"
             )
 
     def _policy(self) -> tuple[str, str]:
@@ -175,15 +190,6 @@ class GapGuard:
         if self._exactly_once:
             return "--exactly.once.on.gap stop", "with --exactly.once.on.gap go-on"
         return "--on.gap fail", "without it"
-
-    def _set(self, place: TopicPartition, offset: int, where: str) -> str:
-        """Return how a person says where to go on; `where` in words of kafka-consumer-groups.sh."""
-        if self._exactly_once:
-            return (
-                "while no mirror runs, set the position, for example with legacy-mm exactly-once move --to "
-                f"{place.topic}:{place.partition}:{offset} -- COMMAND LINE"
-            )
-        return _set_offset(self._group, place, where)
 
 
 class _Missed(NamedTuple):
@@ -209,9 +215,23 @@ def _missed(gap: Gap, resumed: int) -> _Missed:
     return _Missed(0, max(0, resumed - gap.wanted), what)
 
 
-def _set_offset(group: str, place: TopicPartition, where: str) -> str:
+def of_group(group: str) -> SetPosition:
+    """Return how a person sets the offset of a consumer group at the source."""
+
+    def text(place: TopicPartition, where: str) -> str:
+        return (
+            "while no mirror runs, set the group's offset, for example with kafka-consumer-groups.sh "
+            f"--bootstrap-server SOURCE --group {group} --topic {place.topic}:{place.partition} --reset-offsets "
+            f"{where} --execute"
+        )
+
+    return text
+
+
+def of_exactly_once(place: TopicPartition, where: str) -> str:
+    """Return how a person sets a position of exactly once."""
+    offset = where.removeprefix("--to-offset ").replace("--to-earliest", "0")
     return (
-        "while no mirror runs, set the group's offset, for example with kafka-consumer-groups.sh "
-        f"--bootstrap-server SOURCE --group {group} --topic {place.topic}:{place.partition} --reset-offsets {where} "
-        "--execute"
+        "while no mirror runs, set the position, for example with legacy-mm exactly-once move --to "
+        f"{place.topic}:{place.partition}:{offset} -- COMMAND LINE"
     )

@@ -29,7 +29,6 @@ REFUSED = "connector refused"
 DEFAULT_LIST = "default"
 _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
 _PACKAGE = "org.apache.kafka.connect.mirror."
-_WRITE_OFFSETS = "mm2.offsets.write"
 _HEADER_CONVERTER = "header.converter"
 _CHECKPOINTS, _SYNCS = "emit.checkpoints.enabled", "emit.offset-syncs.enabled"
 
@@ -65,8 +64,6 @@ class FlowReading:
     release: DriverRelease = "3.9"
     present: frozenset[ConnectorKind] = frozenset(CONNECTORS)
     """The connectors that are there."""
-    writes_offsets: bool = True
-    """True to write what the flow commits into the worker's topic, too."""
     own_flags: Mapping[str, str] = field(default_factory=dict)
     """Flags of this mirror that MirrorMaker 2 does not know."""
 
@@ -74,11 +71,10 @@ class FlowReading:
     def of_driver(cls, file: DriverFile, pair: Pair, release: DriverRelease = "3.9") -> FlowReading:
         """Return the flow of a driver's file."""
         properties = {connector: file.connector(pair, connector) for connector in CONNECTORS}
-        writes = file.properties.get(_WRITE_OFFSETS, "true").strip().lower() != "false"
         given = file.properties
         own = {name: given.get(f"{pair.prefix}{name}", given.get(name)) for name in OWN_FLAGS}
         flags = {name: text for name, text in own.items() if text is not None}
-        return cls(pair, properties, file.worker(pair), release, writes_offsets=writes, own_flags=flags)
+        return cls(pair, properties, file.worker(pair), release, own_flags=flags)
 
     @cached_property
     def refusals(self) -> Mapping[ConnectorKind, str]:

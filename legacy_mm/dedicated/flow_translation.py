@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,8 @@ from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
 from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.compat.messages import OWN
+from legacy_mm.config.kafka_clients import MembershipSettings
 from legacy_mm.config.settings import HandlerSettings, MetricsSettings, ReceiptSettings, SparkSettings, TopicSettings
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, ConnectorKind, is_client_name
@@ -30,6 +33,11 @@ _EVERY_TOPIC = ".*"
 _LOOK_FOR_TOPICS_MS = "5000"
 """Between two looks for new topics; MirrorMaker 2 takes 600 s, KIP-382 promised 5."""
 _FLUSH_MS = "60000"
+_OFFSETS_TOPIC = "offset.storage.topic"
+_NO_GROUP = (
+    "These properties of {flow}'s consumer have no effect, as with MirrorMaker 2, whose tasks are in no consumer "
+    "group: {names}"
+)
 _FLAGS: Mapping[ConnectorKind, tuple[str, ...]] = {
     "source": (
         "replication.policy.class",
@@ -73,6 +81,19 @@ _PRODUCER = {
     "max.block.ms": "9223372036854775807",
 }
 """Properties that Connect's workers give to the producer of records; ours is idempotent, which keeps the order."""
+_OF_GROUPS = (
+    "group.id",
+    "group.instance.id",
+    "group.protocol",
+    "group.remote.assignor",
+    "heartbeat.interval.ms",
+    "max.poll.interval.ms",
+    "partition.assignment.strategy",
+    "session.timeout.ms",
+)
+"""Properties that bind only a consumer group: the tasks of MirrorMaker 2 are in none."""
+_WORKER_TIMES = {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 3_000, "rebalance.timeout.ms": 60_000}
+"""Properties of a Connect worker's membership, and their defaults."""
 _FILTERS = {
     "topic.filter.class": ("DefaultTopicFilter", "source"),
     "config.property.filter.class": ("DefaultConfigPropertyFilter", "source"),
@@ -114,7 +135,10 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     notes = [*consumer.reading.notes, *producer.reading.notes]
     options = clients.options
     source = source_settings(consumer, str(reading.pair), options)
-    features = _features(reading).having(CONNECT_OFFSETS, _connect_offsets(reading) if streams else None)
+    stored = _connect_offsets(reading) if streams else None
+    if stored is not None and (unbound := _unbound(reading)):
+        notes.append(Note(logging.INFO, OWN, _NO_GROUP.format(flow=reading.pair, names=", ".join(unbound))))
+    features = _features(reading).having(CONNECT_OFFSETS, stored)
     settings = Settings(
         source=replace(source, name=reading.pair.source),
         target=replace(target_settings(producer, abort=True, synchronous=False), name=reading.pair.target),
@@ -135,6 +159,7 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
         features=features,
         source_admin=admin_settings(_admin(reading, clients, "source")),
         target_admin=admin_settings(_admin(reading, clients, "target")),
+        worker=None if stored is None else admin_settings(_worker(reading, clients)),
     )
     secrets = (*consumer.secrets, *producer.secrets)
     filters = transform_properties.filters(reading.transforms)
@@ -172,7 +197,9 @@ def _consumer(reading: FlowReading) -> dict[str, str]:
 
     The later counts: those of the cluster, `consumer.x`, `source.consumer.x`.
     """
-    found = {**_cluster(reading, "source", "source"), **_client(reading, "source", "consumer", "source")}
+    found = _given_to_consumer(reading)
+    if keeps_offsets_in_topic(reading):
+        found = {name: text for name, text in found.items() if name not in _OF_GROUPS}
     ours = {"enable.auto.commit": "false", "client.id": f"{reading.pair}|MirrorSourceConnector|replication-consumer"}
     defaults = {
         "auto.offset.reset": "earliest",
@@ -180,6 +207,15 @@ def _consumer(reading: FlowReading) -> dict[str, str]:
         "metadata.max.age.ms": _topics_age_ms(reading),
     }
     return {**defaults, **found, **ours}
+
+
+def _given_to_consumer(reading: FlowReading) -> dict[str, str]:
+    return {**_cluster(reading, "source", "source"), **_client(reading, "source", "consumer", "source")}
+
+
+def _unbound(reading: FlowReading) -> list[str]:
+    """Return the properties of the consumer that have no effect, because the flow is in no consumer group."""
+    return [name for name in _OF_GROUPS if name in _given_to_consumer(reading)]
 
 
 def _producer(reading: FlowReading) -> dict[str, str]:
@@ -198,6 +234,15 @@ def _admin(reading: FlowReading, clients: ClientTranslation, side: str) -> Trans
     if all(copying.get(name) == text for name, text in given.items()):
         return None
     return clients.client("consumer" if side == "source" else "producer", given, 1)
+
+
+def _worker(reading: FlowReading, clients: ClientTranslation) -> Translated | None:
+    """Return the clients of the worker's group and offsets, if they are not those of the producer of records."""
+    given = {name: text for name, text in reading.worker.items() if is_client_name(name)}
+    producer = _producer(reading)
+    if {name: text for name, text in producer.items() if is_client_name(name)} == given:
+        return None
+    return clients.client("consumer", given, 1)
 
 
 def _cluster(reading: FlowReading, connector: ConnectorKind, side: str) -> dict[str, str]:
@@ -258,19 +303,39 @@ def _flush_ms(reading: FlowReading) -> int:
     return int(reading.worker.get("offset.flush.interval.ms", _FLUSH_MS).strip())
 
 
+def keeps_offsets_in_topic(reading: FlowReading) -> bool:
+    """Return True if the flow's worker keeps offsets in a topic; a standalone worker keeps them in a file."""
+    return _OFFSETS_TOPIC in reading.worker
+
+
 def _connect_offsets(reading: FlowReading) -> ConnectOffsetSettings | None:
-    """Return the topic of the worker's offsets; None where the worker keeps them in a file."""
+    """Return the topic of the worker's offsets, and its group; None where the worker keeps offsets in a file."""
     worker = reading.worker
-    if "offset.storage.topic" not in worker:
+    if not keeps_offsets_in_topic(reading):
         return None
+    times = {name: int(worker.get(name, str(default)).strip()) / 1000 for name, default in _WORKER_TIMES.items()}
     return ConnectOffsetSettings(
-        topic=worker["offset.storage.topic"].strip(),
+        topic=worker[_OFFSETS_TOPIC].strip(),
         partitions=int(worker.get("offset.storage.partitions", "25").strip()),
         replication_factor=int(worker.get("offset.storage.replication.factor", "3").strip()),
         connector=reading.text("source", "name"),
         cluster=reading.text("source", "source.cluster.alias"),
-        written=reading.writes_offsets,
+        workers=MembershipSettings(
+            group_id=_required(worker, "group.id").strip(),
+            session_timeout=times["session.timeout.ms"],
+            heartbeat_interval=times["heartbeat.interval.ms"],
+            max_poll_interval=times["rebalance.timeout.ms"],
+        ),
     )
+
+
+def _required(worker: Mapping[str, str], name: str) -> str:
+    if name not in worker:
+        raise ConfigurationError(
+            f'org.apache.kafka.common.config.ConfigException: Missing required configuration "{name}" which has no '
+            "default value."
+        )
+    return worker[name]
 
 
 def _stripped(properties: Mapping[str, str], prefix: str) -> dict[str, str]:

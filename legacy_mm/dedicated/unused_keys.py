@@ -30,7 +30,6 @@ _OF_DRIVER = (
     "response.http.headers.config",
     "admin.listeners",
     "mm2.compatibility",
-    "mm2.offsets.write",
 )
 _OF_WORKERS = (
     "client.id",

@@ -16,10 +16,11 @@ from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAME
 from legacy_mm.dedicated.driver_file import CLUSTERS, NoFlows, Pair
 from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
-from legacy_mm.dedicated.flow_translation import translate_flow
+from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.dedicated.unused_keys import UnusedKey
 from legacy_mm.errors import LegacyMMError, one_line
 from legacy_mm.explain.permissions import Permission, permissions
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.options.meant import meant
 from legacy_mm.redaction import HIDDEN, Veil, is_secret_property
 
@@ -45,7 +46,9 @@ class FlowExplanation:
     features: Mapping[str, object] = field(default_factory=dict)
     tasks_max: str = ""
     group: str = ""
-    """The consumer group of this flow at its source."""
+    """The group of the flow's nodes."""
+    group_at: str = ""
+    """The alias of the cluster that keeps it."""
     refused: Sequence[str] = ()
     """Connectors that Connect refuses, and why; and why legacy_mm would not run the flow."""
     ignored: Mapping[str, str] = field(default_factory=dict)
@@ -173,7 +176,8 @@ def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str
             "producer": _visible(run.producer.properties),
         }
         made["rights"] = permissions(run.settings)
-        made["group"] = run.settings.source.group_id if reading.copies else ""
+        if reading.copies:
+            made["group"], made["group_at"] = _group(run)
     except LegacyMMError as error:
         refused.append(f"legacy_mm: {one_line(error)}")
     if reading.copies:
@@ -185,6 +189,14 @@ def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str
     return FlowExplanation(
         pair.source, pair.target, reading.copies, features=reading.features(), refused=refused, ignored=own, **made
     )
+
+
+def _group(run: FlowRun) -> tuple[str, str]:
+    """Return the group that the flow's nodes join, and the alias of the cluster that keeps it."""
+    stored = run.settings.features[CONNECT_OFFSETS]
+    if stored is None:
+        return run.settings.source.group_id, run.pair.source
+    return stored.workers.group_id, run.pair.target
 
 
 def _concerns(key: str, pair: Pair) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
@@ -41,17 +42,32 @@ def permissions(settings: Settings) -> list[Permission]:
     topics, naming = f"Topic: each that matches {named}", settings.features.naming
     renamed = naming.policy not in (LEGACY, IDENTITY) or settings.handler is not None
     copies = f"Topic: each copy of one that matches {named}" if renamed else topics
-    group = f"Group: {settings.source.group_id}"
     asks = settings.target.client.produce.idempotent and settings.features[EXACTLY_ONCE] is None
     return [
         Permission(source, topics, "Describe", "a topic without this right is not seen"),
         Permission(source, topics, "Read", "records"),
-        Permission(source, group, "Read", "membership and commits; it includes Describe"),
+        *_for_positions(settings),
         Permission(target, copies, "Write", "records; it includes Describe"),
         Permission(target, copies, "Create", "only if a topic is missing and the brokers create topics"),
         *_for_quarantine(settings),
         *([Permission(target, copies, "Read", _WHETHER_IT_ARRIVED), _idempotent_write(settings)] if asks else []),
         *(row for feature in _switched_on(settings) for row in _for_feature(feature, settings)),
+    ]
+
+
+def _for_positions(settings: Settings) -> list[Permission]:
+    """Return the permissions for membership and commits."""
+    stored = settings.features[CONNECT_OFFSETS]
+    if stored is None:
+        group = f"Group: {settings.source.group_id}"
+        return [Permission(settings.source.name, group, "Read", "membership and commits; it includes Describe")]
+    target, topic = settings.target.name, f"Topic: {stored.topic}"
+    return [
+        Permission(target, f"Group: {stored.workers.group_id}", "Read", "membership; it includes Describe"),
+        Permission(target, topic, "Read", "where copying goes on"),
+        Permission(target, topic, "Write", "what was copied"),
+        Permission(target, topic, "Create", "only if it is missing"),
+        Permission(target, topic, "DescribeConfigs", "whether it keeps what is written; without it nobody looks"),
     ]
 
 

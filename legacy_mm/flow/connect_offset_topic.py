@@ -1,51 +1,161 @@
-"""MirrorMaker 2's topic of offsets at the target of one flow: who reads it, who writes it.
+"""A flow that holds MirrorMaker 2's place: positions in the workers' offsets topic, membership in their group.
 
-Imported only if MirrorMaker 2's file asks for the flow (invariant E).
+Both are at the target. Imported only if MirrorMaker 2's file asks for the flow (invariant E).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 
-from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients import choose
+from legacy_mm.clients.api import Member, MembershipListener
+from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.native.compacted_topic import CompactedTopic
+from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold, require_no_members
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
-from legacy_mm.clients.native.topic_reader import read_topic
+from legacy_mm.clients.native.membership import NativeMember, WorkerGroup
+from legacy_mm.clients.native.node_sharing import ByNodes
 from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.config.kafka_clients import ConsumerSettings
+from legacy_mm.control_channel.frames import Statistics
+from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
+from legacy_mm.exactly_once.evidence import mark
+from legacy_mm.features.connect_offsets import stored_positions as records
+from legacy_mm.features.connect_offsets.connect_member import ConnectMember
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
-from legacy_mm.features.connect_offsets.connect_start import MARK, ConnectStart, Stored
-from legacy_mm.features.connect_offsets.recorder import ConnectOffsetRecorder
+from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
+from legacy_mm.features.connect_offsets.source_logs import SourceLogs
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.logs import events
+from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
+
+_CLIENT = "legacy_mm-offsets"
+_COMPACT = "compact"
 
 
-def recorder(settings: Settings, asked: ConnectOffsetSettings) -> ConnectOffsetRecorder:
-    """Return the writer of what the flow commits."""
-    outcomes = partial(_report, asked.topic)
-    return ConnectOffsetRecorder(
-        asked, lambda: InternalTopicWriter(settings.target_admin_connection, asked.topic, outcomes)
-    )
+class WorkersPlace:
+    """The place of MirrorMaker 2's workers, for all streams of one flow."""
+
+    def __init__(self, settings: Settings, asked: ConnectOffsetSettings) -> None:
+        """Take the flow."""
+        self._settings = settings
+        self._asked = asked
+        self._silence = settings.source.api_timeout
+        connection = settings.worker_connection
+        self.positions = OffsetsTopic(
+            asked,
+            CompactedTopic(connection, asked.topic, _CLIENT),
+            SourceLogs(settings.source.connection, settings.source.api_timeout),
+            partial(InternalTopicWriter, connection, asked.topic),
+        )
+        self._group = WorkerGroup(connection, asked.workers)
+        self._groups = GroupAdmin("target", connection)
+        self._names, self._topics = _digests(settings)
+
+    def member(
+        self,
+        client: ConsumerSettings,
+        name: str,
+        positions_topic: str | None,
+        listener: MembershipListener,
+        on_statistics: Callable[[Statistics], None],
+    ) -> Member:
+        """Return a member for one stream; `positions_topic`: of exactly once, which shares out whole bundles."""
+        timeout = self._settings.source.api_timeout
+
+        def join(told: MembershipListener) -> NativeMember:
+            words = client, name, told, on_statistics, timeout
+            if positions_topic is not None:
+                return choose.bundle_member(*words, positions_topic, self._group)
+            return choose.node_member(*words, self._group, self._names, self._topics)
+
+        return ConnectMember(join, listener, self.positions, "" if positions_topic is None else mark(positions_topic))
+
+    def start(self) -> None:
+        """Do nothing: the first commit starts the writer."""
+
+    def stop(self) -> None:
+        """Do nothing: the last commits come later."""
+
+    def finish(self, deadline: Deadline) -> None:
+        """Wait until what was committed is written."""
+        self.positions.flush(deadline)
+
+    def check(self, own_topics: Collection[str]) -> None:
+        """Raise ConfigurationError if the offsets topic, or another one of the flow's own, forgets what it was told.
+
+        Raises HostError, to be tried again. A topic that is missing or may not be described is none of these.
+        """
+        admin = NativeAdmin("target", self._settings.worker_connection)
+        found, _ = admin.properties({self._asked.topic, *own_topics}, Deadline.after(self._silence))
+        for topic, rows in sorted(found.items()):
+            policy = next((each.value for each in rows if each.name == "cleanup.policy"), _COMPACT)
+            if policy != _COMPACT:
+                raise ConfigurationError(
+                    f"topic {topic} at the target has cleanup.policy={policy}, so it would forget positions, and "
+                    "MirrorMaker 2 would refuse it: set cleanup.policy=compact, or name another topic"
+                )
+
+    def set_position(self, place: TopicPartition, where: str) -> str:
+        """Return how a person sets a position; `where` in words of kafka-consumer-groups.sh."""
+        offset = int(where.removeprefix("--to-offset ").replace("--to-earliest", "0"))
+        record = f"{records.key(self._asked, place).decode()}|{records.value(offset).decode()}"
+        return (
+            f"while no node runs, write the position into topic {self._asked.topic} at the target, for example with "
+            f"echo '{record}' | kafka-console-producer.sh --bootstrap-server TARGET --topic {self._asked.topic} "
+            "--property parse.key=true --property key.separator='|'"
+        )
+
+    def has_started(self, topics: Collection[str], deadline: Deadline) -> bool:
+        """Return True if a partition of one of these topics has a position. Raise HostError."""
+        return any(place.topic in topics for place in self.positions.every_position(self._silence))
+
+    def begin(self, starts: Offsets, deadline: Deadline) -> bool:
+        """Keep where the flow begins; False if another node is there already. Raise HostError."""
+        if self._state(deadline) not in (EMPTY, DEAD):
+            return False
+        self.commit(starts, deadline)
+        return True
+
+    def offsets(self, deadline: Deadline) -> dict[TopicPartition, CommittedOffset]:
+        """Return all positions of the flow. Raise HostError."""
+        return self.positions.every_position(deadline.remaining())
+
+    def commit(self, offsets: Offsets, deadline: Deadline) -> None:
+        """Write positions while no node runs. Raise HostError."""
+        failed: list[str] = []
+        self.positions.moved(offsets)
+        self.positions.write(offsets, "", lambda _, __, reason: failed.append(reason) if reason else None)
+        if not self.positions.flush(deadline) or failed:
+            raise HostError(f"positions cannot be stored in topic {self._asked.topic}: {(failed or ['timed out'])[0]}")
+
+    def require_no_members(self, deadline: Deadline) -> None:
+        """Raise HostError while nodes of the flow run, MirrorMaker 2's as well."""
+        require_no_members(self._groups, self._asked.workers.group_id, deadline)
+
+    def require_own_kind(self, deadline: Deadline) -> None:
+        """Raise StreamFailure while nodes of another kind run, or such as name copies in another way; HostError."""
+        sharing = ByNodes(self._asked.workers.group_id, self._names, self._topics, "")
+        if doubt := self._groups.doubt(self._asked.workers.group_id, sharing.doubt, deadline):
+            raise StreamFailure(doubt)
+
+    def _state(self, deadline: Deadline) -> str:
+        group = self._asked.workers.group_id
+        states, untold = self._groups.states([group], deadline)
+        raise_untold(untold)
+        return states[group]
 
 
-def connect_start(settings: Settings, asked: ConnectOffsetSettings) -> ConnectStart:
-    """Return the look that the flow takes before its first member joins the group."""
-    source = settings.source
-    return ConnectStart(
-        asked,
-        source.group_id,
-        GroupAdmin("source", source.connection),
-        partial(_records, settings.target_admin_connection, asked.topic),
-        source.api_timeout,
-    )
+def _digests(settings: Settings) -> tuple[str, str]:
+    """Return digests of what names and choice of topics depend on: nodes of one flow have to agree on them."""
+    features, handler = settings.features, settings.handler
+    transforms = () if handler is None else (handler.steps, handler.transforms)
+    names = replace(features.naming, properties={}), features.preserve_partitions, transforms
+    topics = settings.topics, features.topics, features.canary
+    return _digest(names), _digest(topics)
 
 
-def _records(target: ConnectionSettings, topic: str, deadline: Deadline) -> Iterator[Stored]:
-    """Read the topic, each partition in its order: a key is always in the same one; nothing of a missing topic."""
-    for _, record in read_topic(target, topic, deadline):
-        yield Stored(record.key, record.value, MARK.encode() in [name for name, _ in record.headers])
-
-
-def _report(topic: str, _: bytes, reason: str | None) -> None:
-    if reason is not None:
-        events.emit(events.OFFSETS_LOST, reason=f"topic {topic}: {reason}")
+def _digest(told: object) -> str:
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

@@ -47,6 +47,10 @@ class Settings:
     source_admin: AdminSettings | None = None
     """Settings of the features' clients; None: as the mirror's own."""
     target_admin: AdminSettings | None = None
+    worker: AdminSettings | None = None
+    """Settings of a Connect worker's own clients, which keep its group and offsets at the target; None: as the
+    mirror's own.
+    """
 
     @property
     def flow(self) -> str:
@@ -57,6 +61,11 @@ class Settings:
     def source_admin_connection(self) -> ConnectionSettings:
         """The way to the source for the features' clients."""
         return (self.source_admin or self.source).connection
+
+    @property
+    def worker_connection(self) -> ConnectionSettings:
+        """The way to the target for the group and the offsets of Connect's workers."""
+        return (self.worker or self.target).connection
 
     @property
     def target_admin_connection(self) -> ConnectionSettings:

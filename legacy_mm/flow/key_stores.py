@@ -35,9 +35,16 @@ def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
     `java` is called only if there are stores that Java has to read.
     """
     source, target = with_store(settings.source, java), with_store(settings.target, java)
-    admins = (settings.source_admin, settings.target_admin)
-    source_admin, target_admin = (side and with_store(side, java) for side in admins)
-    return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
+    others = (settings.source_admin, settings.target_admin, settings.worker)
+    source_admin, target_admin, worker = (side and with_store(side, java) for side in others)
+    return replace(
+        settings,
+        source=source,
+        target=target,
+        source_admin=source_admin,
+        target_admin=target_admin,
+        worker=worker,
+    )
 
 
 def with_store(side: SideSettings, java: Callable[[], Jvm]) -> SideSettings:
@@ -72,9 +79,7 @@ def check_pem(settings: Settings) -> None:
     Without this check the error would appear when a client is made: at the target with the first partitions, which a
     standby does not have.
     """
-    for side in (settings.source, settings.target, settings.source_admin, settings.target_admin):
-        if side is None:
-            continue
+    for side in _every_side(settings):
         try:
             tls_context.check_pem(side.connection.tls)
         except ConfigurationError as error:
@@ -100,9 +105,12 @@ def try_out(settings: Settings) -> None:
 
 
 def _sides(settings: Settings) -> Iterator[AnySide]:
-    for side in (settings.source, settings.target, settings.source_admin, settings.target_admin):
-        if side is not None and _files(side):
-            yield side
+    return (side for side in _every_side(settings) if _files(side))
+
+
+def _every_side(settings: Settings) -> Iterator[AnySide]:
+    every = (settings.source, settings.target, settings.source_admin, settings.target_admin, settings.worker)
+    return (side for side in every if side is not None)
 
 
 def _files(side: AnySide) -> set[str]:

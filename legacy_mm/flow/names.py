@@ -108,7 +108,7 @@ class Names:
         if checkpoints is not None and place == "target":
             found[self.checkpoints_topic()] = checkpoints.replication_factor
         stored = self._features[CONNECT_OFFSETS]
-        if stored is not None and stored.written and place == "target":
+        if stored is not None and place == "target":
             found[stored.topic] = stored.replication_factor
         return found
 

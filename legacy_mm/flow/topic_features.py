@@ -74,6 +74,10 @@ class FlowDuties:
         if self._heartbeats is not None:
             self._heartbeats.start()
 
+    def make_own_topics(self) -> bool:
+        """Create those of the flow's own topics at the target that are missing; return False if that failed."""
+        return self._at_target.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_TIMEOUT))
+
     def topics_found(self, topics: frozenset[str]) -> None:
         """Prepare for these topics before streams subscribe to them.
 
@@ -110,7 +114,7 @@ class FlowDuties:
             naming.source_alias,
             naming.target_alias,
             interval,
-            lambda: self._at_target.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_TIMEOUT)),
+            self.make_own_topics,
             partial(self._writers.open, target, names.heartbeats_topic()),
         )
 

@@ -12,11 +12,11 @@ from legacy_mm.clients import choose
 from legacy_mm.clients.api import AssignmentListener, Member, MembershipListener
 from legacy_mm.clients.bootstrap import require_resolvable
 from legacy_mm.clients.native.inspector import NativeTopicLister
-from legacy_mm.clock import wall
+from legacy_mm.clock import Deadline, wall
 from legacy_mm.config.kafka_clients import KERBEROS, ConsumerSettings
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.controlplane.commits import Commits
-from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
 from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
@@ -38,8 +38,8 @@ from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle
 from legacy_mm.policies.same_cluster import same_addresses
 
 if TYPE_CHECKING:
-    from legacy_mm.features.connect_offsets.recorder import ConnectOffsetRecorder
     from legacy_mm.flow.cluster_identity import IdentityCheck
+    from legacy_mm.flow.connect_offset_topic import WorkersPlace
     from legacy_mm.flow.offset_features import FlowOffsets
     from legacy_mm.flow.topic_features import FlowDuties
 
@@ -135,7 +135,7 @@ def _mirror(
 ) -> Mirror:
     """Put the objects of one flow together."""
     duties, offsets = _duties(settings, names, registry, host), _offsets(settings, names, registry)
-    recorder = _recorder(settings)
+    workers, exact = _workers(settings), settings.features[EXACTLY_ONCE] is not None
     features = (None if duties is None else duties.before_copying, None if offsets is None else offsets.pairs)
     handled = settings.handler
     steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
@@ -149,15 +149,16 @@ def _mirror(
         registry.skipped,
         fail=settings.fail_on_gap,
         group=settings.source.group_id,
+        set_position=None if workers is None else workers.set_position,
         new_from_earliest=settings.source.new_from_earliest,
-        exactly_once=settings.features[EXACTLY_ONCE] is not None,
+        exactly_once=exact,
     )
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
         existing = lambda: mirror.existing_topics()  # noqa: E731
         return [
-            _stream(index, settings, host, copies, registry, guard, on_failure, existing, listener, recorder)
+            _stream(index, settings, host, copies, registry, guard, on_failure, existing, listener, workers)
             for index in range(settings.first_stream, settings.first_stream + settings.streams)
         ]
 
@@ -174,15 +175,14 @@ def _mirror(
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
-            before_first=_before_first(settings, names, guard, identity),
+            before_first=_before_first(settings, names, guard, identity, workers, duties),
             on_change=on_change,
             guard=guard,
             on_failure=on_failure,
         )
 
-    background = [each for each in (duties, offsets, recorder) if each is not None]
-    mirror = Mirror(make_streams, make_watch if settings.streams else None, background, renewal)
-    return mirror
+    background = [each for each in (duties, offsets, workers) if each is not None]
+    return (mirror := Mirror(make_streams, make_watch if settings.streams else None, background, renewal))
 
 
 def _duties(settings: Settings, names: Names, registry: Registry, host: Host) -> FlowDuties | None:
@@ -231,54 +231,55 @@ def _identity(settings: Settings) -> IdentityCheck | None:
     return check
 
 
-def _recorder(settings: Settings) -> ConnectOffsetRecorder | None:
-    """Return the writer of offsets for MirrorMaker 2; None where its file does not ask for it (invariant E)."""
+def _workers(settings: Settings) -> WorkersPlace | None:
+    """Return the place of MirrorMaker 2's workers; None where its file does not ask for it (invariant E)."""
     asked = settings.features[CONNECT_OFFSETS]
-    if asked is None or not asked.written:
+    if asked is None:
         return None
-    from legacy_mm.flow.connect_offset_topic import recorder
+    from legacy_mm.flow.connect_offset_topic import WorkersPlace
 
-    return recorder(settings, asked)
+    return WorkersPlace(settings, asked)
 
 
 def _before_first(
-    settings: Settings, names: Names, guard: GapGuard, identity: IdentityCheck | None
+    settings: Settings,
+    names: Names,
+    guard: GapGuard,
+    identity: IdentityCheck | None,
+    workers: WorkersPlace | None,
+    duties: FlowDuties | None,
 ) -> Callable[[frozenset[str]], None]:
-    source = settings.source
-    first = [each for each in (_resume(settings), _group_start(source, guard)) if each is not None]
+    begin = _group_start(settings.source, guard, workers)
     asked = settings.features[EXACTLY_ONCE]
     start = None if asked is None else exactly_once.ExactlyOnceStart(settings, asked)
 
     def before(topics: frozenset[str]) -> None:
         if identity is not None:
             identity.look()
-        if first and (start is None or not start.has_begun(topics)):
-            for set_offsets in first:
-                set_offsets(topics)
+        if workers is not None:
+            workers.require_own_kind(Deadline.after(settings.source.api_timeout))
+            if duties is not None:
+                duties.make_own_topics()
+            workers.check(names.own_topics("target"))
+        if begin is not None and (start is None or not start.has_begun(topics)):
+            begin(topics)
         if start is not None:
             start.prepare(frozenset(map(names.at_target, topics)))
 
     return before
 
 
-def _resume(settings: Settings) -> Callable[[frozenset[str]], None] | None:
-    asked = settings.features[CONNECT_OFFSETS]
-    if asked is None:
-        return None
-    from legacy_mm.flow.connect_offset_topic import connect_start
-
-    return connect_start(settings, asked).keep
-
-
-def _group_start(source: SourceSettings, guard: GapGuard) -> Callable[[frozenset[str]], None] | None:
+def _group_start(
+    source: SourceSettings, guard: GapGuard, workers: WorkersPlace | None
+) -> Callable[[frozenset[str]], None] | None:
     if not source.new_from_earliest:
         return None
     from legacy_mm.clients.native.groups import GroupAdmin
     from legacy_mm.clients.native.inspector import log_ends
-    from legacy_mm.controlplane.group_start import GroupStart
+    from legacy_mm.controlplane.group_start import GroupBook, GroupStart
 
-    ends = partial(log_ends, source.client)
-    return GroupStart(source.group_id, GroupAdmin("source", source.connection), ends, guard, source.api_timeout).keep
+    book = workers or GroupBook(source.group_id, GroupAdmin("source", source.connection))
+    return GroupStart(book, partial(log_ends, source.client), guard, source.api_timeout).keep
 
 
 def _stream(
@@ -291,21 +292,25 @@ def _stream(
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
     listener: AssignmentListener | None,
-    recorder: ConnectOffsetRecorder | None,
+    workers: WorkersPlace | None,
 ) -> Stream:
     source = settings.source
     client = member_settings(settings, index)
     name = client_id(settings, index)
     metrics = registry.stream(index, name)
-    positions = SourceGroupPositions(
+    positions = CommittedPositions(
         source.group_id,
         "earliest" if source.new_from_earliest else source.offset_reset,
         min(source.api_timeout, settings.shutdown_timeout / 2),
         exactly_once=settings.features[EXACTLY_ONCE] is not None,
+        set_position=None if workers is None else workers.set_position,
     )
     exact = exactly_once.stream_of(settings, positions)
 
     def member(listener: MembershipListener) -> Member:
+        if workers is not None:
+            topic = None if exact is None else exact.positions_topic
+            return workers.member(client, name, topic, listener, metrics.statistics)
         words = client, name, listener, metrics.statistics, source.api_timeout
         if exact is not None:
             return choose.bundle_member(*words, exact.positions_topic)
@@ -321,7 +326,7 @@ def _stream(
             source.api_timeout,
             send,
             existing_topics,
-            None if recorder is None else recorder.committed,
+            None if workers is None else workers.positions.moved,
         ),
         positions=positions if exact is None else exact.offsets,
         guard=guard,
@@ -331,12 +336,18 @@ def _stream(
             index, generation, offsets, metrics, None if exact is None else exact.job(offsets)
         ),
         adapt=copies.adapt,
-        revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _MAX_POLL_MARGIN)),
+        revoke_seconds=max(1.0, min(settings.shutdown_timeout, _rebalance_timeout(settings) - _MAX_POLL_MARGIN)),
         metrics=metrics,
         on_failure=on_failure,
         listener=listener,
         ownership=None if exact is None else exact.ownership,
     )
+
+
+def _rebalance_timeout(settings: Settings) -> float:
+    """Return the seconds for which the group waits for a member that has not given up its partitions yet."""
+    asked = settings.features[CONNECT_OFFSETS]
+    return settings.source.max_poll_interval if asked is None else asked.workers.max_poll_interval
 
 
 def _facts() -> dict[str, str | int]:

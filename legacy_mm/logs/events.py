@@ -86,7 +86,18 @@ TOPICS_UNKNOWN = Event(
 RESUMED_FROM_CONNECT = Event(
     "resumed-from-connect",
     logging.INFO,
-    "Group {group} continues where MirrorMaker 2 has stopped: {count} partitions from topic {topic}",
+    "The flow continues where MirrorMaker 2 has stopped: {count} partitions from topic {topic}",
+)
+NODES_DIFFER = Event(
+    "nodes-differ",
+    logging.WARNING,
+    "[{client}] the nodes of group {group} have files that choose different topics: each copies those of its own file",
+)
+POSITION_OF_ANOTHER_LOG = Event(
+    "position-of-another-log",
+    logging.WARNING,
+    "Offset {offset} of {partition} in topic {topic} is not of the log that the source has now, so it is copied from "
+    "its first record: {why}",
 )
 FLOW_STARTED = Event("flow-started", logging.INFO, "Flow {flow} runs: {connectors}")
 FLOW_FAILED = Event(

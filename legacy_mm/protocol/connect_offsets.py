@@ -30,8 +30,8 @@ def next_offsets(entries: Iterable[Entry]) -> Mapping[Connector, Mapping[TopicPa
         if place is None:
             continue
         of_connector = found.setdefault(place[0], {})
-        copied = _copied(value)
-        if copied is None:
+        copied = copied_of(value)
+        if copied is None or copied < 0:
             of_connector.pop(place[1], None)
         else:
             of_connector[place[1]] = copied + 1
@@ -61,10 +61,12 @@ def place_of(key: bytes | None) -> tuple[Connector, TopicPartition] | None:
     return None
 
 
-def _copied(value: bytes | None) -> int | None:
-    """Return the offset; None if it was taken back, as by Connect's REST interface."""
+def copied_of(value: bytes | None) -> int | None:
+    """Return the offset; None if it was taken back, as by Connect's REST interface. -1: nothing was copied, which
+    MirrorMaker 2 takes for no offset.
+    """
     match _json(value):
-        case {"offset": int(offset)} if offset >= 0:
+        case {"offset": int(offset)} if offset >= -1:
             return offset
     return None
 

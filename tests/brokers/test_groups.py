@@ -20,7 +20,7 @@ from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin
 from legacy_mm.clients.native.inspector import log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
-from legacy_mm.controlplane.group_start import GroupStart
+from legacy_mm.controlplane.group_start import GroupBook, GroupStart
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError
 from legacy_mm.model import CommittedOffset
@@ -116,7 +116,8 @@ def test_a_first_start_is_kept_once(
     client = property_names.read_consumer(
         {"bootstrap.servers": source.bootstrap, "isolation.level": "read_uncommitted"}
     )
-    first, other = (GroupStart(each, admin, partial(log_ends, client), guard, SECONDS) for each in (group, member))
+    books = (GroupBook(each, admin) for each in (group, member))
+    first, other = (GroupStart(each, partial(log_ends, client), guard, SECONDS) for each in books)
     first.keep([name])
     ends = {model.TopicPartition(name, number): end for number, end in end_offsets(source.bootstrap, name).items()}
     kept = {place: CommittedOffset(end) for place, end in ends.items()}

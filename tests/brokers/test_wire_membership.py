@@ -23,8 +23,8 @@ from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicListe
 from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
-from legacy_mm.controlplane.group_start import GroupStart
-from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
+from legacy_mm.controlplane.group_start import GroupBook, GroupStart
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import EARLIEST, CommittedOffset, TopicPartition
 from tests.fixtures.memberships import Membership
@@ -231,11 +231,11 @@ def test_a_first_start_that_is_kept_is_where_members_begin(
     guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False, group="mirror")
     client = property_names.read_consumer({"bootstrap.servers": bootstrap, "isolation.level": "read_uncommitted"})
     admin, log_ends_now = GroupAdmin("source", client.connection), partial(log_ends, client)
-    GroupStart(group, admin, log_ends_now, guard, SECONDS).keep([name])
+    GroupStart(GroupBook(group, admin), log_ends_now, guard, SECONDS).keep([name])
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     member = join(native=native)
     wait_until(lambda: shares(member) == [4], SECONDS, "all partitions")
-    positions, later = SourceGroupPositions("mirror", "earliest", SECONDS), TopicPartition(name, PARTITIONS)
+    positions, later = CommittedPositions("mirror", "earliest", SECONDS), TopicPartition(name, PARTITIONS)
     assert member.ask(lambda client: positions.propose(client, [*ends, later])) == {**ends, later: EARLIEST}
 
 

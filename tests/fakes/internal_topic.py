@@ -11,14 +11,16 @@ from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResul
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 
+Headers = tuple[tuple[str, bytes | None], ...]
+
 
 class FakeInternalTopic(InternalTopicWriter, InternalLog):
     """Its records are those that it begins with, and those that it takes."""
 
     def __init__(self, *written: KeyAndValue) -> None:
         self.written: list[KeyAndValue] = list(written)
-        self.places: list[tuple[int, str]] = []
-        """Partition and mark of each record that was sent."""
+        self.places: list[tuple[int, Headers]] = []
+        """Partition and headers of each record that was sent."""
         self.full = False
         """It takes nothing more, until it is flushed."""
         self.turned_away = 0
@@ -40,14 +42,14 @@ class FakeInternalTopic(InternalTopicWriter, InternalLog):
 
     @override
     def send(
-        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, mark: str = ""
+        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, headers: Headers = ()
     ) -> bool:
         if self.full:
             self.turned_away += 1
             return False
         if not self.refuses:
             self.written.append((key, value))
-            self.places.append((partition, mark))
+            self.places.append((partition, headers))
         self._on_result(key, self.refuses or None)
         return True
 

@@ -36,7 +36,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "real brokers show it: tests/brokers and tests/faults": """
         audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest
         client/mirror_client client/remote_cluster clients/native/backlog
-        clients/native/internal_topic
+        clients/native/compacted_topic clients/native/internal_topic features/connect_offsets/source_logs
         clients/native/partition_log clients/native/single_producer clients/native/topic_reader
         clients/native/access_rules clients/native/group_session clients/native/gssapi_login
         clients/native/offset_requests

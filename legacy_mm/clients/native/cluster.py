@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from math import inf
 from threading import Condition, Event, Lock, Thread
@@ -240,12 +240,22 @@ class Cluster:
         self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
     ) -> dict[TopicPartition, int]:
         """Return `offsets` of the partitions whose leader exists and answers; with `patient`, wait for leaders."""
-        self.watch({partition.topic for partition in partitions})
+        return self._found_offsets(dict.fromkeys(partitions, which), patient=patient)
+
+    def offsets_for_times(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """Return the first offset whose record is as old as this (ms since 1970) or younger; -1: there is none.
+
+        Only of the partitions whose leader exists and answers, and knows the times of its records (since 0.10.1).
+        """
+        return self._found_offsets(times, patient=False)
+
+    def _found_offsets(self, wanted: Mapping[TopicPartition, int], *, patient: bool) -> dict[TopicPartition, int]:
+        self.watch({partition.topic for partition in wanted})
         deadline = Deadline.after(self._timeout if patient else 0.0)
         found: dict[TopicPartition, int] = {}
-        while missing := [partition for partition in partitions if partition not in found]:
-            found.update(self._offsets_now(missing, which))
-            if len(found) < len(set(partitions)):
+        while missing := {partition: which for partition, which in wanted.items() if partition not in found}:
+            found.update(self._offsets_now(missing))
+            if len(found) < len(wanted):
                 if deadline.expired() or self._closed.is_set():
                     break
                 self.stale()
@@ -275,16 +285,16 @@ class Cluster:
         for line in list(self._lines.values()):
             line.close()
 
-    def _offsets_now(self, partitions: Collection[TopicPartition], which: int) -> Iterator[tuple[TopicPartition, int]]:
-        by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
-        for partition in partitions:
+    def _offsets_now(self, wanted: Mapping[TopicPartition, int]) -> Iterator[tuple[TopicPartition, int]]:
+        by_leader: defaultdict[int, dict[TopicPartition, int]] = defaultdict(dict)
+        for partition, which in wanted.items():
             if leader := self.leader(partition):
-                by_leader[leader.node].append(partition)
+                by_leader[leader.node][partition] = which
             elif problem := self.problem(partition.topic):
                 _require_retriable(problem, partition)
         for node, led in by_leader.items():
             try:
-                answer = self.call(node, self._offsets_request(led, which), self._timeout)
+                answer = self.call(node, self._offsets_request(led), self._timeout)
             except ConnectionLost:
                 continue
             for topic in answer.topics:
@@ -297,9 +307,9 @@ class Cluster:
                     elif row.old_style_offsets:
                         yield partition, row.old_style_offsets[0]
 
-    def _offsets_request(self, partitions: Iterable[TopicPartition], which: int) -> Any:
+    def _offsets_request(self, wanted: Mapping[TopicPartition, int]) -> Any:
         topics: defaultdict[str, list[Any]] = defaultdict(list)
-        for topic, partition in partitions:
+        for (topic, partition), which in wanted.items():
             epoch = self.leader_epoch(TopicPartition(topic, partition))
             row = ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition(
                 partition_index=partition, current_leader_epoch=epoch, timestamp=which, max_num_offsets=1

@@ -62,6 +62,8 @@ class GroupDescription(NamedTuple):
     protocol: str
     """The one by which the members share out; empty while they join, and if there are none."""
     members: tuple[GroupMember, ...]
+    metadata: tuple[bytes, ...] = ()
+    """The words of each member, in the form of its protocol; none while they join."""
 
 
 def join(
@@ -140,6 +142,11 @@ def subscription(member: Any) -> Subscription:
     return Subscription(subscriber, _or_none(wanted.user_data))
 
 
+def user_data_of(metadata: bytes) -> bytes | None:
+    """Return what a member has said beside its topics."""
+    return _or_none(ConsumerProtocolSubscription.decode(metadata).user_data)
+
+
 def _or_none(user_data: Any) -> bytes | None:
     return None if user_data is None else bytes(user_data)
 
@@ -152,4 +159,5 @@ def describe(groups: Collection[str]) -> Any:
 def description(row: Any) -> GroupDescription:
     """Return what the answer to `describe` says of a group."""
     members = tuple(GroupMember(each.client_id, each.client_host) for each in row.members)
-    return GroupDescription(row.protocol_data, members)
+    metadata = tuple(bytes(each.member_metadata) for each in row.members if each.member_metadata)
+    return GroupDescription(row.protocol_data, members, metadata)

@@ -20,7 +20,7 @@ from legacy_mm.clients.native import error_text, group_protocol
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.coordinator import coordinators, unreachable
-from legacy_mm.clients.native.group_protocol import Identity
+from legacy_mm.clients.native.group_protocol import GroupDescription, Identity
 from legacy_mm.clients.native.offset_requests import BY_NAME, commit_outcome, commit_request, rows
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -72,6 +72,22 @@ class GroupAdmin:
         """Return client id and host of each member; a KIP-848 group returns none. Raise LegacyMMError."""
         with closing(self._cluster(deadline)) as cluster:
             return self._ask_coordinators(cluster, [group], _members, deadline)[0].get(group, ())
+
+    def doubt(self, group: str, ask: Callable[[str, GroupDescription], str], deadline: Deadline) -> str:
+        """Return what a question about the present members of a group finds; nothing of a missing one. Raise
+        LegacyMMError.
+        """
+
+        def asked(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[str]]:
+            for row in cluster.call(node, group_protocol.describe(groups)).groups:
+                missing = row.error_code == ErrorCode.GROUP_ID_NOT_FOUND
+                told = "" if row.error_code else ask(row.group_id, group_protocol.description(row))
+                yield row.group_id, 0 if missing else row.error_code, told
+
+        with closing(self._cluster(deadline)) as cluster:
+            found, untold = self._ask_coordinators(cluster, [group], asked, deadline)
+        raise_untold(untold)
+        return found[group]
 
     def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
         """Return all offsets each group has committed, and a reason for each group that returns none. Raise
@@ -150,6 +166,19 @@ class GroupAdmin:
     def _wait(self, cluster: Cluster, deadline: Deadline) -> None:
         cluster.stale()
         self._pause.wait(min(_RETRY_BACKOFF, deadline.remaining()))
+
+
+def require_no_members(groups: GroupAdmin, group: str, deadline: Deadline) -> None:
+    """Raise HostError while a group has members."""
+    states, untold = groups.states([group], deadline)
+    if group in untold:
+        raise HostError(f"the state of group {group} cannot be read: {untold[group]}")
+    if (state := states[group]) not in (EMPTY, DEAD):
+        members = ", ".join(groups.members(group, deadline))
+        raise HostError(
+            f"group {group} is {state}: stop its members first, each with TERM so that it commits what it has "
+            f"copied{f' ({members})' if members else ''}"
+        )
 
 
 def raise_untold(untold: Mapping[str, str]) -> None:

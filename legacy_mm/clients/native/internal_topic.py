@@ -94,13 +94,15 @@ class InternalTopicWriter:
         self._closed = False
 
     def send(
-        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = _PARTITION, mark: str = ""
+        self,
+        key: bytes,
+        value: bytes,
+        timestamp: int | None = None,
+        *,
+        partition: int = _PARTITION,
+        headers: tuple[tuple[str, bytes | None], ...] = (),
     ) -> bool:
-        """Queue a record; False when so many wait that there is no room for it. `timestamp`: else the present time.
-
-        `mark` is the name of a header without a value.
-        """
-        headers: tuple[tuple[str, bytes | None], ...] = ((mark, None),) if mark else ()
+        """Queue a record; False when so many wait that there is no room for it. `timestamp`: else the present time."""
         record = SingleRecord(timestamp or epoch_ms(), key, value, headers)
         with self._changed:
             has_room = not self._closed and self._count() < _WAITING_AT_MOST

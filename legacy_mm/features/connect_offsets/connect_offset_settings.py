@@ -1,8 +1,10 @@
-"""Settings of the topic in which MirrorMaker 2's workers keep the offsets of what they have copied."""
+"""Settings of the topic in which MirrorMaker 2's workers keep the offsets of what they have copied; their group."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from legacy_mm.config.kafka_clients import MembershipSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,11 +13,12 @@ class ConnectOffsetSettings:
 
     topic: str
     partitions: int
+    """Their number where the topic is to be created; -1: as the target's brokers have it."""
     replication_factor: int
     """-1: as the target's brokers have it."""
     connector: str
     """The name of the source connector."""
     cluster: str
     """The alias of the source."""
-    written: bool = True
-    """True to write there, too, what this flow commits."""
+    workers: MembershipSettings
+    """The group of the workers, in which only one kind of nodes can be."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 from legacy_mm.clients.api import CommitProblem
@@ -14,17 +16,20 @@ A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 
 
 class Bench:
-    """A `Commits` with a hand-turned clock, and lists of what it sent and what is durable."""
+    """A `Commits` with a hand-turned clock, and lists of what it sent and what goes on elsewhere."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, interval: float = 60.0) -> None:
         self.now = 1000.0
         self.sent: list[Offsets] = []
-        self.durable: list[Offsets] = []
+        self.restarted: list[set[TopicPartition]] = []
         self.existing: frozenset[str] | None = frozenset({"a", "b"})
         monkeypatch.setattr(module, "monotonic", lambda: self.now)
         self.commits = Commits(
-            0, interval, 60.0, lambda o: self.sent.append(dict(o)), lambda: self.existing, self.durable.append
+            0, interval, 60.0, lambda o: self.sent.append(dict(o)), lambda: self.existing, self._restart
         )
+
+    def _restart(self, partitions: Collection[TopicPartition]) -> None:
+        self.restarted.append(set(partitions))
 
     def later(self, seconds: float) -> None:
         self.now += seconds
@@ -90,12 +95,11 @@ def test_behind_a_gap_a_lower_offset_is_committed(bench: Bench) -> None:
     assert bench.commits.pending() == {A: 3}
 
 
-def test_what_is_durable_is_told(bench: Bench) -> None:
+def test_partitions_that_go_on_elsewhere_are_told(bench: Bench) -> None:
     bench.commits.note({A: 5, B: 2})
-    bench.commits.commit()
-    bench.commits.settled({A: 5}, {})
-    bench.commits.settled({}, {B: (CommitProblem.RETRY, "timed out")})
-    assert bench.durable == [{A: 5}]
+    bench.commits.restart({})
+    bench.commits.restart({A: 0})
+    assert bench.restarted == [{A}]
 
 
 def test_a_time_out_keeps_the_offsets_and_tries_again(bench: Bench) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.group_start import GroupStart, LogEnds
+from legacy_mm.controlplane.group_start import GroupBook, GroupStart, LogEnds
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.model import TopicPartition
@@ -26,7 +26,7 @@ def kept(groups: FakeGroups) -> list[int]:
     """Keep the first start of group g; how many offsets are skipped."""
     skipped: list[int] = []
     guard = GapGuard("latest", skipped.append, skipped.append, fail=False, group="mirror")
-    GroupStart("g", groups, ends, guard, 1.0).keep(["orders"])
+    GroupStart(GroupBook("g", groups), ends, guard, 1.0).keep(["orders"])
     return skipped
 
 
@@ -67,5 +67,5 @@ def test_what_may_be_tried_again_and_what_is_the_end(
     groups.untold = {"g": refused["read"]} if "read" in refused else {}
     groups.refusals = {"g": refused["commit"]} if "commit" in refused else {}
     with pytest.raises(error, match="group g"):
-        GroupStart("g", groups, ends, guard, 1.0).keep(["orders"])
+        GroupStart(GroupBook("g", groups), ends, guard, 1.0).keep(["orders"])
     assert not counted and not caplog.records, "nothing is skipped before it is sure where the group begins"

@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.config.settings import OffsetReset
 from legacy_mm.control_channel.frames import Gap
-from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
 from legacy_mm.errors import SourceGap, StreamFailure, Undecided
 from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition
@@ -149,7 +149,7 @@ def test_only_a_partition_without_a_committed_offset_begins_as_the_reset_says(re
     """One that is 0 is committed, too."""
     begun = TopicPartition("orders", 0)
     member = Mock(committed=lambda partitions, timeout: {begun: CommittedOffset(0)})
-    assert SourceGroupPositions("mirror", reset, 1.0).propose(member, [begun, P]) == {begun: 0, P: start}
+    assert CommittedPositions("mirror", reset, 1.0).propose(member, [begun, P]) == {begun: 0, P: start}
 
 
 def test_none_without_a_committed_offset_says_what_to_do() -> None:
@@ -157,20 +157,20 @@ def test_none_without_a_committed_offset_says_what_to_do() -> None:
     with pytest.raises(
         Undecided, match=r"no reset policy for partitions: .*--topic orders:3 .*--to-earliest"
     ) as raised:
-        SourceGroupPositions("mirror", "none", 1.0).propose(member, [P])
+        CommittedPositions("mirror", "none", 1.0).propose(member, [P])
     assert raised.value.commits
 
 
 def test_with_exactly_once_none_leaves_the_start_to_the_target_s_position() -> None:
     member = Mock(committed=lambda partitions, timeout: {})
-    positions = SourceGroupPositions("mirror", "none", 1.0, exactly_once=True)
+    positions = CommittedPositions("mirror", "none", 1.0, exactly_once=True)
     assert positions.propose(member, [P]) == {P: UNDEFINED}
 
 
 def test_offsets_that_exactly_once_has_committed_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
     places = [TopicPartition("orders", number) for number in range(3)]
     found = dict(zip(places, [CommittedOffset(5, "theirs"), *[CommittedOffset(7, mark("pos"))] * 2], strict=True))
-    positions = SourceGroupPositions("mirror", "earliest", 1.0)
+    positions = CommittedPositions("mirror", "earliest", 1.0)
     member = Mock(committed=lambda partitions, timeout: {each: found[each] for each in partitions})
     assert positions.propose(member, places[:1]) == {places[0]: 5}
     assert not caplog.records

@@ -16,7 +16,7 @@ from legacy_mm.control_channel.frames import Copied, Gap, Started
 from legacy_mm.controlplane import stream
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyTrouble
-from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.errors import CorruptRecords, FailureKind, SourceGap, StreamFailure
 from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
@@ -104,7 +104,7 @@ class Bench:
             pattern="orders",
             member=lambda listener: self,
             commits=lambda send: Commits(0, 60.0, 60.0, send, lambda: None),
-            positions=SourceGroupPositions("mirror", "earliest", 1.0),
+            positions=CommittedPositions("mirror", "earliest", 1.0),
             guard=GapGuard("earliest", self.gaps.append, self.gaps.append, fail=False, group="mirror"),
             receipts=None,
             commit_starts=False,

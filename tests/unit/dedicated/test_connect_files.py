@@ -105,10 +105,15 @@ def test_the_sink_connector_of_kip_382(tmp_path: Path) -> None:
 
 
 def test_a_distributed_worker_has_a_topic_to_resume_from(tmp_path: Path) -> None:
-    worker = "bootstrap.servers=b:1\noffset.storage.topic=connect-offsets\noffset.storage.replication.factor=1\n"
+    worker = "bootstrap.servers=b:1\ngroup.id=c\noffset.storage.topic=connect-offsets\n"
     stored = flow(tmp_path, SOURCE, worker=worker).settings.features[CONNECT_OFFSETS]
     assert stored is not None
-    assert (stored.topic, stored.connector) == ("connect-offsets", "s")
+    assert (stored.topic, stored.connector, stored.workers.group_id) == ("connect-offsets", "s", "c")
+
+
+def test_a_distributed_worker_needs_a_group(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match='Missing required configuration "group.id" which has no default'):
+        flow(tmp_path, SOURCE, worker="bootstrap.servers=b:1\noffset.storage.topic=connect-offsets\n")
 
 
 @pytest.mark.parametrize(

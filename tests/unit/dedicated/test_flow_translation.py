@@ -10,7 +10,7 @@ import pytest
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
-from legacy_mm.config.kafka_clients import SecurityProtocol
+from legacy_mm.config.kafka_clients import MembershipSettings, SecurityProtocol
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
@@ -70,7 +70,8 @@ def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
     stored = features[CONNECT_OFFSETS]
     assert stored is not None
     assert stored.topic == "mm2-offsets.A.internal"
-    assert (stored.connector, stored.cluster, stored.written) == ("MirrorSourceConnector", "A", True)
+    assert (stored.connector, stored.cluster) == ("MirrorSourceConnector", "A")
+    assert stored.workers == MembershipSettings("A-mm2", session_timeout=10, heartbeat_interval=3, max_poll_interval=60)
 
 
 def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
@@ -145,17 +146,41 @@ def test_which_admin_client_a_key_reaches(prefix: str, changed: list[str]) -> No
     assert {side.connection.reconnect_backoff for side in sides.values() if side is not None} <= {0.777}
 
 
-def test_group_positions_and_intervals_of_the_file() -> None:
+def test_positions_and_intervals_of_the_file() -> None:
     text = (
-        "A.consumer.group.id = own\nA.consumer.auto.offset.reset = latest\nB.offset.flush.interval.ms = 2500\n"
-        "refresh.topics.interval.seconds = 30\nB.offset.storage.topic = stored\nmm2.offsets.write = false\n"
+        "A.consumer.auto.offset.reset = latest\nB.offset.flush.interval.ms = 2500\nB.session.timeout.ms = 6000\n"
+        "refresh.topics.interval.seconds = 30\nB.offset.storage.topic = stored\nB.group.id = workers\n"
     )
     settings = flow(text).settings
-    assert (settings.source.group_id, settings.source.offset_reset) == ("own", "latest")
+    assert settings.source.offset_reset == "latest"
     assert (settings.commit_interval, settings.source.metadata_max_age) == (2.5, 30.0)
     stored = settings.features[CONNECT_OFFSETS]
     assert stored is not None
-    assert (stored.topic, stored.written) == ("stored", False)
+    assert (stored.topic, stored.workers.group_id, stored.workers.session_timeout) == ("stored", "workers", 6.0)
+
+
+def test_properties_that_bind_a_consumer_group_have_no_effect_and_are_named() -> None:
+    """Two flows out of A would share one group, and two nodes with one file would fence each other."""
+    given = {
+        "group.id": "mm2",
+        "group.instance.id": "mm2-1",
+        "group.protocol": "consumer",
+        "heartbeat.interval.ms": "1",
+        "max.poll.interval.ms": "1",
+        "partition.assignment.strategy": "org.apache.kafka.clients.consumer.StickyAssignor",
+        "session.timeout.ms": "3600000",
+    }
+    run = flow("".join(f"A.consumer.{name} = {text}\n" for name, text in given.items()))
+    plain = flow().settings
+    assert (run.settings.source.client.membership, run.settings.features) == (
+        plain.source.client.membership,
+        plain.features,
+    )
+    assert run.settings.source.group_instance_id is None
+    assert [note.text for note in run.notes] == [
+        "These properties of A->B's consumer have no effect, as with MirrorMaker 2, whose tasks are in no consumer "
+        f"group: {', '.join(given)}"
+    ]
 
 
 def test_aliases_of_the_top_level_hold_for_names_and_not_for_the_clients() -> None:

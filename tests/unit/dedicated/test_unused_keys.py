@@ -57,7 +57,7 @@ def test_the_key_that_was_meant(key: str, meant: str) -> None:
     [
         "tasks.max", "A->B.topics", "A.consumer.max.poll.records", "B.producer.acks", "B.group.id", "security.protocol",
         "A->B.producer.override.acks", "A->B.transforms.x.type", "offset.storage.topic", "key.converter",
-        "replication.policy.separator", "config.providers.env.class", "A->B.use.defaults.from", "mm2.offsets.write",
+        "replication.policy.separator", "config.providers.env.class", "A->B.use.defaults.from", 
     ],
 )  # fmt: skip
 def test_a_key_that_is_read_is_not_named(key: str) -> None:

@@ -29,7 +29,7 @@ def test_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert flow["topics"] == {"include": ["a.*", "b"], "exclude": "default"}
     assert flow["policy"] == {"class": "DefaultReplicationPolicy", "t_becomes": "A.t"}
     assert flow["features"]["refresh_topics"] == 600
-    assert flow["group"] == "mm2-A->B"
+    assert (flow["group"], flow["group_at"]) == ("A-mm2", "B")
     assert document["ignored"] == flow["ignored"] == {"producer.acks": "B.producer.acks"}
     assert {right["cluster"] for right in flow["rights"]} == {"A", "B"}
     assert (back["copies"], back["features"], back["topics"]) == (False, {"heartbeats": True}, {})
@@ -104,7 +104,7 @@ def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     printed = capsys.readouterr().out
     assert SECRET not in json.dumps(document) + printed
-    assert "A->B  .* but not the default list  topic t becomes A.t; group mm2-A->B at A" in printed
+    assert "A->B  .* but not the default list  topic t becomes A.t; group A-mm2 at B" in printed
 
 
 ENV = "config.providers = env\nconfig.providers.env.class = "

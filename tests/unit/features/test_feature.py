@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from legacy_mm.config.kafka_clients import MembershipSettings
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.feature import FeatureSettings
@@ -22,7 +23,8 @@ from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, ConfigS
 
 OFF = FeatureSettings()
 ACLS, SYNCS = AclSyncSettings(9.0), OffsetSyncSettings("source", -1, 100)
-STORED = ConnectOffsetSettings("mm2-offsets.A.internal", 25, 1, "MirrorSourceConnector", "A")
+WORKERS = MembershipSettings("A-mm2")
+STORED = ConnectOffsetSettings("mm2-offsets.A.internal", 25, 1, "MirrorSourceConnector", "A", WORKERS)
 
 
 def test_settings_are_found_by_their_feature() -> None:

@@ -13,6 +13,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.heartbeats.emitter import Heartbeats
+from tests.fakes.internal_topic import Headers
 
 SECONDS = 30.0
 
@@ -39,7 +40,7 @@ class Watched(InternalTopicWriter):
         super().__init__(settings, "heartbeats", both, give_up_seconds=0.5)
 
     def send(
-        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, mark: str = ""
+        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, headers: Headers = ()
     ) -> bool:
         self.waited.append(self.waiting())
         return super().send(key, value, timestamp)

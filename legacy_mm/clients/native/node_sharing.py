@@ -1,0 +1,91 @@
+"""The nodes of one flow share its partitions, under a protocol name that Kafka Connect's workers do not have.
+
+So the broker lets only one kind of nodes into the group. Each node tells how it names copies and which topics it wants,
+as digests. Nodes that name copies differently would split a topic's records over two copies: the later one is refused.
+Nodes that want other topics do no harm, each copies what it wants, but they say it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from legacy_mm.clients.native.group_protocol import GroupDescription, MemberShare, Subscription, user_data_of
+from legacy_mm.errors import StreamFailure
+from legacy_mm.logs import events
+from legacy_mm.policies.assignors import by_turns
+
+PROTOCOL = "legacy_mm"
+
+
+class ByNodes:
+    """One node's part in it."""
+
+    protocols = (PROTOCOL,)
+
+    def __init__(self, group: str, names: str, topics: str, client: str) -> None:
+        """Take the group and the two digests; `client` is this member's name in log lines."""
+        self._group = group
+        self._names = names
+        self._topics = topics
+        self._client = client
+        self._differs = False
+
+    def doubt(self, group: str, found: GroupDescription) -> str:
+        """Return why this group cannot be joined; empty: it can, or nobody can say it while its members join."""
+        if found.members and found.protocol not in ("", PROTOCOL):
+            who = ", ".join(f"{each.client_id} on {each.host.lstrip('/')}" for each in sorted(found.members))
+            return (
+                f"group {group} at the target has members of another kind (protocol {found.protocol}), such as workers "
+                f"of MirrorMaker 2: {who}; stop them, each with TERM so that it stores what it has copied, and this "
+                "node takes over"
+            )
+        return "" if all(self._agrees(user_data_of(each)) for each in found.metadata) else self._refusal()
+
+    def user_data(self) -> bytes:
+        """Return the digests."""
+        return _written({"names": self._names, "topics": self._topics})
+
+    def shares(
+        self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
+    ) -> dict[str, MemberShare]:
+        """Return the shares of the members that agree with their leader; the others get none, and are told so."""
+        agreeing = by_turns((each.subscriber for each in members if self._agrees(each.user_data)), counts)
+        differs = len({_read(each.user_data).get("topics") for each in members}) > 1
+        shares: dict[str, MemberShare] = {}
+        for each in members:
+            member = each.subscriber.member
+            told = _written({"refused": member not in agreeing, "differs": differs})
+            shares[member] = MemberShare(agreeing.get(member, ()), told)
+        return shares
+
+    def take(self, generation: int, share: MemberShare) -> None:
+        """Say when nodes want different topics, each time it begins; raise StreamFailure for a node that is refused."""
+        told = _read(share.user_data)
+        if told.get("refused"):
+            raise StreamFailure(self._refusal())
+        differed, self._differs = self._differs, bool(told.get("differs"))
+        if self._differs and not differed:
+            events.emit(events.NODES_DIFFER, client=self._client, group=self._group)
+
+    def _agrees(self, told: bytes | None) -> bool:
+        return _read(told).get("names") == self._names
+
+    def _refusal(self) -> str:
+        return (
+            f"another node of group {self._group} names copies in another way (replication policy, separator, aliases, "
+            "rename rules or transforms), so the records of one topic would go to two: give all nodes the same file"
+        )
+
+
+def _written(told: Mapping[str, Any]) -> bytes:
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+def _read(told: bytes | None) -> Mapping[str, Any]:
+    try:
+        found = json.loads(told or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,89 @@
+"""Nodes of one flow tell each other whether their files agree."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+import pytest
+from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
+
+from legacy_mm.clients.native.group_protocol import GroupDescription, MemberShare, Subscription
+from legacy_mm.clients.native.node_sharing import PROTOCOL, ByNodes
+from legacy_mm.errors import StreamFailure
+from legacy_mm.exactly_once.evidence import GroupMember
+from legacy_mm.policies.assignors import Subscriber
+
+COUNTS = {"orders": 4, "audit": 1}
+MEMBERS = (GroupMember("mm", "/10.0.0.1"),)
+OTHERWISE = "another node of group A-mm2 names copies in another way"
+
+
+def node(names: str = "names", topics: str = "topics") -> ByNodes:
+    return ByNodes("A-mm2", names, topics, "mm")
+
+
+def shares(nodes: Mapping[str, ByNodes], wanted: Mapping[str, frozenset[str]] = {}) -> dict[str, MemberShare]:
+    """What the first one shares out."""
+    every = frozenset(COUNTS)
+    members = [
+        Subscription(Subscriber(name, None, wanted.get(name, every)), it.user_data()) for name, it in nodes.items()
+    ]
+    return next(iter(nodes.values())).shares(PROTOCOL, members, COUNTS)
+
+
+def metadata(it: ByNodes) -> bytes:
+    encoded: bytes = ConsumerProtocolSubscription(version=0, topics=["orders"], user_data=it.user_data()).encode()
+    return encoded
+
+
+def test_nodes_of_one_file_share_all(caplog: pytest.LogCaptureFixture) -> None:
+    nodes = {"a": node(), "b": node()}
+    found = shares(nodes)
+    for name, it in nodes.items():
+        it.take(1, found[name])
+    assert sorted(len(share.partitions) for share in found.values()) == [2, 3]
+    assert caplog.messages == []
+
+
+def test_a_node_gets_no_partition_of_a_topic_that_it_does_not_want(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "legacy_mm")
+    nodes = {"a": node(), "b": node(topics="others")}
+    found = shares(nodes, {"b": frozenset({"orders"})})
+    assert {place.topic for place in found["b"].partitions} == {"orders"}
+    assert sum(len(share.partitions) for share in found.values()) == 5
+    for _ in range(2):
+        nodes["b"].take(1, found["b"])
+    assert caplog.messages == [
+        "[mm] the nodes of group A-mm2 have files that choose different topics: each copies those of its own file"
+    ]
+
+
+def test_a_node_that_names_copies_otherwise_gets_nothing() -> None:
+    nodes = {"a": node(), "b": node(names="others")}
+    found = shares(nodes)
+    nodes["a"].take(1, found["a"])
+    assert (len(found["a"].partitions), len(found["b"].partitions)) == (5, 0)
+    with pytest.raises(StreamFailure, match=OTHERWISE):
+        nodes["b"].take(1, found["b"])
+
+
+@pytest.mark.parametrize(
+    ("protocol", "metadata_of", "why"),
+    [
+        ("", (), ""),
+        (PROTOCOL, (node(),), ""),
+        (PROTOCOL, (node(topics="others"),), ""),
+        (PROTOCOL, (node(), node(names="others")), OTHERWISE),
+        ("sessioned", (), "group g at the target has members of another kind (protocol sessioned), such as workers"),
+    ],
+    ids=["they join", "the same file", "other topics", "other names", "MirrorMaker 2"],
+)
+def test_who_may_join(protocol: str, metadata_of: tuple[ByNodes, ...], why: str) -> None:
+    found = GroupDescription(protocol, MEMBERS, tuple(map(metadata, metadata_of)))
+    assert node().doubt("g", found)[: len(why) or None] == why
+
+
+def test_the_metadata_of_workers_are_not_read() -> None:
+    found = GroupDescription("sessioned", MEMBERS, (b"\x00\x02 something of Connect",))
+    assert "mm on 10.0.0.1" in node().doubt("g", found)

@@ -53,6 +53,12 @@ LOG_LINES = (
         "another listener's addresses in bootstrap.servers.",
     ),
     LogLine(
+        "It waits, and what follows it in its partition",
+        "A flow of MirrorMaker 2's file: the target refuses this record. Its partition stands at it, all others go on, "
+        "and nothing is copied again. It is sent again at growing pauses, up to 300 s.",
+        "Mend what the line names, at the target. Or set errors.tolerance=all for the flow to leave such records out.",
+    ),
+    LogLine(
         "which is left out (errors.tolerance=all)",
         "A transform in a jar, or a converter behind it, failed on this record, and the file says that such records "
         "may be lost. It is not at the target, and its offset is committed.",

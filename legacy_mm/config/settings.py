@@ -111,6 +111,8 @@ class TargetSettings:
     abort_on_send_failure: bool
     name: str = "target"
     """Tells it from the other targets of this process."""
+    waits_on_refusal: bool = False
+    """True to keep a refused record at the front of its partition, and to send it again at growing pauses."""
     synchronous: bool = False
     """Every record waits for its acknowledgement (`producer.type=sync`)."""
     idempotence_required: bool = False

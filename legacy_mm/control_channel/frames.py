@@ -113,6 +113,8 @@ class TaskConfig(Frame):
     """Report also which source offset became which target offset (`Pairs`), and ages, for the topics in place."""
     exactly_once: ExactlyOnceSettings | None = None
     """None: at least once."""
+    waits_on_refusal: bool = False
+    """A refused record holds its partition up, and is sent again."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,8 @@ class CopyEngine:
             transactional=config.exactly_once is not None,
         )
         self._appender = BatchAppender(self._target, options, self._written, buffers.sent)
-        self._router = Router(RouteOptions.of(target.produce, measure=config.pairs or config.receipts))
+        measure, waits = config.pairs or config.receipts, config.waits_on_refusal
+        self._router = Router(RouteOptions.of(target.produce, measure=measure, waits_on_refusal=waits))
         handled = config.handler is not None
         limits = self._join_limits = JoinLimits(min(options.request_bytes, options.batch_bytes))
         self._batches = BatchSource(config.source, self._router.decompress, buffers.read, limits, opens=handled)
@@ -82,8 +83,7 @@ class CopyEngine:
         self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._reports = ReportTimes(min(BEAT_INTERVAL, config.report_interval), _POLL_TIMEOUT, self._is_idle)
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
-        self._gaps: list[Gap] = []
-        self._resume: list[Offsets] = []
+        self._gaps, self._resume = list[Gap](), list[Offsets]()
         beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
         self._empty_copies = EmptyCopies(
             Copying(config.names, config.offsets, self._safe.safe, self._read.log_begin, handled=handled),
@@ -94,12 +94,10 @@ class CopyEngine:
         self._retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
         self._topics = TargetTopics(config, self._target, self._retries, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
-        self._exit: HandlerExit | None = None
+        self._exit = None if config.handler is None else HandlerExit(self._prove_sent, report)
         counts = self._source.partitions, self._partitions
         services = StageServices(config, self._router, *counts, self._held, self._fail)
         self._stage: BatchStage = PlainStage(services)
-        if config.handler is not None:
-            self._exit = HandlerExit(self._prove_sent, report)
         self.delivery = self._make_delivery()
         if self._exit is not None:  # last: while a handler is made, the keep-alive reports progress
             from legacy_mm.dataplane.handler_stage import HandlerStage
@@ -110,7 +108,7 @@ class CopyEngine:
         config, ends = self._config, (self._appender, self._fetcher)
         if config.exactly_once is None:
             work = self._turn if self._exit is None else None  # a handler is called by one thread
-            return AtLeastOnce(config, *ends, self, self._report, self._retries, work)
+            return AtLeastOnce(config, *ends, self, self._report, self._retries, work, self._held.records)
         from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
 
         return ExactlyOnce(config, config.exactly_once, *ends, self, self._report, self._pieces)
@@ -327,6 +325,9 @@ class CopyEngine:
         piece, offsets, _, moved, in_copy = refused.opaque
         placed = Placed(number, refused.batch, offsets)
         instead, failed = self._router.replace(placed, refused.refusal, refused.blamed)
+        if failed and self._config.waits_on_refusal:
+            self._held.records.add(refused)
+            return
         piece.missing += len(instead)
         for each, why in failed:
             if self._refused is not None and error_codes.refuses_the_record(refused.refusal):

@@ -12,6 +12,7 @@ from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.control_channel.frames import Frame, Started, TaskConfig, TransactionTotals
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.keep_alive import RetryLoop
+from legacy_mm.dataplane.waiting_records import WaitingRecords
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
 
@@ -109,8 +110,10 @@ class AtLeastOnce:
         report: Callable[[Frame], None],
         retries: RetryLoop,
         work: Work | None,
+        waiting: WaitingRecords,
     ) -> None:
-        """Take the two ends; readers may do the `work` themselves."""
+        """Take the two ends, and the records that wait; readers may do the `work` themselves."""
+        self._waiting = waiting
         self.records = 0
         self._config = config
         self._appender = appender
@@ -159,6 +162,7 @@ class AtLeastOnce:
 
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Count it."""
+        self._waiting.acknowledged(acknowledged.opaque)
         self._engine.count(acknowledged)
 
     def refused(self, refused: ProducerBatch) -> bool:
@@ -166,7 +170,8 @@ class AtLeastOnce:
         return False
 
     def tend(self) -> None:
-        """Report the starts of partitions that had no leader."""
+        """Report the starts of partitions that had no leader, and send refused records again."""
+        self._waiting.tend()
         while started := self._fetcher.take_started():
             self._report(started)
 
@@ -185,7 +190,8 @@ class AtLeastOnce:
         """Do nothing: it never asks."""
 
     def stop(self) -> None:
-        """Do nothing: the appender is drained."""
+        """Wait for no refused record; the appender is drained."""
+        self._waiting.give_up()
 
     def is_over(self, timeout: float) -> bool:
         """Return True if the target has everything."""

@@ -14,6 +14,7 @@ from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clock import Deadline
 from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.dataplane.waiting_records import WaitingRecords
 from legacy_mm.dataplane.waiting_topics import WaitingTopics
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
@@ -37,6 +38,8 @@ class HeldPartitions:
     """The held partitions of one copy job."""
 
     def __init__(self, fetcher: Fetcher, topics: TargetTopics, appender: BatchAppender) -> None:
+        self.records = WaitingRecords(appender)
+        """Refused records; each holds its own partition up, and tells of that itself."""
         self._fetcher = fetcher
         self._topics = topics
         self._appender = appender
@@ -78,10 +81,11 @@ class HeldPartitions:
 
     def reasons(self) -> Mapping[str, str]:
         """Return target topic -> the reason why it cannot be written, for topics with waiting records."""
-        return {**self._stuck(), **self._missing()}
+        return {**self._stuck(), **self._missing(), **self.records.reasons()}
 
     def _stuck(self) -> dict[str, str]:
-        return {partition.topic: f"{partition}: {why}" for partition, why in self._appender.stuck().items()}
+        told, stuck = self.records.places(), self._appender.stuck().items()
+        return {partition.topic: f"{partition}: {why}" for partition, why in stuck if partition not in told}
 
     def _missing(self) -> dict[str, str]:
         missing = {held.topic for held in self._held.values() if not held.queues}

@@ -47,9 +47,11 @@ class RouteOptions:
     """True if the contents of a batch that must be opened are measured."""
     hashes_keys: bool = True
     """False: every record is placed as one without a key, round robin."""
+    waits_on_refusal: bool = False
+    """True: the target says whether it takes a record beyond the limit, and a refused one keeps its place."""
 
     @classmethod
-    def of(cls, produce: ProduceSettings, *, measure: bool) -> RouteOptions:
+    def of(cls, produce: ProduceSettings, *, measure: bool, waits_on_refusal: bool = False) -> RouteOptions:
         """Return the options that a producer's settings say."""
         codec = None if produce.compression is None else Codec[produce.compression.upper()]
         return cls(
@@ -58,6 +60,7 @@ class RouteOptions:
             produce.max_request_bytes,
             measure,
             hashes_keys=produce.hashes_keys,
+            waits_on_refusal=waits_on_refusal,
         )
 
 
@@ -176,7 +179,7 @@ class Router:
         options = self._options
         if not header.has_time:
             header = header.with_append_time(epoch_ms())
-        fits = largest <= options.limit
+        fits = largest <= options.limit or options.waits_on_refusal
         made = records.regroup(
             header,
             data,
@@ -216,7 +219,9 @@ class Router:
         if header.records == 1 or not error_codes.may_spare_some(code):
             return [], [(refused, "")]
         failed = {number: why for number, why in blamed.items() if 0 <= number < header.records}
-        return self._without(refused, failed) if failed else (self.halve(refused), [])
+        if failed and not self._options.waits_on_refusal:
+            return self._without(refused, failed)
+        return self.halve(refused), []
 
     def _without(self, refused: Placed, failed: Mapping[int, str]) -> tuple[list[Placed], list[tuple[Placed, str]]]:
         """Return the other records together, and each of the failed ones alone."""

@@ -51,6 +51,7 @@ class TargetTopics:
     ) -> None:
         """Create the topics; `wait` waits a moment, or until the target has news."""
         self._names = config.names
+        self._waits_on_refusal = config.waits_on_refusal
         self._target = target
         self._stopping = stopping
         self._wait = wait
@@ -119,6 +120,9 @@ class TargetTopics:
             self._target.stale()
             self._wait()
 
+    def _ends_waiting(self, problem: int, topic: str) -> bool:
+        return not self._waits_on_refusal and ends_waiting(error_codes.name(problem), topic, self._names)
+
     def _answered(self, wait: _Wait) -> bool:
         age = self._target.age()
         return age is not None and monotonic() - age >= wait.asked
@@ -142,7 +146,7 @@ class TargetTopics:
         if not self._answered(wait):
             return None
         problem = self._target.problem(topic)
-        if problem is not None and ends_waiting(error_codes.name(problem), topic, self._names):
+        if problem is not None and self._ends_waiting(problem, topic):
             return Unsendable(problem)
         return Unsendable(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if wait.missing.expired() else None
 

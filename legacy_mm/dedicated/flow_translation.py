@@ -14,7 +14,14 @@ from legacy_mm.compat.client_settings import admin_settings, commit_interval, so
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.messages import OWN
 from legacy_mm.config.kafka_clients import MembershipSettings
-from legacy_mm.config.settings import HandlerSettings, MetricsSettings, ReceiptSettings, SparkSettings, TopicSettings
+from legacy_mm.config.settings import (
+    HandlerSettings,
+    MetricsSettings,
+    ReceiptSettings,
+    SparkSettings,
+    TargetSettings,
+    TopicSettings,
+)
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, ConnectorKind, is_client_name
 from legacy_mm.dedicated.driver_file import Pair
@@ -141,7 +148,7 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     features = _features(reading).having(CONNECT_OFFSETS, stored)
     settings = Settings(
         source=replace(source, name=reading.pair.source),
-        target=replace(target_settings(producer, abort=True, synchronous=False), name=reading.pair.target),
+        target=_target(reading, producer),
         topics=TopicSettings(_EVERY_TOPIC, _EVERY_TOPIC),
         handler=handler,
         spark=SparkSettings(
@@ -165,6 +172,13 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     filters = transform_properties.filters(reading.transforms)
     settings = of_committed_records(settings)
     return FlowRun(reading.pair, settings, secrets, tuple(notes), _running(reading), consumer, producer, filters)
+
+
+def _target(reading: FlowReading, producer: Translated) -> TargetSettings:
+    """Return the target: a refused record holds its partition up, or is left out where the connector tolerates it."""
+    tolerates = reading.properties["source"].get("errors.tolerance", "").strip().lower() == "all"
+    found = target_settings(producer, abort=not tolerates, synchronous=False)
+    return replace(found, name=reading.pair.target, waits_on_refusal=not tolerates)
 
 
 def _handler(reading: FlowReading, clients: ClientTranslation) -> HandlerSettings | None:

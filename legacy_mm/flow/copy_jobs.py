@@ -103,6 +103,9 @@ class Copies:
             compacted=[topic for topic in compacted if topic in names],
             pairs=self._pairs is not None,
             exactly_once=exactly_once,
+            waits_on_refusal=settings.target.waits_on_refusal
+            and exactly_once is None
+            and not settings.quarantine.refused,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
         embedded = settings.spark.embedded

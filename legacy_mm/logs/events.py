@@ -57,6 +57,14 @@ SEND_FAILED = Event(
     logging.ERROR,
     "Record for topic {topic} (key {key_size}, value {value_size}) could not be sent: {reason} ({code})",
 )
+RECORD_WAITS = Event(
+    "record-waits",
+    logging.ERROR,
+    "The target does not take {partition} at offset {offset}, a record {time}, into topic {topic}: {reason} It waits, "
+    "and what follows it in its partition; it is sent again in {seconds} s. To mend it {remedy}; or set "
+    "errors.tolerance=all to leave such records out",
+)
+RECORD_GOES_ON = Event("record-goes-on", logging.INFO, "The target has {partition} at offset {offset} now")
 TOPICS_CHANGED = Event("topics-changed", logging.INFO, "Topics now mirrored: {topics}")
 ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generation}: assigned {partitions}")
 REVOKED = Event("revoked", logging.INFO, "Stream {stream}, generation {generation}: revoked {partitions}")

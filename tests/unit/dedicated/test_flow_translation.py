@@ -159,6 +159,12 @@ def test_positions_and_intervals_of_the_file() -> None:
     assert (stored.topic, stored.workers.group_id, stored.workers.session_timeout) == ("stored", "workers", 6.0)
 
 
+@pytest.mark.parametrize(("tolerance", "waits"), [(None, True), ("none", True), (" ALL ", False)])
+def test_a_refused_record_waits_unless_the_connector_tolerates_it(tolerance: str | None, waits: bool) -> None:
+    target = flow("" if tolerance is None else f"A->B.errors.tolerance = {tolerance}\n").settings.target
+    assert (target.waits_on_refusal, target.abort_on_send_failure) == (waits, waits)
+
+
 def test_properties_that_bind_a_consumer_group_have_no_effect_and_are_named() -> None:
     """Two flows out of A would share one group, and two nodes with one file would fence each other."""
     given = {

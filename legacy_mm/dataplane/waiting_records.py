@@ -1,0 +1,122 @@
+"""Records that the target refuses, in a flow that nobody starts again by hand: each waits, and holds up its partition.
+
+Made only for MirrorMaker 2's files. The record stays at the front of its queue and is sent again at growing pauses.
+What comes after it in its source partition waits with it, in order; others are copied meanwhile. So a failure that
+lasts copies nothing again, and one that is mended at the target (a limit, a right) ends by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clock import monotonic
+from legacy_mm.dataplane.acks import Part
+from legacy_mm.logs import events
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import ErrorCode
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 300.0
+_REMEDIES: Mapping[int, str] = {
+    ErrorCode.MESSAGE_TOO_LARGE: "raise max.message.bytes of the topic at the target (brokers: message.max.bytes)",
+    ErrorCode.RECORD_LIST_TOO_LARGE: "raise segment.bytes of the topic at the target",
+    ErrorCode.INVALID_TIMESTAMP: "raise message.timestamp.after.max.ms or message.timestamp.before.max.ms "
+    "(message.timestamp.difference.max.ms before 3.6) of the topic at the target",
+    ErrorCode.INVALID_RECORD: "see cleanup.policy of the topic at the target (a compacted one takes no record "
+    "without a key), and message.timestamp.after.max.ms",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "give the principal the right WRITE on the topic at the target",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "give the principal the right IDEMPOTENT_WRITE on the target cluster",
+}
+_ANY_REMEDY = "see to the topic at the target"
+
+
+@dataclass(slots=True)
+class _Waiting:
+    refused: ProducerBatch | None
+    """None: it was sent again, and has no answer yet."""
+    source: TopicPartition
+    offset: int
+    reason: str
+    tries: int
+    retry_at: float
+
+
+class WaitingRecords:
+    """The refused records of one copy job."""
+
+    def __init__(self, appender: BatchAppender) -> None:
+        self._appender = appender
+        self._waiting: dict[TopicPartition, _Waiting] = {}
+        self._is_over = False
+
+    def add(self, refused: ProducerBatch) -> None:
+        """Let a refused batch wait, which is one record or is refused for a reason that concerns all of its records."""
+        part: Part = refused.opaque
+        place, source, offset = refused.queue.partition, part.piece.partition, part.offsets[0]
+        known = self._waiting.get(place)
+        tries = known.tries + 1 if known is not None and known.offset == offset else 0
+        pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**tries)
+        reason = f"{error_codes.name(refused.refusal)}: {refused.why}"
+        self._waiting[place] = _Waiting(refused, source, offset, reason, tries, monotonic() + pause)
+        if self._is_over:
+            self.give_up()
+            return
+        refused.queue.hindered(reason, monotonic())
+        header = refused.batch.header
+        events.emit(
+            events.RECORD_WAITS,
+            partition=source,
+            offset=offset,
+            time=_date(header.max_timestamp) if header.has_time else "without a time",
+            topic=place.topic,
+            reason=reason,
+            remedy=_REMEDIES.get(refused.refusal, _ANY_REMEDY),
+            seconds=f"{pause:g}",
+        )
+
+    def tend(self) -> None:
+        """Send those again whose pause is over."""
+        now = monotonic()
+        for waiting in self._waiting.values():
+            if waiting.refused is not None and waiting.retry_at <= now:
+                refused, waiting.refused = waiting.refused, None
+                self._appender.replace(refused, [(refused.batch, refused.opaque)])
+
+    def acknowledged(self, part: Part) -> None:
+        """Say that a record that waited is at the target."""
+        if not self._waiting:
+            return
+        for place, waiting in list(self._waiting.items()):
+            if waiting.source == part.piece.partition and waiting.refused is None and waiting.offset in part.offsets:
+                del self._waiting[place]
+                events.emit(events.RECORD_GOES_ON, partition=waiting.source, offset=waiting.offset)
+
+    def give_up(self) -> None:
+        """Wait for none of them any more: their offsets are not safe, so the next copy job begins at them."""
+        self._is_over = True
+        for waiting in self._waiting.values():
+            if waiting.refused is not None:
+                self._appender.abandon(waiting.refused.queue)
+
+    def places(self) -> Collection[TopicPartition]:
+        """Return the target partitions that are held up."""
+        return self._waiting.keys()
+
+    def reasons(self) -> Mapping[str, str]:
+        """Return target topic -> the record that waits, and why."""
+        return {
+            place.topic: f"{waiting.source} waits at offset {waiting.offset}: {waiting.reason}"
+            for place, waiting in self._waiting.items()
+        }
+
+
+def _date(timestamp_ms: int) -> str:
+    """Return a time as a date; one that no calendar has as it is."""
+    try:
+        return f"of {datetime.fromtimestamp(timestamp_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, OSError, ValueError):
+        return f"of {timestamp_ms} ms since 1970"

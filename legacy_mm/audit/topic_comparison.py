@@ -2,7 +2,8 @@
 
 Read `compare` first.
 
-(1) The log ends of both sides are noted; later records are ignored. (2) Each partition is cut into slices, a Spark task
+(1) The log ends of both sides are noted; later records are ignored, and where committed records are read, those from an
+open transaction on. (2) Each partition is cut into slices, a Spark task
 for each. (3) A record becomes a fingerprint; a topic with as many records and the same sum of fingerprints on both
 sides is equal. (4) The others are read again: equal fingerprints meet in one row, whatever partition they are in, and a
 surplus of one side is reported by topic, partition and hour, with its first and last offset.
@@ -81,13 +82,31 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """Offsets of one side that were not compared, because a transaction is open from the first of them on."""
+
+    topic: str
+    side: str
+    partition: int
+    begin: int
+    end: int
+    """One past the last of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonOutcome:
-    """Totals of both sides, and the differences: none if they are equal. Topics have their names at the source."""
+    """Totals of both sides, and the differences. Topics have their names at the source.
+
+    The sides are equal if there are neither differences nor unread offsets.
+    """
 
     names: Mapping[str, str]
     """Source topic -> its name at the target."""
     totals: tuple[Totals, ...]
     differences: tuple[TopicDifference, ...]
+    unread: tuple[Unread, ...] = ()
+    undecided: tuple[TopicDifference, ...] = ()
+    """Differences that may be none: what was not found may be among the other side's unread offsets."""
 
 
 def compare(
@@ -103,8 +122,7 @@ def compare(
 ) -> ComparisonOutcome:
     """Compare topics of the source with their copies.
 
-    Raises HostError if there are none, and if a transaction is open at the target: later records would seem to be
-    missing.
+    Raises HostError if there are none. Of a partition with an open transaction, the records before it are compared.
 
     `named` chooses among the source's topics and returns their names at the target. `secret` gives the tasks the
     connections. `watch` gets the share that has been read, from 0 to 1, and from 0 again for the differences.
@@ -120,14 +138,19 @@ def compare(
         raise HostError("nothing to compare: no topic of the source matches, or the principal may see none")
     topics = {"source": {name: name for name in names}, "target": {there: here for here, there in names.items()}}
     slices: list[Slice] = []
+    unread: list[Unread] = []
     for side in SIDES:
+        committed = committed_only or side == "target"
         partitions = [
             TopicPartition(name, number) for name in topics[side] for number in range(counts[side].get(name, 0))
         ]
-        ask = inspectors[side].log_ends if side == "source" else inspectors[side].settled_ends
         with at_cluster(side, connections[side]):
-            ends = ask(partitions, Deadline.after(_ASK_TIMEOUT))
-        committed = committed_only or side == "target"
+            ends = inspectors[side].log_ends(partitions, Deadline.after(_ASK_TIMEOUT))
+            opened = inspectors[side].open_from(ends, Deadline.after(_ASK_TIMEOUT)) if committed else {}
+        for place, begin in opened.items():
+            low, end = ends[place]
+            unread.append(Unread(topics[side][place.topic], side, place.partition, begin, end))
+            ends[place] = low, begin
         common = {"side": side, "timed": timed, "committed": committed, "without_header": without_header}
         slices += [{**common, "name": topics[side][cut["topic"]], **cut} for cut in _cuts(ends)]
 
@@ -139,8 +162,18 @@ def compare(
     totals = [*_totals(held, names)]
     unequal = _unequal(totals)
     again = [cut for cut in slices if cut["name"] in unequal]
-    differences = query("differences", _DIFFERENCES, again) if again else []
-    return ComparisonOutcome(names, tuple(totals), tuple(TopicDifference(**row) for row in differences))
+    found = [TopicDifference(**row) for row in query("differences", _DIFFERENCES, again)] if again else []
+    undecided = tuple(each for each in found if _may_be_unread(each, found, unread))
+    differences = tuple(each for each in found if each not in undecided)
+    return ComparisonOutcome(names, tuple(totals), differences, tuple(unread), undecided)
+
+
+def _may_be_unread(row: TopicDifference, found: Iterable[TopicDifference], unread: Iterable[Unread]) -> bool:
+    """Return True if all that one side has more often may be among the unread offsets of the other side."""
+    missing = row.kind == "missing"
+    surplus = sum(each.records for each in found if each.topic == row.topic and (each.kind == "missing") == missing)
+    other = "target" if missing else "source"
+    return surplus <= sum(each.end - each.begin for each in unread if (each.topic, each.side) == (row.topic, other))
 
 
 def _totals(held: Iterable[Mapping[str, Any]], topics: Iterable[str]) -> Iterator[Totals]:

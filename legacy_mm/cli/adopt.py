@@ -40,7 +40,10 @@ def _add_options(parser: CommandParser) -> None:
         "legacy-mm adopt --offsets-topic TOPIC [--connector NAME] [--cluster ALIAS] [--known-only] [--replace] "
         "[--dry-run] -- COMMAND LINE OF THE MIRROR"
     )
-    parser.epilog = "exit code 0: done, or with --dry-run ready; 2: the group has members or other offsets; 1: an error"
+    parser.epilog = (
+        "exit code 0: done, or with --dry-run ready; 2: the group has members, other offsets or an open transaction; "
+        "1: an error"
+    )
     parser.add_argument(
         "--offsets-topic",
         required=True,

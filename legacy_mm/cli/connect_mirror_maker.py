@@ -167,7 +167,9 @@ def _supervised(flow: FlowRun, host: Host, circles: Circles) -> SupervisedFlow:
         life.flow_runs(up=not failure, connectors=flow.connectors)
         if failure:
             host.failed_flows[name] = failure
-            host.registries = [each for each in host.registries if each is life or each.flow != life.flow]
+            for each in tuple(host.registries):  # other flows change the list meanwhile
+                if each.flow == life.flow and each is not life:
+                    host.registries.remove(each)
         else:
             host.failed_flows.pop(name, None)
 

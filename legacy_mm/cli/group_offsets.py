@@ -24,7 +24,7 @@ from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.features.cutover import cutover_receipt
-from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
+from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, open_transactions, undo
 
 _FORMAT = 1
 _ASK_TIMEOUT = 60.0
@@ -49,9 +49,9 @@ def _add_cutover_options(parser: CommandParser) -> None:
         f"{_BEHIND}\n       legacy-mm cutover --undo RECEIPT {_BEHIND}"
     )
     parser.epilog = (
-        "exit code 0: done, or with --dry-run ready; 2: not ready (members, not copied in time, offsets that cannot "
-        "be translated), and nothing was committed; 1: an error, which says what the target has if anything was "
-        "committed"
+        "exit code 0: done, or with --dry-run ready; 2: not ready (members, an open transaction, not copied in time, "
+        "offsets that cannot be translated), and nothing was committed; 1: an error, which says what the target has "
+        "if anything was committed"
     )
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument("--group", metavar="G", help="the consumer group; its consumers are stopped")
@@ -79,6 +79,10 @@ def _translate(call: CommandCall) -> int:
         positions = _read_syncs(flow).positions(
             options.group, Deadline.after(_ASK_TIMEOUT), from_first=options.from_first
         )
+        places = [each.source for each in positions]
+        told = open_transactions(flow.translation.source.groups, options.group, places)
+    if told:
+        sys.stderr.write(f"{told}\n")
     if options.json:
         document = {"format": _FORMAT, "group": options.group, "partitions": [_row(each) for each in positions]}
         print_json(document)

@@ -138,6 +138,13 @@ LOG_LINES = (
         "never had a commit; explain lists them.",
     ),
     LogLine(
+        "[group-offsets] group {group} was rewound at the source",
+        "The group went back at the source. At the target it stays where it is, as with MirrorMaker 2, so its "
+        "consumers there would not read these records again. The line comes once for each group.",
+        "Nothing, if it need not read them again there. Else stop its consumers at the target and run the command of "
+        "the line, for each partition.",
+    ),
+    LogLine(
         "[checkpoints] group {group} has no checkpoint",
         "The group is at offsets before everything that the mirror has written down of these partitions.",
         "legacy-mm translate --group G --explain says why.",

@@ -31,7 +31,7 @@ from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
 if TYPE_CHECKING:
-    from legacy_mm.audit.topic_comparison import ComparisonOutcome
+    from legacy_mm.audit.topic_comparison import ComparisonOutcome, TopicDifference
 
 _PRELOADED = "legacy_mm.spark.tables legacy_mm.audit.fingerprints"
 _STOP_TIMEOUT = 5.0
@@ -74,7 +74,9 @@ def _verify(options: argparse.Namespace, parts: LineParts | None) -> int:
     root_logger.silence()
     found = _compare(options, parts)
     sys.stdout.writelines(f"{line}\n" for line in _lines(found))
-    return ExitCode.FOUND if found.differences else ExitCode.DONE
+    if found.differences:
+        return ExitCode.FOUND
+    return ExitCode.FAILED if found.unread else ExitCode.DONE
 
 
 def _compare(options: argparse.Namespace, parts: LineParts | None) -> ComparisonOutcome:
@@ -157,11 +159,23 @@ def _lines(found: ComparisonOutcome) -> Iterator[str]:
         name = names[total.side][total.topic]
         yield f"{name}: {total.records} records at the {total.side}, hash {total.hash:016x}"
     for row in found.differences:
-        side = "source" if row.kind == "missing" else "target"
+        yield _difference(row, names)
+    for row in found.undecided:
+        yield f"{_difference(row, names)}; perhaps among the offsets that were not compared"
+    for each in found.unread:
+        place = f"{names[each.side][each.topic]}-{each.partition}"
         yield (
-            f"{names[side][row.topic]}: {row.records} records {row.kind}, {side} partition {row.partition}, "
-            f"offsets {row.first_offset} to {row.last_offset}, {_hour(row.hour)}"
+            f"{place}: a transaction is open at the {each.side} from offset {each.begin} on: offsets {each.begin} to "
+            f"{each.end - 1} were not compared; compare again when it has ended"
         )
+
+
+def _difference(row: TopicDifference, names: Mapping[str, Mapping[str, str]]) -> str:
+    side = "source" if row.kind == "missing" else "target"
+    return (
+        f"{names[side][row.topic]}: {row.records} records {row.kind}, {side} partition {row.partition}, "
+        f"offsets {row.first_offset} to {row.last_offset}, {_hour(row.hour)}"
+    )
 
 
 def _hour(hours: int) -> str:

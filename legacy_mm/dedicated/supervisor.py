@@ -8,12 +8,13 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import ConfigurationError, commits, one_line
 from legacy_mm.flow.host import Host
-from legacy_mm.flow.lifecycle import Signals
+from legacy_mm.flow.lifecycle import Signals, renewed
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase
@@ -40,69 +41,100 @@ class SupervisedFlow:
     """Called with an empty text once the flow runs, and with the reason once a mirror that failed is gone."""
 
 
-class _FlowThread(threading.Thread):
-    """Keeps one flow running until it is told to stop."""
+class _FlowKeeper:
+    """Keeps one flow running until it is told to stop, in a thread of its own.
 
-    def __init__(self, flow: SupervisedFlow) -> None:
-        super().__init__(name=f"flow-{flow.name}", daemon=True)
+    Whatever its code raises is a failure of this flow: it ends no other one, and is never the flow's silent end.
+    """
+
+    def __init__(self, flow: SupervisedFlow, shutdown_timeout: float) -> None:
+        """Take the flow; `shutdown_timeout` is the seconds that a mirror may take to stop for its successor."""
         self._flow = flow
+        self._shutdown_timeout = shutdown_timeout
+        self._thread: threading.Thread | None = None
+        self._begin_at = 0.0
         self._orders: queue.SimpleQueue[Deadline] = queue.SimpleQueue()
+        self._stop_deadline: Deadline | None = None
         self._backoff = _FIRST_BACKOFF
+        self._has_run = False
         self.refused = False
         """True once it is clear that the flow can never run as it is configured."""
+
+    def begin(self) -> None:
+        """Start the thread unless it has started; where no thread can be made, another call tries again in time."""
+        if self._thread is not None or monotonic() < self._begin_at:
+            return
+        thread = threading.Thread(target=self._run, name=f"flow-{self._flow.name}", daemon=True)
+        try:
+            thread.start()
+        except (RuntimeError, MemoryError) as error:
+            self._begin_at = monotonic() + self._report(error)
+        else:
+            self._thread = thread
 
     def stop(self, deadline: Deadline) -> None:
         """Stop the flow, with all that was copied committed; returns at once."""
         self._orders.put(deadline)
 
-    def run(self) -> None:
+    def join(self, deadline: Deadline) -> bool:
+        """Wait until the flow has stopped; return False if it has not by the deadline."""
+        if self._thread is None:
+            return True
+        self._thread.join(deadline.remaining())
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
         """Build, run, and after a failure pause and build again."""
-        while True:
+        while not self.refused and self._stop_deadline is None:
             started = monotonic()
             try:
-                mirror = self._flow.build()
-            except ConfigurationError as error:  # no later try could do better
-                events.emit(events.FLOW_REFUSED, flow=self._flow.name, reason=one_line(error))
-                self._flow.on_change(one_line(error))
-                self.refused = True
-                return
-            except Exception as error:  # noqa: BLE001 - said below; nothing may end a flow in silence
-                reason: BaseException = error
-            else:
-                deadline, failure = self._attend(mirror)
-                if deadline is not None:
-                    mirror.stop(deadline, commit=True)
-                    mirror.join(deadline)
-                    _report_uncommitted(mirror)
-                    events.emit(events.FLOW_STOPPED, flow=self._flow.name)
-                    return
-                assert failure is not None
-                reason = failure
-                _end(mirror, failure)
-            self._flow.on_change(one_line(reason))
-            if monotonic() - started > _HEALTHY_AFTER:
-                self._backoff = _FIRST_BACKOFF
-            events.emit(events.FLOW_FAILED, flow=self._flow.name, seconds=self._backoff, reason=one_line(reason))
-            if self._ordered(self._backoff) is not None:
-                return
-            self._backoff = min(2 * self._backoff, _LONGEST_BACKOFF)
+                self._run_once()
+            except BaseException as error:  # noqa: BLE001 - said; nothing may end a flow in silence
+                if monotonic() - started > _HEALTHY_AFTER:
+                    self._backoff = _FIRST_BACKOFF
+                self._ordered(self._report(error))
 
-    def _attend(self, mirror: Mirror) -> tuple[Deadline | None, BaseException | None]:
-        """Run the mirror until the order to stop, or its failure."""
-        mirror.start()
-        self._flow.on_change("")
-        events.emit(events.FLOW_STARTED, flow=self._flow.name, connectors=self._flow.connectors)
-        while True:
-            if (deadline := self._ordered(_FAILURE_LOOK_INTERVAL)) is not None:
-                return deadline, None
-            if not mirror.failures.empty():
-                return None, mirror.failures.get()
+    def _run_once(self) -> None:
+        """Run the flow until the order to stop; raise what it failed of, once what was left of it has ended."""
+        try:
+            mirror = self._flow.build()
+        except ConfigurationError as error:
+            if self._has_run:  # the configuration was right: a file of it is missing, or half written, for a moment
+                raise
+            events.emit(events.FLOW_REFUSED, flow=self._flow.name, reason=one_line(error))
+            self._flow.on_change(one_line(error))
+            self.refused = True
+            return
+        try:
+            mirror.start()
+            self._has_run = True
+            self._flow.on_change("")
+            events.emit(events.FLOW_STARTED, flow=self._flow.name, connectors=self._flow.connectors)
+            while (deadline := self._ordered(_FAILURE_LOOK_INTERVAL)) is None:
+                if not mirror.failures.empty():
+                    raise mirror.failures.get()
+                mirror = renewed(mirror, self._shutdown_timeout, lambda: not self._orders.empty())
+        except BaseException as error:
+            _end(mirror, error)
+            raise
+        mirror.stop(deadline, commit=True)
+        mirror.join(deadline)
+        _report_uncommitted(mirror)
+        events.emit(events.FLOW_STOPPED, flow=self._flow.name)
+
+    def _report(self, failure: BaseException) -> float:
+        """Say that the flow failed; return the seconds until it is to be tried again."""
+        seconds, self._backoff = self._backoff, min(2 * self._backoff, _LONGEST_BACKOFF)
+        self._flow.on_change(one_line(failure))
+        events.emit(events.FLOW_FAILED, flow=self._flow.name, seconds=seconds, reason=one_line(failure))
+        return seconds
 
     def _ordered(self, seconds: float) -> Deadline | None:
-        try:
-            return self._orders.get(timeout=seconds)
-        except queue.Empty:
-            return None
+        """Return the deadline of the order to stop, for which this waits so long; None without an order."""
+        if self._stop_deadline is None:
+            with suppress(queue.Empty):
+                self._stop_deadline = self._orders.get(timeout=seconds)
+        return self._stop_deadline
 
 
 def _end(mirror: Mirror, failure: BaseException) -> None:
@@ -119,20 +151,19 @@ def _report_uncommitted(mirror: Mirror) -> None:
 
 def supervise(flows: Sequence[SupervisedFlow], host: Host, signals: Signals) -> int:
     """Run the flows until a signal, or until the host fails; return the exit code."""
-    threads = [_FlowThread(flow) for flow in flows]
-    for thread in threads:
-        thread.start()
+    keepers = [_FlowKeeper(flow, signals.shutdown_timeout) for flow in flows]
+    for keeper in keepers:
+        keeper.begin()
     host.phase = Phase.RUNNING
-    code = _wait(threads, host, signals)
+    code = _wait(keepers, host, signals)
     signals.limit(code)
     host.phase = Phase.STOPPING if code > 128 else Phase.FAILED
     deadline = Deadline.after(signals.shutdown_timeout)
     events.emit(events.SHUTDOWN_STARTED)
-    for thread in threads:
-        thread.stop(deadline)
-    for thread in threads:
-        thread.join(deadline.remaining())
-    if any(thread.is_alive() for thread in threads):
+    for keeper in keepers:
+        keeper.stop(deadline)
+    in_time = [keeper.join(deadline) for keeper in keepers]
+    if not all(in_time):
         events.emit(events.STOP_OVERDUE, seconds=signals.shutdown_timeout, what="a flow that does not come back")
     events.emit(events.CLOSING)
     host.close(Deadline.after(_JVM_TIMEOUT))
@@ -140,7 +171,7 @@ def supervise(flows: Sequence[SupervisedFlow], host: Host, signals: Signals) -> 
     return code
 
 
-def _wait(threads: Sequence[_FlowThread], host: Host, signals: Signals) -> int:
+def _wait(keepers: Sequence[_FlowKeeper], host: Host, signals: Signals) -> int:
     while True:
         try:
             return 128 + signals.arrived.get(timeout=_LOOK_INTERVAL)
@@ -148,5 +179,7 @@ def _wait(threads: Sequence[_FlowThread], host: Host, signals: Signals) -> int:
             if (error := host.failure()) is not None:
                 events.emit(events.STREAM_FAILED, error=error, stream=0, reason=one_line(error))
                 return _HOST_FAILED
-            if all(thread.refused for thread in threads):
+            if all(keeper.refused for keeper in keepers):
                 return _NOTHING_TO_RUN
+            for keeper in keepers:
+                keeper.begin()

@@ -78,7 +78,7 @@ def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
     """Run the mirrors until a signal, a failure of any, or the handler's end; return the legacy tool's exit code."""
     mirrors, shutdown_timeout = list(first), signals.shutdown_timeout
     for mirror in mirrors:
-        mirror.start()
+        _start(mirror)
     host.phase = Phase.RUNNING
     ending = _wait(mirrors, host, signals)
     code = _exit_code(ending)
@@ -127,33 +127,49 @@ def _wait(mirrors: list[Mirror], host: Host, signals: Signals) -> CleanStop | Ba
                     return mirror.failures.get()
             if (error := host.failure()) is not None:
                 return mirrors[0].report_failure(error)
-            _renew(mirrors, signals)
+            for place, mirror in enumerate(mirrors):
+                mirrors[place] = renewed(mirror, signals.shutdown_timeout, lambda: not signals.arrived.empty())
 
 
-def _renew(mirrors: list[Mirror], signals: Signals) -> None:
-    for place, mirror in enumerate(mirrors):
-        if (make := mirror.successor()) is None or not _make_room(mirror, signals):
-            continue
-        try:
-            mirrors[place] = make()
-            mirrors[place].start()
-        except LegacyMMError as error:
-            mirrors[place].failures.put(mirror.report_failure(error))
+def renewed(mirror: Mirror, shutdown_timeout: float, is_interrupted: Callable[[], bool]) -> Mirror:
+    """Return the mirror that runs from now on: its successor if its key stores have changed, else the same one.
+
+    A mirror that is replaced stops as by a signal, with all that was copied committed, within `shutdown_timeout`
+    seconds. `is_interrupted` returns True once the caller wants to stop: then, and after a failure, which is in
+    `failures` of what is returned, nothing new begins.
+    """
+    make = mirror.successor()
+    if make is None or not _make_room(mirror, shutdown_timeout, is_interrupted):
+        return mirror
+    try:
+        successor = make()
+    except Exception as error:  # noqa: BLE001 - reported; nothing may end a mirror in silence
+        mirror.failures.put(mirror.report_failure(error))
+        return mirror
+    _start(successor)
+    return successor
 
 
-def _make_room(mirror: Mirror, signals: Signals) -> bool:
+def _make_room(mirror: Mirror, seconds: float, is_interrupted: Callable[[], bool]) -> bool:
     """Stop the mirror as a signal does, with all that was copied committed; return False if it must not be replaced."""
-    seconds = signals.shutdown_timeout
     deadline = Deadline.after(seconds)
     mirror.stop(deadline, commit=True)
     while not mirror.stopped() and not deadline.expired():
-        if not signals.arrived.empty():
+        if is_interrupted():
             return False
         threading.Event().wait(_STOP_LOOK_INTERVAL)
     if not mirror.join(deadline):
         mirror.failures.put(mirror.report_failure(StreamFailure(f"not stopped after {seconds:g} s for new key stores")))
     _report_uncommitted([mirror])
-    return mirror.failures.empty() and signals.arrived.empty()
+    return mirror.failures.empty() and not is_interrupted()
+
+
+def _start(mirror: Mirror) -> None:
+    """Start the mirror; what stands in the way, such as threads that cannot be made, is a failure of it."""
+    try:
+        mirror.start()
+    except Exception as error:  # noqa: BLE001 - reported; the others still stop in order
+        mirror.failures.put(mirror.report_failure(error))
 
 
 def _bury_orphans(jvm: int) -> None:

@@ -33,10 +33,13 @@ class Background(Protocol):
         """Start the work; returns at once."""
 
     def stop(self) -> None:
-        """Begin nothing more, because the streams are about to stop; returns at once."""
+        """Begin nothing more, because the streams are about to stop; returns at once. `start` may have failed."""
 
     def finish(self, deadline: Deadline) -> None:
-        """Do the remaining work within this time, after the streams have ended or their time is over."""
+        """Do the remaining work within this time, after the streams have ended or their time is over.
+
+        `start` may have failed.
+        """
 
 
 class StoreChange(Background, Protocol):
@@ -75,12 +78,20 @@ class Mirror:
         self._watch = None if watch is None else watch(self._failed)
         self._background = background if renewal is None else [*background, renewal.watch]
         self._renewal = renewal
+        self._started_streams: list[Stream] = []
+        self._begun_background: list[Background] = []
 
     def start(self) -> None:
-        """Join the group and begin to look for topics; returns at once."""
+        """Join the group and begin to look for topics; returns at once.
+
+        Raises what stood in the way, such as RuntimeError where no more threads can be made. The mirror may run in part
+        then: stop and join it.
+        """
         for stream in self._streams:
             stream.start()
+            self._started_streams.append(stream)
         for each in self._background:
+            self._begun_background.append(each)
             each.start()
         if self._watch is not None:
             self._watch.start()
@@ -100,27 +111,27 @@ class Mirror:
         return None if renewal is None or renewal.watch.renewed is None else renewal.successor
 
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
-        """Order all streams to stop, in parallel; returns at once."""
+        """Order all streams that were started to stop, in parallel; returns at once."""
         if self._watch is not None:
             self._watch.stop()
-        for each in self._background:
+        for each in self._begun_background:
             each.stop()
-        for stream in self._streams:
+        for stream in self._started_streams:
             events.emit(events.STREAM_STOPPING, stream=stream.index)
             stream.stop(deadline, commit=commit)
 
     def stopped(self) -> bool:
         """Return True once every stream has ended."""
-        return not any(stream.is_alive() for stream in self._streams)
+        return not any(stream.is_alive() for stream in self._started_streams)
 
     def join(self, deadline: Deadline) -> bool:
         """Wait for the streams; return True if every one ended before the deadline."""
         last = Deadline(deadline.at + _LAST_WORDS_TIMEOUT)
-        for stream in self._streams:
+        for stream in self._started_streams:
             stream.join(last.remaining())
             if not stream.is_alive():
                 events.emit(events.STREAM_OVER, stream=stream.index)
-        for each in self._background:
+        for each in self._begun_background:
             each.finish(last)
         return self.stopped()
 

@@ -356,6 +356,14 @@ GROUP_LEFT_OUT = Event(
     "these; legacy-mm translate --group {group} --explain says more, and with --from-first legacy-mm cutover takes it "
     "to the first records of the copies",
 )
+GROUP_STAYS = Event(
+    "group-stays",
+    logging.WARNING,
+    "[group-offsets] group {group} was rewound at the source and stays where it is at the target for {count} "
+    "partitions, such as {place} at {offset} with a checkpoint at {checkpoint}: no group is moved back; to read these "
+    "records again there, stop its consumers and run kafka-consumer-groups.sh --bootstrap-server TARGET "
+    "--group {group} --topic {topic}:{number} --reset-offsets --to-offset {checkpoint} --execute",
+)
 HEARTBEATS_FAILED = Event(
     "heartbeats-failed",
     logging.WARNING,

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer
 
 from legacy_mm.audit.cluster_access import committed, create_topic
 from legacy_mm.audit.waiting import wait_until
-from tests.fixtures.offsets import commit, stand
+from tests.fixtures.offsets import commit, open_transaction, stand
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
@@ -59,19 +59,18 @@ def test_what_is_left_alone(
     assert (code, at_source()) == (2, {0: 40, 1: 7})
     assert "is in use; stop somebody at" in said
     member.close()
+    with open_transaction(source, f"{name}-offsets", group, {(name, 0): 9}):
+        code, said = adopt("--replace")
+    assert (code, at_source()) == (2, {0: 40, 1: 7})
+    assert f"offsets of group {group} at the source are in a transaction that is still open, for {name}-0: " in said
     assert adopt("--replace", "--known-only")[0] == 0
     assert at_source() == {0: 42, 1: 7}
     assert adopt("--replace")[0] == 0
     assert at_source() == {0: 42, 1: 7, 2: 0}
-    left_open = Producer({"bootstrap.servers": target.bootstrap, "transactional.id": offsets, "log_level": 0})
-    left_open.init_transactions(SECONDS)
-    left_open.begin_transaction()
-    left_open.produce(offsets, "of a worker that was killed", "key")
-    left_open.flush(SECONDS)
-    code, said = adopt("--replace")
+    with open_transaction(target, offsets):  # of a worker that was killed
+        code, said = adopt("--replace")
     assert (code, at_source()) == (1, {0: 42, 1: 7, 2: 0})
     assert f"a transaction is open in {offsets}-" in said
-    left_open.abort_transaction(SECONDS)
     stand(target, offsets, name, {0: 50}, connector="another")
     code, said = adopt("--replace")
     assert (code, at_source()) == (1, {0: 42, 1: 7, 2: 0})

@@ -21,7 +21,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
-from tests.fixtures.offsets import PARTITIONS, Place, commit, rest, write
+from tests.fixtures.offsets import PARTITIONS, Place, commit, open_transaction, rest, write
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
@@ -216,6 +216,12 @@ def test_a_group_and_a_mirror_at_the_end_of_what_was_copied_before(
         code, said, failed = run("cutover", "--group", reader, "--dry-run", *line)
         assert code == 0, said + failed
         assert said.count("at the end of every partition of the topic") == PARTITIONS
+        for cluster, where in ((source, name), (target, copy)):
+            with open_transaction(cluster, f"{where}-offsets", reader, {(where, 2): 1}):
+                code, said, failed = run("cutover", "--group", reader, "--timeout", "3", *line)
+            assert code == 2, said + failed
+            assert f"is still open, for {where}-2: until its transaction ends" in said
+            assert committed(target.bootstrap, reader, [copy]) == {}
         commit(source, reader, {(name, 1): 0})
         code, said, _ = run("translate", "--group", reader, "--explain", *line)
         assert code == 2 and "nothing is known of this partition; with --from-first" in said

@@ -90,9 +90,9 @@ def test_ten_thousand_groups(
         assert emitter.emit(iter(again), monotonic(), Deadline.after(SECONDS)) == 0
     follower = TargetGroups(at_target, metrics)
     with timed("groups at the target are made"):
-        follower.follow(emitter.known(), Deadline.after(SECONDS))
+        follower.follow(emitter.known(), emitter.rewound(), Deadline.after(SECONDS))
     with timed("groups at the target are compared, none has changed"):
-        follower.follow(emitter.known(), Deadline.after(SECONDS))
+        follower.follow(emitter.known(), emitter.rewound(), Deadline.after(SECONDS))
     reader = Emitter(log, partial(InternalTopicWriter, there, checkpoints), metrics)
     with timed("checkpoints are read after a restart"):
         reader.read(Deadline.after(SECONDS))

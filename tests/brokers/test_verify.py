@@ -16,6 +16,7 @@ from compat.laboratory.checkout import CHECKOUT
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.load import load
+from tests.fixtures.offsets import open_transaction
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 
@@ -100,6 +101,10 @@ def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], st
     totals = {line.partition(": ")[2] for line in same.stdout.splitlines()}
     assert {line.partition(",")[0] for line in totals} == {"5000 records at the source", "5000 records at the target"}
     assert len({line.rpartition(" ")[2] for line in totals}) == 1, "one hash"
+    with open_transaction(target, f"us.{name}"):
+        part = by_line(tmp_path, "--ignore-timestamps", *own, "--", *words)
+    assert part.returncode == 1, part.stdout + part.stderr
+    assert f"us.{name}-0: a transaction is open at the target from offset " in part.stdout
     load(source.bootstrap, name, 1, 77, seed=3)
     load(target.bootstrap, name, 5, 50)
     other = verify(tmp_path, source, target, name, "--ignore-timestamps")

@@ -22,6 +22,8 @@ class FakeGroups(GroupAdmin):
         self.in_use: set[str] = set()
         self.unlisted: set[str] = set()
         self.untold: dict[str, str] = {}
+        self.asked = 0
+        """How often for offsets."""
         self.refusals: dict[str, str] = {}
         """Group -> why it takes no commit."""
 
@@ -37,6 +39,7 @@ class FakeGroups(GroupAdmin):
 
     @override
     def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
+        self.asked += 1
         told = [group for group in groups if group not in self.untold]
         return {group: self._offsets(group) for group in told}, self.untold
 
@@ -59,6 +62,7 @@ class OneGroup(GroupAdmin):
         super().__init__(name, ConnectionSettings())
         self.held = dict(offsets)
         self.using: tuple[str, ...] = ()
+        self.unstable: set[TopicPartition] = set()
         self.state = EMPTY
         self.refuses = ""
         self.takes_all = True
@@ -74,6 +78,12 @@ class OneGroup(GroupAdmin):
     @override
     def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
         return {group: dict(self.held) for group in groups}, {}
+
+    @override
+    def pending(
+        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> tuple[TopicPartition, ...]:
+        return tuple(place for place in partitions if place in self.unstable)
 
     @override
     def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:

@@ -8,8 +8,7 @@ from typing_extensions import override
 
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import Offsets, TopicPartition
 
 
 class FakeInspector(NativeInspector):
@@ -31,10 +30,11 @@ class FakeInspector(NativeInspector):
 
 
 class SteadyInspector(NativeInspector):
-    """Topics of one partition with these log ends; a transaction is open in that which is `unsettled`."""
+    """Topics of one partition with these log ends; `unsettled`: those with an open transaction, and its offset."""
 
-    def __init__(self, ends: Mapping[str, tuple[int, int]]) -> None:
+    def __init__(self, ends: Mapping[str, tuple[int, int]], unsettled: Mapping[str, int]) -> None:
         self._ends = ends
+        self.unsettled = unsettled
 
     @override
     def partitions(self, deadline: Deadline) -> dict[str, int]:
@@ -47,9 +47,5 @@ class SteadyInspector(NativeInspector):
         return {place: self._ends[place.topic] for place in partitions}
 
     @override
-    def settled_ends(
-        self, partitions: Collection[TopicPartition], deadline: Deadline
-    ) -> dict[TopicPartition, tuple[int, int]]:
-        if any(place.topic == "unsettled" for place in partitions):
-            raise HostError("a transaction is open")
-        return self.log_ends(partitions, deadline)
+    def open_from(self, ends: Mapping[TopicPartition, tuple[int, int]], deadline: Deadline) -> Offsets:
+        return {place: self.unsettled[place.topic] for place in ends if place.topic in self.unsettled}

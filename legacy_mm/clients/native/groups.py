@@ -21,7 +21,13 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.coordinator import coordinators, unreachable
 from legacy_mm.clients.native.group_protocol import GroupDescription, Identity
-from legacy_mm.clients.native.offset_requests import BY_NAME, commit_outcome, commit_request, rows
+from legacy_mm.clients.native.offset_requests import (
+    BY_NAME,
+    commit_outcome,
+    commit_request,
+    fetch_request,
+    rows,
+)
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
@@ -120,6 +126,23 @@ class GroupAdmin:
 
         with closing(self._cluster(deadline)) as cluster:
             return self._ask_coordinators(cluster, [group], forgotten, deadline)[1].get(group, "")
+
+    def pending(
+        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> tuple[TopicPartition, ...]:
+        """Return those of these partitions for which offsets of the group are in a transaction that is not over.
+
+        Brokers before 2.5 do not tell. Raise LegacyMMError.
+        """
+
+        def asked(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[tuple[Any, ...]]]:
+            for each in groups:
+                yield _pending(each, cluster.call(node, fetch_request(each, partitions)))
+
+        with closing(self._cluster(deadline)) as cluster:
+            found, untold = self._ask_coordinators(cluster, [group] if partitions else [], asked, deadline)
+        raise_untold(untold)
+        return found.get(group, ())
 
     def _cluster(self, deadline: Deadline) -> Cluster:
         timeout = max(_LEAST_TIMEOUT, min(self._settings.socket_timeout, deadline.remaining()))
@@ -267,6 +290,14 @@ def _with_offsets(group: str, answer: Any) -> GroupAnswer[GroupOffsets]:
         code,
         {partition: CommittedOffset(row.committed_offset, row.metadata or "") for partition, row in found.items()},
     )
+
+
+def _pending(group: str, answer: Any) -> GroupAnswer[tuple[TopicPartition, ...]]:
+    told = answer.groups[0] if answer.groups else answer
+    codes = {place: row.error_code for place, row in rows(told)}
+    unstable = tuple(sorted(place for place, code in codes.items() if code == ErrorCode.UNSTABLE_OFFSET_COMMIT))
+    others = (code for place, code in codes.items() if place not in unstable)
+    return group, next(filter(None, (told.error_code, *others)), 0), unstable
 
 
 def _nobody(group: str) -> Identity:

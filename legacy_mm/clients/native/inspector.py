@@ -5,7 +5,7 @@ Every question has a deadline, so a cluster that does not answer costs seconds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from math import inf
 from typing import Any
@@ -100,17 +100,23 @@ class NativeInspector:
         committed reads.
         """
         ends = self.log_ends(partitions, deadline)
-        if not ends:
-            return ends
-        with asking("reading the ends of logs"), self._cluster(deadline, committed_only=True) as cluster:
-            stable = cluster.offsets(partitions, LATEST)
-        for each, (_, end) in ends.items():
-            if stable[each] < end:
-                raise HostError(
-                    f"a transaction is open in {each} from offset {stable[each]} on: what follows cannot be read as "
-                    "committed before it has ended"
-                )
+        for each, offset in self.open_from(ends, deadline).items():
+            raise HostError(
+                f"a transaction is open in {each} from offset {offset} on: what follows cannot be read as committed "
+                "before it has ended"
+            )
         return ends
+
+    def open_from(self, ends: Mapping[TopicPartition, tuple[int, int]], deadline: Deadline) -> Offsets:
+        """Return the last stable offset of each partition where a transaction is open before its end.
+
+        `ends` are those of `log_ends`, asked for before.
+        """
+        if not ends:
+            return {}
+        with asking("reading the ends of logs"), self._cluster(deadline, committed_only=True) as cluster:
+            stable = cluster.offsets(ends, LATEST)
+        return {each: stable[each] for each, (_, end) in ends.items() if stable[each] < end}
 
     @contextmanager
     def _cluster(self, deadline: Deadline, *, committed_only: bool = False) -> Iterator[Cluster]:

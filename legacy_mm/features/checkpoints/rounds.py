@@ -19,7 +19,7 @@ from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResul
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.errors import HostError, one_line
 from legacy_mm.features.checkpoints import checkpoint_rule
-from legacy_mm.features.checkpoints.target_groups import TargetGroups
+from legacy_mm.features.checkpoints.target_groups import GroupPlace, TargetGroups
 from legacy_mm.features.checkpoints.translation import Translation
 from legacy_mm.features.duties import RUN_TIMEOUT
 from legacy_mm.logs import events
@@ -97,10 +97,15 @@ class Emitter:
         self._asked_at = 0.0
         self._refused = ""
         self._known: defaultdict[str, dict[TopicPartition, Checkpoint]] = defaultdict(dict)
+        self._before: dict[GroupPlace, int] = {}
 
     def known(self) -> GroupCheckpoints:
         """Return the last checkpoints."""
         return self._known
+
+    def rewound(self) -> Collection[GroupPlace]:
+        """Return where a group was rewound at the source and has not come back to its greatest checkpoint since."""
+        return self._before.keys()
 
     def read(self, deadline: Deadline) -> None:
         """Read the checkpoints of other processes, and earlier ones; raises HostError."""
@@ -112,6 +117,7 @@ class Emitter:
         for known in self._known.values():
             for checkpoint in [each for each in known.values() if _is_beyond(each, ends)]:
                 del known[_place(checkpoint)]
+                self._before.pop((checkpoint.group, _place(checkpoint)), None)
 
     def emit(self, found: Iterator[Checkpoint], asked_at: float, deadline: Deadline) -> int:
         """Write those checkpoints that are due; return their number.
@@ -149,7 +155,13 @@ class Emitter:
             self._metrics.checkpoint(written.group, *_place(written), monotonic() - self._asked_at)
 
     def _note(self, checkpoint: Checkpoint) -> None:
-        self._known[checkpoint.group][_place(checkpoint)] = checkpoint
+        place = _place(checkpoint)
+        last = self._known[checkpoint.group].get(place)
+        if last is not None and last.upstream > checkpoint.upstream:
+            self._before.setdefault((checkpoint.group, place), last.downstream)
+        elif checkpoint.downstream >= self._before.get((checkpoint.group, place), checkpoint.downstream):
+            self._before.pop((checkpoint.group, place), None)
+        self._known[checkpoint.group][place] = checkpoint
 
 
 class Checkpoints(threading.Thread):
@@ -226,7 +238,7 @@ class Checkpoints(threading.Thread):
 
     def _follow(self) -> None:
         if self._target_groups is not None:
-            self._target_groups.follow(self._mine(), Deadline.after(RUN_TIMEOUT))
+            self._target_groups.follow(self._mine(), self._emitter.rewound(), Deadline.after(RUN_TIMEOUT))
 
     def _new_checkpoints(self, committed: Mapping[str, GroupOffsets]) -> Iterator[Checkpoint]:
         held = self._held()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline
@@ -14,6 +14,8 @@ from legacy_mm.protocol.mirror_records import Checkpoint
 
 _IDLE = (EMPTY, DEAD)
 _NONE: GroupOffsets = {}
+GroupPlace = tuple[str, TopicPartition]
+"""A group, and a partition at the target."""
 
 
 class TargetGroups:
@@ -22,10 +24,21 @@ class TargetGroups:
     def __init__(self, admin: GroupAdmin, metrics: OffsetMetrics) -> None:
         self._admin = admin
         self._metrics = metrics
+        self._told: set[str] = set()
 
-    def follow(self, known: Mapping[str, Mapping[TopicPartition, Checkpoint]], deadline: Deadline) -> None:
-        """Move the groups to their checkpoints; raises LegacyMMError, also if it failed only for some."""
+    def follow(
+        self,
+        known: Mapping[str, Mapping[TopicPartition, Checkpoint]],
+        rewound: Collection[GroupPlace],
+        deadline: Deadline,
+    ) -> None:
+        """Move the groups to their checkpoints; raises LegacyMMError, also if it failed only for some.
+
+        `rewound`: where a group has gone back at the source. It stays where it is at the target, which is told once.
+        """
         committed, untold = self._committed([group for group, found in known.items() if found], deadline)
+        for group, offsets in committed.items():
+            self._tell_ahead(group, offsets, {at: known[group][at] for at in known[group] if (group, at) in rewound})
         wanted = {group: _wanted(committed[group], known[group]) for group in committed}
         wanted = {group: offsets for group, offsets in wanted.items() if offsets}
         refused = self._admin.commit(wanted, deadline) if wanted else {}
@@ -34,6 +47,23 @@ class TargetGroups:
             events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"group {group} continues at {places}")
         self._metrics.groups_synced(len(wanted.keys() - refused.keys()))
         raise_untold({**untold, **refused})
+
+    def _tell_ahead(self, group: str, committed: GroupOffsets, rewound: Mapping[TopicPartition, Checkpoint]) -> None:
+        ahead = [at for at in sorted(rewound) if at in committed and committed[at].offset > rewound[at].downstream]
+        if not ahead:
+            self._told.discard(group)
+        elif group not in self._told:
+            self._told.add(group)
+            events.emit(
+                events.GROUP_STAYS,
+                group=group,
+                count=len(ahead),
+                place=ahead[0],
+                offset=committed[ahead[0]].offset,
+                checkpoint=rewound[ahead[0]].downstream,
+                topic=ahead[0].topic,
+                number=ahead[0].partition,
+            )
 
     def _committed(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
         """Return the committed offsets of groups without members, and group -> reason for groups that could not be

@@ -1,7 +1,8 @@
 """Gives the mirror's own group the offsets at which another mirror has stopped; nothing else is touched.
 
-`Adoption.run`: (1) require that the group has no members; (2) list every partition that the mirror would copy, with its
-start; (3) stop if the group has other offsets already, unless they may be replaced; (4) commit; (5) read back.
+`Adoption.run`: (1) require that the group has no members, and no offsets in an open transaction; (2) list every
+partition that the mirror would copy, with its start; (3) stop if the group has other offsets already, unless they may
+be replaced; (4) commit; (5) read back.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.group_translation import offsets_of
-from legacy_mm.features.cutover.moving import Say, members_of
+from legacy_mm.features.cutover.moving import Say, members_of, open_transactions
 from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 _ASK_TIMEOUT = 30.0
@@ -50,6 +51,8 @@ class Adoption:
         members = members_of(self._groups, self._group)
         if members:
             self._say(f"members: group {self._group} is in use; stop {members}")
+        if pending := open_transactions(self._groups, self._group, log_starts):
+            self._say(pending)
         before = offsets_of(self._groups, self._group, Deadline.after(_ASK_TIMEOUT))
         wanted: dict[TopicPartition, int] = {}
         for place, start in sorted(log_starts.items()):
@@ -67,7 +70,7 @@ class Adoption:
         others = [place for place in wanted if place in before and before[place].offset != wanted[place]]
         if others and not options.replace:
             self._say(f"not done: the group has other offsets for {len(others)} partitions; --replace overwrites them")
-        ready = not members and (options.replace or not others)
+        ready = not members and not pending and (options.replace or not others)
         if options.dry_run:
             self._say("dry run: nothing was committed")
         elif ready:

@@ -1,23 +1,23 @@
 """Moves a group to the target, step by step; offsets at the source are never touched.
 
-`Cutover.run`: (1) require that the group has no members, at the source and at the target; (2) wait until the mirror has
-copied the records that the group's topics held when the wait began, and has written their offset pairs; (3) translate
-finally, and look for members again; (4) write a receipt of what is going to be committed; (5) commit, never backwards;
-(6) read back, and note that in the receipt. Up to the commit nothing has changed; after it, every partition's offset at
-the target is printed.
+`Cutover.run`: (1) require that the group has no members, at the source and at the target, and no offsets in an open
+transaction, which would be old ones; (2) wait until the mirror has copied the records that the group's topics held when
+the wait began, and has written their offset pairs; (3) translate finally, and look for members and transactions again;
+(4) write a receipt of what is going to be committed; (5) commit, never backwards; (6) read back, and note that in the
+receipt. Up to the commit nothing has changed; after it, every partition's offset at the target is printed.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.errors import HostError, LegacyMMError
-from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, offsets_of, untranslated
+from legacy_mm.features.checkpoints.group_translation import Ends, GroupTranslation, Position, offsets_of, untranslated
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 
@@ -56,20 +56,23 @@ class Cutover:
 
     def run(self, options: CutoverOptions, keep: Callable[[CutoverReceipt], None]) -> bool:
         """Move the group; return False if it is not ready and nothing was changed. Raises LegacyMMError."""
-        unused = self._unused()
-        if not unused and not options.dry_run:
+        ends = self._translation.ends(self._group, _deadline())
+        ready = all([self._unused(), self._settled(self._translation.source.groups, ends)])
+        if not ready and not options.dry_run:
             return False
-        copied = self._copied(options)
+        copied = self._copied(ends, options)
         if not copied and not options.dry_run:
             return False
-        positions = self._settled(options)
+        positions = self._translated(options)
         moved = self._moves(positions)
         self._tell(positions, moved)
         complete = self._complete(positions, partial=options.partial)
+        there = self._settled(self._translation.target.groups, [each.target for each in moved])
         if options.dry_run:
             self._say("dry run: nothing was committed")
-            return unused and copied and complete
-        if not complete or not self._unused():
+            return ready and copied and complete and there
+        here = self._settled(self._translation.source.groups, ends)
+        if not (complete and here and there and self._unused()):
             return False
         receipt = self._receipt(moved)
         keep(receipt)
@@ -88,9 +91,15 @@ class Cutover:
             self._say("members: none at the source, none at the target")
         return unused
 
-    def _copied(self, options: CutoverOptions) -> bool:
+    def _settled(self, cluster: GroupAdmin, partitions: Collection[TopicPartition]) -> bool:
+        """Require that no offset of the group is in an open transaction."""
+        told = open_transactions(cluster, self._group, partitions)
+        if told:
+            self._say(told)
+        return not told
+
+    def _copied(self, ends: Ends, options: CutoverOptions) -> bool:
         """Wait until the records are copied: step 2. A dry run looks once."""
-        ends = self._translation.ends(self._group, _deadline())
         end = Deadline.after(0 if options.dry_run else options.timeout)
         said: Offsets | None = None
         while lag := self._translation.lag(ends, _deadline()):
@@ -108,7 +117,7 @@ class Cutover:
         self._say(f"copied: all records of {len(ends)} partitions")
         return True
 
-    def _settled(self, options: CutoverOptions) -> list[Position]:
+    def _translated(self, options: CutoverOptions) -> list[Position]:
         """Translate: step 3. Ask again while the mirror has not written the last pairs."""
         seconds = 0 if options.dry_run else min(options.settle, options.timeout)
         end = Deadline.after(seconds)
@@ -183,14 +192,17 @@ class Cutover:
 
 
 def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) -> bool:
-    """Give the group at the target its earlier offsets; return False if it has members there. Raises LegacyMMError."""
+    """Give the group at the target its earlier offsets; return False if it is in use there. Raises LegacyMMError."""
     if cluster != receipt.target_cluster:
         raise HostError(f"the receipt is of cluster {receipt.target_cluster}, the target is {cluster}")
     if members := members_of(target, receipt.group):
         say(f"members: the group is in use at the target; stop {members}")
         return False
-    found = offsets_of(target, receipt.group, _deadline())
     changed = [each for each in receipt.partitions if each.changed]
+    if told := open_transactions(target, receipt.group, [each.target for each in changed]):
+        say(told)
+        return False
+    found = offsets_of(target, receipt.group, _deadline())
     for each in changed:
         now = found.get(each.target)
         if now != each.after:
@@ -239,6 +251,18 @@ def members_of(cluster: GroupAdmin, group: str) -> str:
         return ""
     found = cluster.members(group, _deadline())
     return ", ".join(found) or f"its members (state {states[group]})"
+
+
+def open_transactions(cluster: GroupAdmin, group: str, partitions: Collection[TopicPartition]) -> str:
+    """Return where offsets of the group are in an open transaction, as text; empty if they are nowhere."""
+    pending = cluster.pending(group, sorted(partitions), _deadline())
+    if not pending:
+        return ""
+    return (
+        f"transactions: offsets of group {group} at the {cluster.name} are in a transaction that is still open, for "
+        f"{', '.join(map(str, pending))}: until its transaction ends the group's offset there is an old one; wait for "
+        "the end, or abort it (kafka-transactions.sh), and run this again"
+    )
 
 
 def _forward(before: CommittedOffset | None, after: CommittedOffset) -> CommittedOffset:

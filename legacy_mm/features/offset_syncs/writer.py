@@ -95,7 +95,8 @@ class OffsetSyncs(threading.Thread):
         """Write down the rest within this time, after all copying is over."""
         self._end = deadline
         self._told.put(lambda: None)
-        self.join(deadline.remaining())
+        if self.is_alive():  # it never was where no thread could be made
+            self.join(deadline.remaining())
 
     def _tell(self, news: Callable[[], None]) -> None:
         if not self._over:

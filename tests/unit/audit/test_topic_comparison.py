@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit import topic_comparison
-from legacy_mm.audit.topic_comparison import ComparisonOutcome, Totals, compare
+from legacy_mm.audit.topic_comparison import ComparisonOutcome, Totals, Unread, compare
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 from tests.fakes.inspector import SteadyInspector
 
 ENDS = {"orders": (5, 9), "empty": (3, 3), "unsettled": (0, 9)}
+UNSETTLED = {"unsettled": 6}
 
 
 class Tables:
@@ -30,7 +31,7 @@ class Tables:
 
 @pytest.fixture(autouse=True)
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_comparison, "NativeInspector", lambda connection: SteadyInspector(ENDS))
+    monkeypatch.setattr(topic_comparison, "NativeInspector", lambda connection: SteadyInspector(ENDS, UNSETTLED))
     monkeypatch.setattr(topic_comparison, "Tables", Tables)
 
 
@@ -44,9 +45,47 @@ def test_nothing_to_compare_is_no_equality() -> None:
         compared(timed=True)
 
 
-def test_what_an_open_transaction_hides_at_the_target_is_not_called_missing() -> None:
-    with pytest.raises(HostError, match="a transaction is open"):
-        compared("unsettled", timed=True)
+@pytest.mark.parametrize("committed_only", [True, False])
+def test_a_topic_is_compared_up_to_its_open_transaction_where_committed_records_are_read(committed_only: bool) -> None:
+    """Equal sides are then not told as equal: the outcome has what was not read."""
+    outcome = compared("unsettled", timed=True, committed_only=committed_only)
+    unread = {side: Unread("unsettled", side, 0, 6, 9) for side in ("source", "target")}
+    if not committed_only:
+        del unread["source"]
+    assert {part["side"]: part["end"] for part in Tables.read} == {"source": 6 if committed_only else 9, "target": 6}
+    assert (outcome.unread, outcome.differences) == (tuple(unread.values()), ())
+
+
+def row(kind: str, records: int) -> dict[str, Any]:
+    place = {"partition": 0, "hour": 0, "first_offset": 0, "last_offset": 8}
+    return {"topic": "unsettled", "kind": kind, "records": records, **place}
+
+
+@pytest.mark.parametrize(
+    ("rows", "committed_only", "undecided"),
+    [
+        ([row("missing", 3)], False, ["missing"]),
+        ([row("missing", 4)], False, []),
+        ([row("missing", 2), row("missing", 2)], False, []),
+        ([row("doubled", 1), row("missing", 3)], False, ["missing"]),
+        ([row("doubled", 1), row("unexpected", 2)], True, ["doubled", "unexpected"]),
+        ([row("doubled", 2), row("unexpected", 2)], True, []),
+    ],
+)
+def test_what_an_open_transaction_may_hide_is_no_difference_and_more_is_one(
+    rows: list[dict[str, Any]], committed_only: bool, undecided: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def query(self: Tables, name: str, sql: str, told: object) -> list[dict[str, Any]]:
+        counts = {"source": 9, "target": 6}
+        totals = [{"topic": "unsettled", "side": side, "records": counts[side], "hash": "7"} for side in counts]
+        return totals if name == "totals" else rows
+
+    monkeypatch.setattr(Tables, "query", query)
+    outcome = compared("unsettled", timed=True, committed_only=committed_only)
+    assert [each.kind for each in outcome.undecided] == undecided
+    assert [each.kind for each in outcome.differences] == [
+        each["kind"] for each in rows if each["kind"] not in undecided
+    ]
 
 
 @pytest.mark.parametrize("topics", [("empty",), ("empty", "orders")])

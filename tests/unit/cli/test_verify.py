@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.audit.topic_comparison import ComparisonOutcome, TopicDifference, Totals
+from legacy_mm.audit.topic_comparison import ComparisonOutcome, TopicDifference, Totals, Unread
 from legacy_mm.cli.verify import _lines
 
 
@@ -28,3 +28,14 @@ def test_a_hash_has_16_digits() -> None:
     """As in `bin/demo`: two hashes are compared by eye."""
     (line,) = _lines(ComparisonOutcome({"t": "t"}, (Totals("t", "source", 1, 0xF39C),), ()))
     assert line == "t: 1 records at the source, hash 000000000000f39c"
+
+
+def test_what_was_not_compared_is_told_with_its_partition_and_offsets() -> None:
+    maybe = TopicDifference("t", "missing", 1, 0, 3, 6, 8)
+    told = list(_lines(ComparisonOutcome({"t": "us.t"}, (), (), (Unread("t", "target", 2, 6, 9),), (maybe,))))
+    assert told == [
+        "t: 3 records missing, source partition 1, offsets 6 to 8, 1970-01-01 00:00 UTC; perhaps among the offsets "
+        "that were not compared",
+        "us.t-2: a transaction is open at the target from offset 6 on: offsets 6 to 8 were not compared; compare again "
+        "when it has ended",
+    ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,8 +15,8 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.dedicated import supervisor
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
-from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.logs.events import STOP_OVERDUE
+from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_line
+from legacy_mm.logs.events import FLOW_REFUSED, STOP_OVERDUE
 from legacy_mm.metrics.health import Phase
 
 TERM = 15
@@ -23,13 +25,26 @@ TERM = 15
 class FakeMirror:
     """A mirror that runs until it is stopped."""
 
-    def __init__(self) -> None:
+    def __init__(self, start_error: BaseException | None = None) -> None:
         self.failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self.started = threading.Event()
         self.stops: list[bool] = []
+        self.next: Callable[[], FakeMirror] | None = None
+        self._start_error = start_error
 
     def start(self) -> None:
         self.started.set()
+        if self._start_error is not None:
+            raise self._start_error
+
+    def successor(self) -> Callable[[], FakeMirror] | None:
+        return self.next
+
+    def stopped(self) -> bool:
+        return bool(self.stops)
+
+    def report_failure(self, error: BaseException) -> BaseException:
+        return error
 
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         self.stops.append(commit)
@@ -152,6 +167,120 @@ def test_a_flow_that_can_never_run_is_not_tried_again(caplog: pytest.LogCaptureF
     assert Run(flow("A->B", build)).wait() == 2
     assert tries == [1]
     assert [record for record in caplog.records if "until its configuration is changed" in record.getMessage()]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError(), SystemExit(1)], ids=repr)
+def test_a_mirror_that_started_in_part_is_ended_and_built_again(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    healthy, broken, again = FakeMirror(), FakeMirror(error), FakeMirror()
+    made = iter([broken, again])
+    run = Run(flow("A->B", lambda: healthy), flow("B->A", lambda: next(made)))
+    assert again.started.wait(5)
+    run.end()
+    assert (broken.stops, again.stops, healthy.stops) == ([False], [True], [True])
+    assert [
+        record
+        for record in caplog.records
+        if f"starts again in 0.05 s, the other flows go on: {one_line(error)}" in record.getMessage()
+    ]
+
+
+def test_a_failure_that_is_no_error_of_ours_ends_no_flow_in_silence() -> None:
+    """Threads end without a word after SystemExit, which code of a user may raise."""
+    broken, again = FakeMirror(), FakeMirror()
+    made = iter([broken, again])
+    run = Run(flow("A->B", lambda: next(made)))
+    assert broken.started.wait(5)
+    broken.failures.put(SystemExit(1))
+    assert again.started.wait(5)
+    run.end()
+
+
+def test_a_flow_without_a_thread_is_tried_again_and_the_other_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    errors = [RuntimeError("can't start new thread"), MemoryError()]
+    start = threading.Thread.start
+
+    def no_thread_at_first(thread: threading.Thread) -> None:
+        if thread.name == "flow-A->B" and errors:
+            raise errors.pop(0)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread_at_first)
+    late, healthy = FakeMirror(), FakeMirror()
+    run = Run(flow("A->B", lambda: late), flow("B->A", lambda: healthy))
+    assert healthy.started.wait(5)
+    assert late.started.wait(5)
+    assert run.end() == 128 + TERM
+    assert (late.stops, healthy.stops) == ([True], [True])
+    assert [record for record in caplog.records if "can't start new thread" in record.getMessage()]
+
+
+def test_a_flow_without_a_thread_holds_up_no_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, start = threading.Event(), threading.Thread.start
+
+    def no_thread(thread: threading.Thread) -> None:
+        if thread.name == "flow-A->B":
+            tried.set()
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    run = Run(flow("A->B", FakeMirror))
+    assert tried.wait(5)
+    assert run.end() == 128 + TERM
+
+
+def test_a_file_that_is_missing_for_a_moment_refuses_no_flow_that_has_run(caplog: pytest.LogCaptureFixture) -> None:
+    """Its restart and the exchange of its key store meet easily, because it restarts for its old certificate."""
+    first, again = FakeMirror(), FakeMirror()
+    made: Iterator[FakeMirror | None] = iter([first, None, again])
+
+    def build() -> FakeMirror:
+        if (mirror := next(made)) is None:
+            raise ConfigurationError("/etc/mm/keys.jks cannot be read: No such file or directory")
+        return mirror
+
+    run = Run(flow("A->B", build))
+    assert first.started.wait(5)
+    first.failures.put(StreamFailure("certificate expired"))
+    assert again.started.wait(5)
+    assert run.end() == 128 + TERM
+    assert FLOW_REFUSED not in {vars(record).get("event") for record in caplog.records}
+    assert [record for record in caplog.records if "keys.jks cannot be read" in record.getMessage()]
+
+
+def test_changed_key_stores_come_into_use_each_time() -> None:
+    """Each mirror stops with a commit for the next one; the flow goes on running, and is not built again."""
+    mirrors, changes = [FakeMirror(), FakeMirror(), FakeMirror()], list[str]()
+    run = Run(flow("A->B", lambda: mirrors[0], changes.append))
+    for before, after in pairwise(mirrors):
+        assert before.started.wait(5)
+        before.next = partial(lambda mirror: mirror, after)
+    assert mirrors[2].started.wait(5)
+    run.end()
+    assert [mirror.stops for mirror in mirrors] == [[True], [True], [True]]
+    assert changes == [""]
+
+
+@pytest.mark.parametrize("error", [HostError("no client"), RuntimeError("can't start new thread")], ids=repr)
+def test_a_successor_that_cannot_be_made_is_a_failure_of_its_flow(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, again = FakeMirror(), FakeMirror()
+    made = iter([first, again])
+
+    def make() -> FakeMirror:
+        raise error
+
+    run = Run(flow("A->B", lambda: next(made)))
+    assert first.started.wait(5)
+    first.next = make
+    assert again.started.wait(5)
+    run.end()
+    assert [record for record in caplog.records if f"the other flows go on: {one_line(error)}" in record.getMessage()]
 
 
 def test_a_flow_that_waits_for_its_next_try_stops_at_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import signal
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -174,6 +175,40 @@ def test_a_successor_that_cannot_be_made_ends_the_mirror(signals: lifecycle.Sign
     )
     assert lifecycle.run([mirror], HOST, signals) == HostError.exit_code
     assert calls.count("stop 0, commit True") == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError()], ids=repr)
+def test_threads_that_cannot_be_made_end_all_in_order(signals: lifecycle.Signals, error: Exception) -> None:
+    """What has started is stopped and joined; a stream that never started cannot be."""
+    calls: list[str] = []
+    watch: Any = SimpleNamespace(start=lambda: calls.append("watch"), stop=lambda: None)
+    background: Any = SimpleNamespace(stop=lambda: calls.append("background"))
+
+    def fail() -> None:
+        raise error
+
+    def streams(_: OnFailure) -> list[Any]:
+        return [StandIn(0, calls, set(), lambda: None), StandIn(1, calls, set(), fail)]
+
+    assert lifecycle.run([Mirror(streams, lambda _: watch, [background])], HOST, signals) == 255
+    assert calls == ["start 0", "start 1", "stop 0, commit False", "join 0"]
+
+
+def test_background_work_that_started_in_part_is_ended(signals: lifecycle.Signals) -> None:
+    calls: list[str] = []
+
+    def background(name: str, error: Exception | None = None) -> Any:
+        def start() -> None:
+            if error is not None:
+                raise error
+
+        stop, finish = (partial(calls.append, f"{what} {name}") for what in ("stop", "finish"))
+        return SimpleNamespace(start=start, stop=stop, finish=lambda _: finish())
+
+    work = [background("first"), background("second", RuntimeError("can't start new thread")), background("third")]
+    watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
+    assert lifecycle.run([Mirror(lambda _: [], lambda _: watch, work)], HOST, signals) == 255
+    assert calls == ["stop first", "stop second", "finish first", "finish second"]
 
 
 @pytest.mark.parametrize("failing", [0, 1])

@@ -244,6 +244,35 @@ def test_groups_at_the_target_follow_and_never_go_back() -> None:
     }
 
 
+def test_a_group_that_was_rewound_stays_at_the_target_and_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    """MirrorMaker 2 leaves it there, too, without a word. One that has read on at the target is not named."""
+    at = [Checkpoint("g", *PLACE, upstream, upstream - 50, "").encode() for upstream in (1_000, 900, 950)]
+    on = Checkpoint("read_on", *PLACE, 100, 50, "").encode()
+    source = FakeGroups(g={ONE: 100}, read_on={ONE: 100})
+    target = FakeGroups(g={PLACE: 950}, read_on={PLACE: 999})
+    known = FakeInternalTopic(*at, on)
+    with Here(source, target, known, (100, 50)):
+        followed = "a checkpoint of the rewound group, and looks after it"
+        wait_until(lambda: decoded(known, Checkpoint)[-1].downstream == 50, SECONDS, followed)
+        wait_until(lambda: "was rewound" in caplog.text, SECONDS, "the line")
+        looks = target.asked
+        wait_until(lambda: target.asked > looks + 2, SECONDS, "more looks")
+    (line,) = [each.getMessage() for each in caplog.records if "was rewound" in each.getMessage()]
+    assert "group g was rewound at the source and stays where it is at the target for 1 partitions" in line
+    assert f"such as {PLACE} at 950 with a checkpoint at 50" in line and "--topic west.t:0 --reset-offsets" in line
+    assert target.committed == {"g": {PLACE: 950}, "read_on": {PLACE: 999}}
+
+
+def test_a_group_that_has_caught_up_again_is_no_longer_a_rewound_one() -> None:
+    metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
+    topic = FakeInternalTopic(*(Checkpoint("g", *PLACE, upstream, upstream, "").encode() for upstream in (9, 5, 7)))
+    emitter = Emitter(topic, topic.writer, metrics)
+    emitter.read(Deadline.after(SECONDS))
+    assert set(emitter.rewound()) == {("g", PLACE)}
+    emitter.emit(iter([Checkpoint("g", *PLACE, 9, 9, "")]), 0.0, Deadline.after(SECONDS))
+    assert not emitter.rewound()
+
+
 def test_a_log_of_checkpoints_that_cannot_be_read_is_told_and_read_again(troubles: Callable[[], list[str]]) -> None:
     """CheckpointStoreTest:73: until then no checkpoint is written, for an old one may be beyond it."""
     known = FakeInternalTopic(Checkpoint("g", "west.t", 0, 100, 60, "").encode())

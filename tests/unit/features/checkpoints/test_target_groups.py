@@ -21,7 +21,7 @@ def follow(target: FakeGroups, *groups: str) -> None:
     """To a checkpoint of each group, at 100."""
     metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
     known = {group: {PLACE: Checkpoint(group, *PLACE, 1_000, 100, "m")} for group in groups}
-    TargetGroups(target, metrics).follow(known, Deadline.after(SECONDS))
+    TargetGroups(target, metrics).follow(known, (), Deadline.after(SECONDS))
 
 
 def test_one_that_refuses_keeps_no_other_one_back_and_is_told() -> None:

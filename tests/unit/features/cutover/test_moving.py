@@ -16,6 +16,7 @@ from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.features.cutover import cutover_receipt, moving
+from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
 from legacy_mm.model import CommittedOffset, TopicPartition
@@ -103,6 +104,39 @@ def test_a_group_in_use_is_left_alone(side: str, using: tuple[str, ...], named: 
     assert run() is False
     assert any(f"in use at the {side}; stop " in line and named in line for line in run.said)
     assert (run.target.held, run.kept) == (before, [])
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_group_with_offsets_in_an_open_transaction_is_left_alone(side: str, dry_run: bool) -> None:
+    clusters = Clusters(*EXACT)
+    place = {"source": HERE, "target": THERE}[side][2]
+    getattr(clusters, side).groups.unstable.add(place)
+    run = Run(clusters)
+    before = dict(run.target.held)
+    assert run(CutoverOptions(timeout=0, settle=0, dry_run=dry_run)) is False
+    (told,) = {line for line in run.said if line.startswith("transactions: ")}
+    assert told.startswith(f"transactions: offsets of group g at the {side} are in a transaction that is still open, ")
+    assert f"for {place}: until its transaction ends" in told
+    assert (run.target.held, run.kept) == (before, [])
+
+
+@pytest.mark.parametrize("unstable", [True, False])
+def test_the_mirror_s_group_takes_no_offsets_while_it_has_some_in_an_open_transaction(unstable: bool) -> None:
+    group, said = OneGroup("source", {HERE[0]: CommittedOffset(3)}), list[str]()
+    group.unstable = {HERE[1]} if unstable else set()
+    starts = dict.fromkeys(HERE[:2], 0)
+    done = Adoption(group, "g", said.append).run({HERE[0]: 7, HERE[1]: 8}, starts, AdoptionOptions(replace=True))
+    assert (done, group.held[HERE[0]].offset) == ((False, 3) if unstable else (True, 7))
+    assert any(line.startswith("transactions: ") and str(HERE[1]) in line for line in said) is unstable
+
+
+def test_nothing_is_undone_while_an_offset_is_in_an_open_transaction() -> None:
+    run = Run(Clusters(*EXACT))
+    run()
+    run.target.unstable = {THERE[0]}
+    assert undo(run.kept[-1], run.target, "id", run.said.append) is False
+    assert run.target.held == AFTER
 
 
 def test_nothing_is_undone_while_the_group_is_in_use() -> None:

@@ -15,6 +15,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.model import CommittedOffset, OffsetPair, TopicPartition
+from tests.fakes.groups import FakeGroups
 
 LINE = ("--", "kafka-mirror-maker.sh", "--consumer.config", "c.properties", "--producer.config", "p.properties")
 ALIASES = ("--source.cluster.alias", "a", "--target.cluster.alias", "b")
@@ -72,6 +73,7 @@ class SlowTopics:
 
     def __init__(self) -> None:
         self.left = 300.0
+        self.source = SimpleNamespace(groups=FakeGroups(g={}))
 
     def refresh(self, deadline: Deadline) -> None:
         self.left -= min(self.left, deadline.remaining())

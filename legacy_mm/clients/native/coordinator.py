@@ -92,7 +92,7 @@ class Coordinator:
         ((_, code, node),) = coordinators(self._cluster, [self.group], within=deadline.remaining())
         if code:
             if not error_codes.is_retriable(code):
-                raise RequestRefused(f"the group refuses this member: {error_text.text(code)}")
+                raise RequestRefused(error_text.refused_member(self.group, code))
             if why := unreachable(self._cluster, [self.group], within=deadline.remaining()):
                 raise ConnectionLost(f"the coordinator of group {self.group} is not reached: {why[self.group]}")
             raise CoordinatorMoved(f"group {self.group} has no coordinator yet: {error_codes.name(code)}")

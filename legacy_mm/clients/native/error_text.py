@@ -43,6 +43,17 @@ def meaning(code: int) -> str:
     return _JAVA.get(code) or str(errors.for_code(code).description)
 
 
+def refused_member(group: str, code: int) -> str:
+    """Return why a group does not have a member; for a missing right also which one it is, and how to give it."""
+    told = f"the group refuses this member: {text(code)}"
+    if code != ErrorCode.GROUP_AUTHORIZATION_FAILED:
+        return told
+    return (
+        f"{told} The principal needs the right Read on group {group}: kafka-acls.sh --add --allow-principal User:NAME "
+        f"--operation Read --group '{group}'"
+    )
+
+
 def forbids(told: str) -> bool:
     """Return True if this text reports a missing right on a topic or a group."""
     return told in map(text, _FORBIDDEN)

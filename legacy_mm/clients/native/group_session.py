@@ -296,7 +296,7 @@ class GroupSession:
             self._on_trouble(error_text.text(code))  # they join just now: their protocol is known later
         elif code not in GENERATION_OVER and not error_codes.is_retriable(code):
             limits = allowed_session(self._coordinator, code, self._terms.session_timeout, self._timeout)
-            raise StreamFailure(f"the group refuses this member: {error_text.text(code)}{limits}")
+            raise StreamFailure(f"{error_text.refused_member(self._terms.group, code)}{limits}")
         raise _JoinAgain(code == ErrorCode.UNKNOWN_MEMBER_ID)
 
     def _look_at_group(self) -> bool:
@@ -357,7 +357,7 @@ class GroupSession:
             self._coordinator.forget()
             self._next_beat = monotonic() + self._terms.retry_pause
         else:
-            raise StreamFailure(f"the group refuses this member: {error_text.text(code)}")
+            raise StreamFailure(error_text.refused_member(self._terms.group, code))
 
     def _lost(self, forget: Callable[[], None]) -> None:
         generation = self._generation

@@ -259,7 +259,9 @@ def refuse(member: NativeMember, coordinator: FakeCoordinator) -> None:
     coordinator.heartbeat_errors += [FORBIDDEN]
     member.ask_heartbeat()
     wait_until(lambda: bool(heartbeats(coordinator)), SECONDS, "a heartbeat")
-    assert "GROUP_AUTHORIZATION_FAILED" in refusal(member)
+    told = refusal(member)
+    assert "GROUP_AUTHORIZATION_FAILED" in told
+    assert "needs the right Read on group " in told and "kafka-acls.sh --add" in told
 
 
 def test_a_member_that_is_refused_leaves_when_its_stream_is_over(

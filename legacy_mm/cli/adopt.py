@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clients.native.admin import NativeAdmin
@@ -38,7 +38,7 @@ _ASK_TIMEOUT = 60.0
 def _add_options(parser: CommandParser) -> None:
     parser.usage = (
         "legacy-mm adopt --offsets-topic TOPIC [--connector NAME] [--cluster ALIAS] [--known-only] [--replace] "
-        "[--dry-run] -- COMMAND LINE OF THE MIRROR"
+        "[--dry-run] [--flow A->B] -- COMMAND LINE OF THE MIRROR"
     )
     parser.epilog = (
         "exit code 0: done, or with --dry-run ready; 2: the group has members, other offsets or an open transaction; "
@@ -55,6 +55,7 @@ def _add_options(parser: CommandParser) -> None:
     parser.add_argument("--known-only", action="store_true", help="nothing for partitions that have no offset there")
     parser.add_argument("--replace", action="store_true", help="the group has offsets already: commit over them")
     parser.add_argument("--dry-run", action="store_true", help="tell everything, commit nothing")
+    add_flow_option(parser)
 
 
 def _adopt(call: CommandCall) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import columns, print_json, print_lines
 from legacy_mm.clock import Deadline
@@ -34,7 +34,7 @@ _NOTHING: Mapping[str, str] = {
 def _add_options(parser: CommandParser) -> None:
     parser.usage = (
         "legacy-mm exactly-once status|adopt|retire|move [--to TOPIC:PARTITION:OFFSET] [--replaced CLUSTER-ID] "
-        f"[--json] {_BEHIND}"
+        f"[--json] [--flow A->B] {_BEHIND}"
     )
     parser.epilog = (
         "All but status claim each bundle, and need a group without members; they change nothing where the positions "
@@ -53,6 +53,7 @@ def _add_options(parser: CommandParser) -> None:
         help="for adopt and move: the source cluster in whose place this one is; its mirrors are stopped for good",
     )
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    add_flow_option(parser)
 
 
 def _place(text: str) -> tuple[TopicPartition, int]:

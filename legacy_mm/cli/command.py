@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 BEFORE_THE_LINE = "put -- before the command line of the mirror"
 _UNKNOWN = "unrecognized arguments: "
 """The beginning of what argparse says of words that it does not know."""
+_FLOW = "flow"
 _OF_A_MIRROR = {f"--{row.option.name}" for row in ROWS} - {"--help", "--version"}
 
 
 def unknown_word(word: str, kind: str, probably: str) -> str:
     """Return what is said of a word that is no option, or no command, with the one that was probably meant."""
     return f"{word} is no {kind}" + (f": {probably} was probably meant" if probably else "")
+
+
+def add_flow_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option by which `CommandCall.line` knows which of several flows is meant."""
+    parser.add_argument(f"--{_FLOW}", metavar="A->B", help="the flow that is meant, of several in MirrorMaker 2's file")
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -71,7 +77,7 @@ class CommandCall:
         """The command line of a mirror; empty if there is none."""
         from legacy_mm.cli.mirror_line import MirrorLine  # some commands need nothing of what reads a line
 
-        return MirrorLine(self._line)
+        return MirrorLine(self._line, vars(self.options).get(_FLOW) or "")
 
 
 @dataclass(frozen=True, slots=True)

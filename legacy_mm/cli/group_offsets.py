@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_look import FlowGroups, groups_of
 from legacy_mm.cli.mirror_line import MirrorLine
@@ -35,18 +35,19 @@ _BEHIND = "-- COMMAND LINE OF THE MIRROR"
 
 
 def _add_translate_options(parser: CommandParser) -> None:
-    parser.usage = f"legacy-mm translate --group G [--from-first] [--explain] [--json] {_BEHIND}"
+    parser.usage = f"legacy-mm translate --group G [--from-first] [--explain] [--json] [--flow A->B] {_BEHIND}"
     parser.epilog = "exit code 0: all partitions are told; 2: some cannot be translated; 1: an error"
     parser.add_argument("--group", required=True, metavar="G", help="a consumer group of the source")
     _add_from_first(parser)
     parser.add_argument("--explain", action="store_true", help="how each offset is known, and what is left to read")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text, with the reasons")
+    add_flow_option(parser)
 
 
 def _add_cutover_options(parser: CommandParser) -> None:
     parser.usage = (
         "legacy-mm cutover --group G [--timeout SECONDS] [--receipt FILE] [--partial] [--from-first] [--dry-run] "
-        f"{_BEHIND}\n       legacy-mm cutover --undo RECEIPT {_BEHIND}"
+        f"[--flow A->B] {_BEHIND}\n       legacy-mm cutover --undo RECEIPT [--flow A->B] {_BEHIND}"
     )
     parser.epilog = (
         "exit code 0: done, or with --dry-run ready; 2: not ready (members, an open transaction, not copied in time, "
@@ -63,6 +64,7 @@ def _add_cutover_options(parser: CommandParser) -> None:
     parser.add_argument("--partial", action="store_true", help="leave out partitions that cannot be translated")
     _add_from_first(parser)
     parser.add_argument("--dry-run", action="store_true", help="look once, tell everything, commit nothing")
+    add_flow_option(parser)
 
 
 def _add_from_first(parser: CommandParser) -> None:

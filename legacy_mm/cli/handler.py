@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.partition_log import LogRecord
@@ -43,6 +43,7 @@ def _add_options(parser: CommandParser) -> None:
     parser.add_argument("--partition", type=int, default=0)
     parser.add_argument("--from", dest="begin", type=int, default=EARLIEST, metavar="N", help="the first offset")
     parser.add_argument("--records", type=int, default=10)
+    add_flow_option(parser)
 
 
 def _test(call: CommandCall) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from legacy_mm.audit.cluster_access import ClientError
@@ -12,7 +13,7 @@ from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import KINDS, Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.cluster_errors import at_cluster, error_at
@@ -25,13 +26,16 @@ from legacy_mm.errors import HostError
 from legacy_mm.logs import root_logger
 
 _ASK_TIMEOUT = 30.0
+CopyName = Callable[[str], str]
+"""Gives the name of a topic's copy, as far as the command line tells it."""
 
 
 def _run(call: CommandCall) -> int:
-    options, connection = call.options, _connection(call)
+    options = call.options
     root_logger.silence()
     try:
-        return int(options.run(options, connection))
+        with _cluster(call) as (connection, copy):
+            return int(options.run(options, connection, copy))
     except ClientError as error:
         text = f"it refuses: {error.args[0].str()}; look at the topic and the rights"
         raise HostError(error_at(options.side, connection, text)) from error
@@ -39,8 +43,22 @@ def _run(call: CommandCall) -> int:
         raise HostError(str(error)) from error
 
 
+@contextmanager
+def _cluster(call: CommandCall) -> Iterator[tuple[ConnectionSettings, CopyName]]:
+    """Yield how to reach the cluster that the options or the mirror's command line name, and names of copies."""
+    options = call.options
+    if not call.line.is_mirror_maker_2:
+        yield _connection(call), lambda topic: topic
+        return
+    flow = call.line.driver_flow()
+    with call.line.only_flow_with_stores() as (settings, java):
+        found = settings.source.connection if options.run is _produce else settings.target.connection
+        found = client_connection.read(options.config) if options.config else found
+        names = flow.names(settings, lambda: java().topic_matcher)
+        yield client_connection.for_librdkafka(found), names.at_target
+
+
 def _connection(call: CommandCall) -> ConnectionSettings:
-    """Read how to reach the cluster that the options or the mirror's command line name."""
     options = call.options
     parts = call.line.parts() if call.line.words else None
     named = (parts.consumer if options.run is _produce else parts.producer) if parts else None
@@ -55,7 +73,7 @@ def _require_answer(options: argparse.Namespace, connection: ConnectionSettings)
         NativeInspector(connection).partitions(Deadline.after(_ASK_TIMEOUT))
 
 
-def _produce(options: argparse.Namespace, connection: ConnectionSettings) -> int:
+def _produce(options: argparse.Namespace, connection: ConnectionSettings, _: CopyName) -> int:
     _require_answer(options, connection)
     ledger = Ledger(options.topic, options.file)
     work = Workload(options.records, options.size, options.rate, not options.no_headers)
@@ -75,10 +93,10 @@ def _produce(options: argparse.Namespace, connection: ConnectionSettings) -> int
     return code
 
 
-def _check(options: argparse.Namespace, connection: ConnectionSettings) -> int:
+def _check(options: argparse.Namespace, connection: ConnectionSettings, copy: CopyName) -> int:
     ledger = Ledger.load(options.file)
     _require_answer(options, connection)
-    verdict = check(ledger, property_texts(connection), options.topic)
+    verdict = check(ledger, property_texts(connection), options.topic or copy(ledger.topic))
     differences = verdict.differences(allow_duplicates=options.allow_duplicates)
     sys.stdout.write(_as_json(verdict) if options.json else _as_text(verdict, differences))
     return ExitCode.FOUND if differences else ExitCode.DONE
@@ -114,7 +132,9 @@ def _add_options(parser: CommandParser) -> None:
     writing.add_argument("--no-headers", action="store_true", help="for topics with records older than Kafka 0.11")
     writing.set_defaults(run=_produce)
     judging = commands.add_parser("check", help="read the target and judge it; exit 0 equal, 2 different, 1 unknown")
-    judging.add_argument("--topic", default="", help="its name at the target, where that differs")
+    judging.add_argument(
+        "--topic", default="", help="its name at the target, where that differs (as MirrorMaker 2's file says)"
+    )
     judging.add_argument("--allow-duplicates", action="store_true", help="they are counted, but no difference")
     judging.add_argument("--json", action="store_true", help="one JSON object with all offsets")
     judging.set_defaults(run=_check)
@@ -122,6 +142,7 @@ def _add_options(parser: CommandParser) -> None:
         command.add_argument("--config", help=f"a Java client's properties file for the {side}, else that of the line")
         command.add_argument("--file", required=True, type=Path, help="the ledger")
         command.set_defaults(side=side)
+        add_flow_option(command)
 
 
 BODIES = {"ledger": CommandBody(_add_options, _run)}

@@ -66,7 +66,8 @@ def usage() -> str:
             lines += [f"  {row.name:<12} {row.help}", f"  {'':<12}   {PROGRAM} {row.example}"]
         lines.append("")
     lines += [
-        "COMMAND LINE is that of your mirror: kafka-mirror-maker.sh and its arguments, or the arguments alone.",
+        "COMMAND LINE is that of your mirror: kafka-mirror-maker.sh and its arguments, or the arguments alone;",
+        "or connect-mirror-maker.sh FILE, or legacy-mm connect FILE FILE. --flow 'A->B' names one of several flows.",
         "legacy-mm COMMAND --help has more; legacy-mm --version names the version and the commit.",
         "Exit code: 0 done, and as hoped; 1 no answer, or wrong words; 2 differences, changes, or things left undone.",
     ]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
@@ -15,11 +16,15 @@ from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.config.settings import JvmSettings
 from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
+from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.driver import DriverRun
+from legacy_mm.dedicated.flow_translation import FlowRun
 from legacy_mm.errors import UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
+from legacy_mm.flow.names import Names
 from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.policies.topic_filter import Matcher
 from legacy_mm.spark.session import java_when_asked
 
 
@@ -41,15 +46,48 @@ class LineParts:
     java: JvmSettings = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class DriverFlow:
+    """A flow of MirrorMaker 2's files that copies, for commands that do not run it."""
+
+    run: FlowRun
+    flows: tuple[FlowRun, ...]
+    """All flows of the files."""
+    own: tuple[str, ...]
+    """Options of ours behind the files."""
+
+    def consumer(self) -> dict[str, str]:
+        """Return the Java properties of its consumer; may hold secrets."""
+        return self.run.consumer.java_properties()
+
+    def producer(self) -> dict[str, str]:
+        """Return the Java properties of its producer; may hold secrets."""
+        return self.run.producer.java_properties()
+
+    def names(self, settings: Settings, matcher: Callable[[], Callable[[str], Matcher]]) -> Names:
+        """Return the names of its topics under these settings; raises ConfigurationError.
+
+        `matcher` returns the compiler of Java's regular expressions once Java runs.
+        """
+        circles = Circles(self.flows, matcher)
+        return Names(
+            settings.topics,
+            settings.features,
+            lambda pattern: matcher()(pattern),
+            leaves_out=partial(circles.closed_by, self.run.pair),
+        )
+
+
 class MirrorLine:
     """A command line of `kafka-mirror-maker.sh`, or of MirrorMaker 2, with or without the command itself.
 
     Nothing is read before it is asked for. Methods raise LegacyMMError for a line that would not run.
     """
 
-    def __init__(self, words: Sequence[str] = ()) -> None:
-        """Take the words."""
+    def __init__(self, words: Sequence[str] = (), flow: str = "") -> None:
+        """Take the words, and the name of the flow that is meant if there are several."""
         self.words = tuple(words)
+        self._flow = flow
 
     @property
     def is_mirror_maker_2(self) -> bool:
@@ -61,14 +99,13 @@ class MirrorLine:
         launcher, argv, variables = self._called()
         seen: list[command_line.Word] = []
         command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
-        return MirrorLine([*launcher, *words, *(word.text for word in seen if word.option not in options)])
+        kept = (word.text for word in seen if word.option not in options)
+        return MirrorLine([*launcher, *words, *kept], self._flow)
 
     def parts(self) -> LineParts:
-        """Return what the line names; raises UsageError for a line without files, or with several sources."""
-        if self.is_mirror_maker_2:
-            raise UsageError(
-                "this command takes the command line of kafka-mirror-maker.sh only, or its own words for files"
-            )
+        """Return what a line of `kafka-mirror-maker.sh` names; raises UsageError without files, or for several
+        sources.
+        """
         launcher, argv, variables = self._called()
         seen: list[command_line.Word] = []
         parsed = command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
@@ -100,18 +137,33 @@ class MirrorLine:
         return outcome.flows
 
     def only_flow(self) -> Settings:
-        """Return the one of `flows` that copies; raises UsageError if the line has several."""
+        """Return the one of `flows` that copies, or is meant by its name; raises UsageError if several do."""
         flows = [each for each in self.flows() if each.streams]
-        if len(flows) != 1 and driver_line.is_driver(self.words):
-            raise UsageError(f"the file has {len(flows)} flows that copy: name the target of one by --clusters")
+        names = [each.flow for each in flows]
+        if self._flow:
+            if self._flow not in names:
+                raise UsageError(f"no flow {self._flow} copies: {' and '.join(names) or 'none'} would")
+            return flows[names.index(self._flow)]
+        if len(flows) != 1 and self.is_mirror_maker_2:
+            named = f": name one by --flow: {', '.join(names)}" if flows else ""
+            raise UsageError(f"the file has {len(flows)} flows that copy{named}")
         if len(flows) > 1:
             raise UsageError("the command line has several sources: name one --consumer.config")
         return flows[0]
 
+    def driver_flow(self) -> DriverFlow:
+        """Return `only_flow` of a line of MirrorMaker 2 with what its files say of its clients."""
+        with hidden_in_errors() as hide:
+            runs = self._driver_run(hide).flows
+        name = self.only_flow().flow
+        return DriverFlow(next(each for each in runs if each.settings.flow == name), runs, self._driver_words())
+
     @contextmanager
     def flow_with_stores(self) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
-        """Yield the first of `flows` with the contents of its key stores, and Java on request."""
-        with _with_stores(self.flows()[0]) as found:
+        """Yield `only_flow`, or the first of several sources, with the contents of its key stores, and Java on
+        request.
+        """
+        with _with_stores(self.only_flow() if self.is_mirror_maker_2 else self.flows()[0]) as found:
             yield found
 
     @contextmanager
@@ -124,6 +176,11 @@ class MirrorLine:
         """Return the command with the words before it, its arguments, and the variables that it sees."""
         launcher, argv = command_line.split_call(self.words)
         return launcher, argv, command_line.variables_of(launcher, os.environ)
+
+    def _driver_words(self) -> tuple[str, ...]:
+        if connect_line.is_connect(self.words):
+            return connect_line.parse(connect_line.split_call(self.words)[1]).own_words
+        return driver_line.parse(driver_line.split_call(self.words)[1]).own_words
 
     def _driver_run(self, hide: Hide) -> DriverRun:
         if connect_line.is_connect(self.words):

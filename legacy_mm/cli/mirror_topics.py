@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import columns, print_lines
@@ -109,7 +109,10 @@ def _properties(call: CommandCall) -> Mapping[str, str]:
 def _of_line(line: MirrorLine) -> dict[str, str]:
     """Return properties for the mirror's target, and for the names of its topics there."""
     naming = line.only_flow().features.naming
-    file = properties_file.load(line.parts().producer).properties
+    if line.is_mirror_maker_2:
+        file: Mapping[str, str] = line.driver_flow().producer()
+    else:
+        file = properties_file.load(line.parts().producer).properties
     return {**file, **naming.properties, "replication.policy.class": naming.policy, _SOURCE_ALIAS: naming.source_alias}
 
 
@@ -146,6 +149,7 @@ def _add_cluster(parser: CommandParser) -> None:
         "replication.policy.class; or -- and the mirror's command line",
     )
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds for reading records (30)")
+    add_flow_option(parser)
 
 
 def _add_table(parser: CommandParser) -> None:

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.handler import as_record, handled, handler_of
 from legacy_mm.clients.native.backlog import Backlog
@@ -41,6 +41,7 @@ _SEND_TIMEOUT = 30.0
 def _add_options(parser: CommandParser) -> None:
     parser.allow_abbrev = True
     parser.add_argument("file", type=Path, nargs="?", help="else the --quarantine.topic of the command line")
+    add_flow_option(parser)
 
 
 def _redrive(call: CommandCall) -> int:

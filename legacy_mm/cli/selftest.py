@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from legacy_mm.audit import selftest
@@ -13,18 +15,37 @@ from legacy_mm.audit.cluster_access import ClientError
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.compat import client_connection
+from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.errors import HostError
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One cluster: Java properties for mirrors, which may hold secrets, and the connection of our own clients."""
+
+    properties: Mapping[str, str] = field(repr=False)
+    connection: ConnectionSettings
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """Both clusters of the scenarios, and the words of their mirrors."""
+
+    source: _Side
+    target: _Side
+    words: Sequence[str]
+    """Further words for the mirrors."""
+
+
 def _run(call: CommandCall) -> int:
-    options, more = _read(call)
     try:
-        return _play(options, more)
+        with _read(call) as played:
+            return _play(call.options, played)
     except (OSError, ClientError) as error:
         raise HostError(f"{type(error).__name__}: {error}") from error
     except StoppedBySignal as stopped:
@@ -32,38 +53,50 @@ def _run(call: CommandCall) -> int:
         return stopped.exit_code
 
 
-def _read(call: CommandCall) -> tuple[argparse.Namespace, Sequence[str]]:
-    """Return the options with both files, and the words for the mirrors.
+@contextmanager
+def _read(call: CommandCall) -> Iterator[_Played]:
+    """Yield both clusters, and the words for the mirrors.
 
-    Without files among the options the mirror's command line behind `--` names them.
+    Without files among the options the mirror's command line behind `--` names them. Of MirrorMaker 2's file mirrors
+    have the clients of one flow, and keep the names of the scratch topics.
     """
     options, line = call.options, call.line
     named = [file for file in (options.source, options.target) if file is not None]
     if len(named) == 1 or not (named or line.words):
         call.refuse("name both --source and --target, or neither and the mirror's command line behind --")
     if named:
-        return options, line.words
-    parts = line.parts()
-    options.source, options.target = parts.consumer, parts.producer
-    return options, parts.others
+        yield _Played(_side(options.source), _side(options.target), line.words)
+    elif line.is_mirror_maker_2:
+        flow = line.driver_flow()
+        with line.only_flow_with_stores() as (settings, _):
+            ends = [client_connection.for_librdkafka(each.connection) for each in (settings.source, settings.target)]
+            yield _Played(_Side(flow.consumer(), ends[0]), _Side(flow.producer(), ends[1]), flow.own)
+    else:
+        parts = line.parts()
+        yield _Played(_side(parts.consumer), _side(parts.producer), parts.others)
 
 
-def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
+def _side(path: str) -> _Side:
+    return _Side(client_connection.java_properties(path), client_connection.read_for_librdkafka(path))
+
+
+def _play(options: argparse.Namespace, played: _Played) -> int:
     with tempfile.TemporaryDirectory(prefix="legacy_mm-selftest-") as name, StopSignals():
         folder = Path(name)
 
         def start(at: Path, topic: str, group: str) -> ToolProcess:
             at.mkdir()
-            consumer = _copy(options.source, at / "consumer.properties", selftest.OWN_CONSUMER_LINES, group)
-            producer = _copy(options.target, at / "producer.properties", {}, None)
+            own = {**selftest.OWN_CONSUMER_LINES, "group.id": group}
+            consumer = _write(at / "consumer.properties", {**played.source.properties, **own})
+            producer = _write(at / "producer.properties", played.target.properties)
             files = ["--consumer.config", consumer, "--producer.config", producer]
-            words = ["--whitelist", topic, "--log.level", "INFO", *more]
+            words = ["--whitelist", topic, "--log.level", "INFO", *played.words]
             command = [sys.executable, "-P", "-m", "legacy_mm", *files, *words]
             return ToolProcess(command, at, working_folder=Path.cwd())  # files may be named from here
 
         clusters = selftest.Clusters(
-            property_texts(client_connection.read_for_librdkafka(options.source)),
-            property_texts(client_connection.read_for_librdkafka(options.target)),
+            property_texts(played.source.connection),
+            property_texts(played.target.connection),
             start,
             options.records,
             options.patience,
@@ -90,11 +123,10 @@ def _tell(result: selftest.Result) -> None:
     sys.stdout.flush()
 
 
-def _copy(original: str, copy: Path, lines: dict[str, str], group: str | None) -> str:
-    """Write the user's properties and ours; only the owner can read the copy."""
-    own = lines if group is None else {**lines, "group.id": group}
-    copy.touch(0o600)
-    return str(write_properties(copy, {**client_connection.java_properties(original), **own}))
+def _write(file: Path, properties: Mapping[str, str]) -> str:
+    """Write properties that only the owner can read."""
+    file.touch(0o600)
+    return str(write_properties(file, properties))
 
 
 def _scenarios(text: str) -> list[str]:
@@ -118,6 +150,7 @@ def _add_options(parser: CommandParser) -> None:
     parser.add_argument("--records", type=int, default=20_000, help="for each scenario (20000)")
     parser.add_argument("--patience", type=float, default=120.0, help="seconds until all must have arrived (120)")
     parser.add_argument("--json", action="store_true", help="one JSON list instead of a line each")
+    add_flow_option(parser)
 
 
 BODIES = {"selftest": CommandBody(_add_options, _run)}

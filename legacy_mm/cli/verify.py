@@ -7,22 +7,28 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
+from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.mirror_line import LineParts
 from legacy_mm.cli.output import ProgressBar
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection, properties_file, topic_pattern
-from legacy_mm.config.settings import SparkSettings
+from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features import flags
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.feature import FeatureSettings
+from legacy_mm.flow import wiring
+from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.built_in import GuardLoop
+from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import root_logger
 from legacy_mm.options import validate
 from legacy_mm.options.option_catalogue import EMBEDDED, OwnOptions, option_called
@@ -52,8 +58,59 @@ _AS_THE_MIRROR = (
 """Options that mean what they mean to the mirror, given as words, variables or a file."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Topics of both clusters, and how a mirror copies them."""
+
+    spark: SparkSettings
+    features: FeatureSettings
+    pattern: str
+    """The Java regular expression of the source topics."""
+    committed_only: bool
+    names: Callable[[Jvm], Names]
+    connections: Callable[[Jvm], Mapping[str, ConnectionSettings]]
+    heartbeats: bool = True
+    """False: topics of heartbeats are left out, because they never stand still."""
+    note: str = ""
+    """A line for readers of the differences."""
+
+
 def _run(call: CommandCall) -> int:
-    return _verify(*_read(call))
+    root_logger.silence()
+    compared = _of_driver(call) if call.line.is_mirror_maker_2 else _of_files(*_read(call))
+    found = _compare(compared, call.options)
+    sys.stdout.writelines(f"{line}\n" for line in (*filter(None, [compared.note]), *_lines(found)))
+    if found.differences:
+        return ExitCode.FOUND
+    return ExitCode.FAILED if found.unread else ExitCode.DONE
+
+
+def _of_driver(call: CommandCall) -> _Compared:
+    """Return what a flow of MirrorMaker 2's file copies: clusters, topics and names are those of the file."""
+    options = call.options
+    for name in ("source-config", "target-config", *_AS_THE_MIRROR):
+        if vars(options)[name if name in _AS_THE_MIRROR else name.replace("-", "_")]:
+            call.refuse(f"--{name} is for kafka-mirror-maker.sh: MirrorMaker 2's file, or an option behind it, says it")
+    flow, settings = call.line.driver_flow(), call.line.only_flow()
+    wiring.check_addresses(settings)
+    if options.topics:
+        settings = replace(settings, topics=topic_pattern.topic_settings(options.topics, exclude_internal=True))
+
+    def connections(jvm: Jvm) -> Mapping[str, ConnectionSettings]:
+        reached = with_stores(settings, lambda: jvm)
+        return {"source": reached.source.connection, "target": reached.target.connection}
+
+    note = "the flow has transforms: records that they change, and topics that they rename, are told as differences"
+    return _Compared(
+        replace(settings.spark, jvm=JvmSettings(java_home=settings.spark.jvm.java_home)),
+        settings.features,
+        settings.topics.pattern,
+        settings.features[EXACTLY_ONCE] is not None or settings.source.committed_only,
+        lambda jvm: flow.names(settings, lambda: jvm.topic_matcher),
+        connections,
+        heartbeats=bool(options.topics),
+        note="" if settings.handler is None else f"{settings.flow}: {note}",
+    )
 
 
 def _read(call: CommandCall) -> tuple[argparse.Namespace, LineParts | None]:
@@ -70,21 +127,24 @@ def _read(call: CommandCall) -> tuple[argparse.Namespace, LineParts | None]:
     return options, parts
 
 
-def _verify(options: argparse.Namespace, parts: LineParts | None) -> int:
-    root_logger.silence()
-    found = _compare(options, parts)
-    sys.stdout.writelines(f"{line}\n" for line in _lines(found))
-    if found.differences:
-        return ExitCode.FOUND
-    return ExitCode.FAILED if found.unread else ExitCode.DONE
-
-
-def _compare(options: argparse.Namespace, parts: LineParts | None) -> ComparisonOutcome:
+def _of_files(options: argparse.Namespace, parts: LineParts | None) -> _Compared:
     own = _own_options(options, parts)
     files = {"source": options.source_config, "target": options.target_config}
     connections = {side: client_connection.read(path, parts.java if parts else None) for side, path in files.items()}
     written, read = (properties_file.load(files[side]).properties for side in ("target", "source"))
     features = flags.settings(own.features, flags.given_in(written), flags.given_in(read))
+    topics = topic_pattern.topic_settings(options.topics, exclude_internal=True)
+    return _Compared(
+        SparkSettings(None if own.spark_master == EMBEDDED else own.spark_master, own.spark_conf),
+        features,
+        topics.pattern,
+        features[EXACTLY_ONCE] is not None or read.get("isolation.level") == "read_committed",
+        lambda jvm: Names(topics, features, jvm.topic_matcher),
+        lambda _: connections,
+    )
+
+
+def _compare(asked: _Compared, options: argparse.Namespace) -> ComparisonOutcome:
     try:
         from legacy_mm.audit.connections import ConnectionGiver
         from legacy_mm.audit.topic_comparison import compare
@@ -92,25 +152,23 @@ def _compare(options: argparse.Namespace, parts: LineParts | None) -> Comparison
         raise HostError(
             f"this command needs more packages ({error}): pip install '/path/to/checkout[verify]'"
         ) from error
-    master = None if own.spark_master == EMBEDDED else own.spark_master
-    topics = topic_pattern.topic_settings(options.topics, exclude_internal=True)
     with ExitStack() as stack:
-        host = SparkHost(SparkSettings(master, own.spark_conf), streams=options.parallel, sql=True)
+        host = SparkHost(asked.spark, streams=options.parallel, sql=True)
         stack.callback(lambda: host.stop(Deadline.after(_STOP_TIMEOUT)))
         host.preload(_PRELOADED)
+        context = _started(host)
+        connections, names = asked.connections(host.jvm), asked.names(host.jvm)
         giver = ConnectionGiver(connections, embedded=host.embedded)
         stack.callback(giver.close)
-        context = _started(host)
-        names = Names(topics, features, host.jvm.topic_matcher)
         return compare(
             context,
             connections,
             giver.secret,
-            lambda found: _copies(names, names.compiled(topics.pattern).matching(found)),
+            lambda found: _copies(names, names.compiled(asked.pattern).matching(found), heartbeats=asked.heartbeats),
             _progress(stack),
             timed=not options.ignore_timestamps,
-            committed_only=features[EXACTLY_ONCE] is not None or read.get("isolation.level") == "read_committed",
-            without_header=GuardLoop.HEADER if features.detect_loops else "",
+            committed_only=asked.committed_only,
+            without_header=GuardLoop.HEADER if asked.features.detect_loops else "",
         )
 
 
@@ -134,12 +192,14 @@ def _started(host: SparkHost) -> Any:
         raise HostError(f"Spark does not start: {reason_of(error)}") from error
 
 
-def _copies(names: Names, found: Collection[str]) -> dict[str, str]:
+def _copies(names: Names, found: Collection[str], *, heartbeats: bool) -> dict[str, str]:
     """Return those of these topics that a mirror copies, and the names of the copies.
 
     A mirror brings heartbeats whatever its pattern says; here they are compared only where the pattern has them.
     """
     chosen = names.choice().select(found)
+    if not heartbeats:
+        chosen = frozenset(topic for topic in chosen if not names.brings_heartbeats(topic))
     names.scope.look(chosen)
     return {topic: names.at_target(topic) for topic in sorted(chosen)}
 
@@ -193,6 +253,7 @@ def _add_options(parser: CommandParser) -> None:
     parser.add_argument("--topics", help="a Java regular expression, as --include")
     parser.add_argument("--parallel", type=int, default=1, help="the more, the more slices are read at once (1)")
     parser.add_argument("--ignore-timestamps", action="store_true", help="for targets that stamp records themselves")
+    add_flow_option(parser)
     shared = parser.add_argument_group("As the mirror has them")
     for name in _AS_THE_MIRROR:
         row = option_called(name)

@@ -38,7 +38,11 @@ def read(path: str, java: JvmSettings | None = None) -> ConnectionSettings:
 
 def read_for_librdkafka(path: str, java: JvmSettings | None = None) -> ConnectionSettings:
     """Return what `read` does; raise ConfigurationError for a login that librdkafka lacks, too."""
-    connection = read(path, java)
+    return for_librdkafka(read(path, java))
+
+
+def for_librdkafka(connection: ConnectionSettings) -> ConnectionSettings:
+    """Return the connection; raise ConfigurationError for a login that librdkafka lacks."""
     if login := beyond_librdkafka(connection):
         raise ConfigurationError(f"this command has no login by {login}")
     return connection

@@ -13,6 +13,8 @@ import pytest
 
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import list_topics
+from legacy_mm.audit.java_files import write_properties
+from tests.fixtures.driver_files import driver_file
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 300.0
@@ -66,6 +68,20 @@ def test_a_mirror_that_leaves_records_out_fails(
     assert done.returncode == 2, done.stdout + done.stderr
     assert "copy           FAILED: 1000 records" in done.stdout
     assert "lost: " in done.stdout
+    assert not scratch(source, target)
+
+
+@pytest.mark.slow
+def test_the_clients_of_mirror_maker_2_s_file_play(source: Cluster, target: Cluster, tmp_path: Path) -> None:
+    """Of the flow that is named; the file's other flow and its topics have no part in it."""
+    flows = {"west->east.enabled": "true", "east->west.enabled": "true"}
+    file = write_properties(tmp_path / "mm2.properties", driver_file({"west": source, "east": target}, **flows))
+    words = ["selftest", "--flow", "west->east", "--scenarios", "copy", "--records", "1000"]
+    line = ["--", "connect-mirror-maker.sh", str(file), "--shutdown.timeout.ms", "20000"]
+    command = [sys.executable, "-m", "legacy_mm.cli.legacy_mm", *words, *line]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "copy           passed: 1000 records" in done.stdout
     assert not scratch(source, target)
 
 

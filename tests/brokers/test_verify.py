@@ -13,10 +13,14 @@ from typing import Any
 import pytest
 
 from compat.laboratory.checkout import CHECKOUT
+from legacy_mm.audit.cluster_access import create_topic
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.load import load
+from tests.fixtures.driver_files import driver_file
 from tests.fixtures.offsets import open_transaction
+from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 
@@ -135,3 +139,42 @@ def test_a_cluster_that_does_not_answer_is_exit_1(source: Any, tmp_path: Path) -
     found = verify(tmp_path, Nowhere(), source, "x")
     assert found.returncode == 1
     assert "Traceback" not in found.stderr
+
+
+def test_a_flow_of_mirror_maker_2_s_file(
+    source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path, run: Run
+) -> None:
+    """The tools find its clusters, its topics and their names at the target."""
+    name, more = topic("verify"), topic("verify")
+    clusters = {alias(name): source, f"{alias(name)}-east": target}
+    flow, back = (f"{a}->{b}" for a, b in (tuple(clusters), tuple(clusters)[::-1]))
+    topics = {f"{flow}.topics": f"{name}, {more}", f"{flow}.enabled": "true", f"{back}.enabled": "true"}
+    write_properties(tmp_path / "mm2.properties", driver_file(clusters, **topics))
+    line = ("--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties"))
+    for cluster, copy in ((source, name), (target, f"{alias(name)}.{name}")):
+        load(cluster.bootstrap, copy, 500, 50)
+    code, _, failed = run("verify", *line)
+    assert code == 1 and f"2 flows that copy: name one by --flow: {flow}, {back}" in failed
+    ledger, copy = ("--file", str(tmp_path / "ledger"), "--flow"), f"{alias(name)}.{more}"
+    create_topic(source.bootstrap, more)
+    create_topic(target.bootstrap, copy)
+    assert run("ledger", "produce", "--topic", more, "--records", "10", *ledger, flow, *line)[0] == 0
+    code, said, failed = run("ledger", "check", *ledger, flow, *line)
+    assert code == 2 and "10 lost" in said, failed
+    assert run("ledger", "check", "--topic", more, *ledger, back, *line)[0] == 0, (
+        "the other way, where they were written"
+    )
+
+    found = by_line(tmp_path, "--ignore-timestamps", "--flow", flow, *line)
+    assert found.returncode == 2, found.stdout + found.stderr
+    assert f"{copy}: 0 records at the target" in found.stdout
+    (here,) = [each for each in found.stdout.splitlines() if each.startswith(f"{name}: ")]
+    (there,) = [each for each in found.stdout.splitlines() if each.startswith(f"{alias(name)}.{name}: ")]
+    assert "500 records" in here and here.rpartition(" ")[2] == there.rpartition(" ")[2], "one hash"
+
+    code, _, failed = run("heartbeats", "--flow", flow, *line)
+    assert code == 0, failed
+
+
+def alias(name: str) -> str:
+    return f"west{name[-8:]}"

@@ -110,6 +110,11 @@ class Translated:
         """Return the same, whose stores know the lines of the file that name them."""
         return replace(self, stores=tls.placed(self.stores, file))
 
+    def java_properties(self) -> dict[str, str]:
+        """Return the Java properties that were translated, those that nobody knows left out; may hold secrets."""
+        known = {name: _text(value) for name, value in self.reading.values.items()}
+        return known | {given: self.properties[name] for name, given in self.native.items()}
+
 
 def apply(
     side: Side,
@@ -163,6 +168,12 @@ def _stores(reading: PropertyReading, emitted: Emitted, native: Mapping[str, str
         java_trust=stores.java_trust and not any(name.startswith("ssl.ca.") for name in native),
         token_service=asks_for_tokens and not any(name.startswith("https.ca.") for name in (*native, *emitted)),
     )
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _native_name(name: str) -> str:

@@ -97,4 +97,4 @@ def test_of_several_flows_none_is_changed(tmp_path: Path, capsys: pytest.Capture
     lines = ["clusters=a,b", *(f"{name}.bootstrap.servers=127.0.0.1:1" for name in "ab")]
     file.write_text("\n".join([*lines, "a->b.enabled=true", "b->a.enabled=true", "exactly.once=true", ""]))
     assert main(["exactly-once", "retire", "--", "connect-mirror-maker.sh", str(file)]) != 0
-    assert "the file has 2 flows that copy: name the target of one by --clusters" in capsys.readouterr().err
+    assert "the file has 2 flows that copy: name one by --flow: " in capsys.readouterr().err

@@ -93,3 +93,42 @@ NO_PAIR: list[tuple[str, ...]] = [
 def test_a_line_that_names_no_two_clusters(line: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="one --consumer.config"):
         MirrorLine(line).parts()
+
+
+def driver_line(folder: Path, **more: str) -> list[str]:
+    """A file with a flow in each direction, and one that only beats."""
+    flows = {"clusters": "A, B, C", "A->B.enabled": "true", "B->A.enabled": "true"}
+    servers = {f"{alias}.bootstrap.servers": f"{alias.lower()}:1" for alias in "ABC"}
+    file = write_properties(folder / "mm2.properties", {**flows, **servers, **more})
+    return ["connect-mirror-maker.sh", str(file), "--log.level", "INFO"]
+
+
+@pytest.mark.parametrize("name", ["A->B", "B->A"])
+def test_of_several_flows_the_named_one_is_meant(name: str, tmp_path: Path) -> None:
+    line = MirrorLine(driver_line(tmp_path), name)
+    with line.flow_with_stores() as (settings, _):
+        assert settings.flow == line.only_flow().flow == line.driver_flow().run.settings.flow == name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "the file has 2 flows that copy: name one by --flow: A->B, B->A"),
+        ("A->C", "no flow A->C copies: A->B and B->A would"),
+    ],
+)
+def test_which_flow_is_meant_must_be_told(name: str, said: str, tmp_path: Path) -> None:
+    line = MirrorLine(driver_line(tmp_path), name)
+    with pytest.raises(UsageError, match=f"^{said}$"), line.flow_with_stores():
+        pass
+
+
+def test_the_clients_of_a_flow_in_java_s_words(tmp_path: Path) -> None:
+    own = {"A.consumer.max.poll.records": "7", "B.producer.enable.idempotence": "false"}
+    native = {"B.producer.librdkafka.socket.nagle.disable": "true"}
+    flow = MirrorLine(driver_line(tmp_path, **own, **native), "A->B").driver_flow()
+    consumer, producer = flow.consumer(), flow.producer()
+    assert (consumer["bootstrap.servers"], consumer["max.poll.records"]) == ("a:1", "7")
+    assert (producer["bootstrap.servers"], producer["enable.idempotence"]) == ("b:1", "false")
+    assert producer["librdkafka.socket.nagle.disable"] == "true"
+    assert flow.own == ("--log.level", "INFO")

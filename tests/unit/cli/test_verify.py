@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from legacy_mm.audit.topic_comparison import ComparisonOutcome, TopicDifference, Totals, Unread
+from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.verify import _lines
 
 
@@ -39,3 +42,12 @@ def test_what_was_not_compared_is_told_with_its_partition_and_offsets() -> None:
         "us.t-2: a transaction is open at the target from offset 6 on: offsets 6 to 8 were not compared; compare again "
         "when it has ended",
     ]
+
+
+@pytest.mark.parametrize("option", ["--source-config", "--rename.topics"])
+def test_what_mirror_maker_2_s_file_says_is_not_said_again(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would have no effect."""
+    assert main(["verify", option, "true", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 1
+    assert f"{option} is for kafka-mirror-maker.sh: MirrorMaker 2's file" in capsys.readouterr().err

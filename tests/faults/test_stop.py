@@ -24,6 +24,8 @@ from tests.faults.report import HANDLERS
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 RECORDS, PARTITIONS = 50_000, 4
+SMALL_FETCHES = {"max.partition.fetch.bytes": "8000"}
+"""Four records at a time: the backlog takes seconds, so a busy machine, too, sends its signal while records flow."""
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
 
 
@@ -91,7 +93,7 @@ def scene(
 @pytest.mark.scenario(1)
 @pytest.mark.parametrize(("send", "number", "which"), [*each_signal()])
 def test_a_signal_under_load(scene: Scene, send: Callable[..., None], number: signal.Signals) -> None:
-    tool = scene.mirror()
+    tool = scene.mirror(consumer=SMALL_FETCHES)
     scene.wait_for(1)
     send(tool, number)
     assert tool.wait(40) == CODES[number]
@@ -119,7 +121,7 @@ def test_timeout_10s_copies_and_commits(scene: Scene) -> None:
 @pytest.mark.scenario(4)
 def test_sigkill_leaves_nothing_behind(scene: Scene, tmp_path: Path) -> None:
     """Tasks see the channel close and end; after 2 s no record is accepted, after 5 s no process is left."""
-    consumer = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
+    consumer = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"} | SMALL_FETCHES
     (temporary := tmp_path / "temporary").mkdir()
     tool = scene.mirror(consumer=consumer, environment={"TMPDIR": str(temporary)})
     scene.wait_for(1)

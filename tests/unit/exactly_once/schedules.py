@@ -100,9 +100,9 @@ def walk(seed: int, setting: Setting) -> Walk:
     rate = dice.choice([0.02, 0.1, 0.3])
     try:
         for _ in range(MOST_STEPS):
-            check(setting, world)
+            check(setting, world.brokers)
             found = [each for each in steps(setting, world) if each[1] != world]
-            if is_done(setting, world) and (not found or dice.random() < rate):
+            if is_done(setting, world.brokers) and (not found or dice.random() < rate):
                 return Walk("", tuple(trace), faults)
             if not found:
                 return Walk("nothing can happen any more", tuple(trace), faults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from legacy_mm.exactly_once.bundle_events import (
@@ -20,7 +21,7 @@ from legacy_mm.exactly_once.bundle_events import (
     Timer,
     Unanswered,
 )
-from legacy_mm.exactly_once.bundle_session import BundleSession, BundleState
+from legacy_mm.exactly_once.bundle_session import BundleSession, BundleState, Next
 from legacy_mm.exactly_once.txn_errors import Reaction, reaction_to
 from legacy_mm.exactly_once.txn_requests import (
     AddPartitionsToTxn,
@@ -31,7 +32,16 @@ from legacy_mm.exactly_once.txn_requests import (
 )
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
-from tests.fakes.transactions import PREPARED, Status, TxnMetadata, View, committed, producer_state, read_committed
+from tests.fakes.transactions import (
+    PREPARED,
+    Brokers,
+    Status,
+    TxnMetadata,
+    View,
+    committed,
+    producer_state,
+    read_committed,
+)
 from tests.unit.exactly_once.world import (
     FLOW,
     FLOW_BUNDLE,
@@ -194,13 +204,19 @@ def of_producer(message: Message, producer_id: int) -> bool:
 def tell(setting: Setting, world: World, number: int, event: BundleEvent) -> World:
     """The state after an owner's session has handled an event, and its actions are done."""
     owner = world.owners[number]
-    session, actions = owner.session.handle(event)
+    session, actions = _handled(owner.session, event)
     if session.producer != owner.session.producer:
         owner = owner._replace(lanes=())
     world = world.with_owner(number, owner._replace(session=session))
     for action in actions:
         world = _do(world, number, action)
     return without_dead(_flow_read(setting, world, number))
+
+
+@lru_cache(1 << 16)
+def _handled(session: BundleSession, event: BundleEvent) -> Next:
+    """What the product's session makes of an event: many states have the same one."""
+    return session.handle(event)
 
 
 def _do(world: World, number: int, action: BundleAction) -> World:
@@ -215,7 +231,7 @@ def _do(world: World, number: int, action: BundleAction) -> World:
         case Discard() | End():
             return _given_up(world, number)
         case Report(positions):
-            known = dict(positions_in(views(world, owner.session.bundle.positions)[1]))
+            known = dict(positions_in(views(world.brokers, owner.session.bundle.positions)[1]))
             if any(known.get(source, 0) < offset for source, offset in positions):
                 raise Violation(f"owner {number} reports {positions} before they are committed")
     return world
@@ -351,14 +367,14 @@ def _is_of(producer: ProducerIdAndEpoch, entry: TxnMetadata | None) -> bool:
     return entry is not None and entry.producer == producer
 
 
-def views(world: World, partition: TopicPartition) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def views(brokers: Brokers, partition: TopicPartition) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """What a reader sees of a partition now, and what it would see if no marker was missing."""
-    return read_committed(world.brokers.log(partition)).batches, committed(world.brokers.when_marked(partition))
+    return read_committed(brokers.log(partition)).batches, committed(brokers.when_marked(partition))
 
 
-def check(setting: Setting, world: World) -> None:
+def check(setting: Setting, brokers: Brokers) -> None:
     """Raise Violation unless readers see each record once and in order, and positions say how far."""
-    seen, decided = views(world, TARGET)
+    seen, decided = views(brokers, TARGET)
     for source in range(len(setting.records)):
         for batches in (seen, decided):
             offsets = [offset for number, offset in batches if number == source]
@@ -366,16 +382,16 @@ def check(setting: Setting, world: World) -> None:
                 raise Violation(f"a reader of the target sees the offsets {offsets} of s-{source}")
         if len({*setting.owners}) == 1:
             bundle = bundle_for(TopicPartition("s", source), setting.owners[0])
-            _, positions = views(world, bundle.positions)
+            _, positions = views(brokers, bundle.positions)
             position = dict(positions_in(positions)).get(TopicPartition("s", source), 0)
             if position != len(offsets):
                 raise Violation(f"{len(offsets)} records of s-{source} are committed, its position is {position}")
 
 
-def is_done(setting: Setting, world: World) -> bool:
+def is_done(setting: Setting, brokers: Brokers) -> bool:
     """Whether everything is copied and nothing is open in any log."""
-    seen, _ = views(world, TARGET)
-    logs_end = all(read_committed(log).last_stable_offset == len(log) for _, log in world.brokers.logs)
+    seen, _ = views(brokers, TARGET)
+    logs_end = all(read_committed(log).last_stable_offset == len(log) for _, log in brokers.logs)
     return logs_end and any(
         len(seen) == sum(setting.records[each.partition] for each in copied(setting, bundles))
         for bundles in setting.owners

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from legacy_mm.exactly_once.bundle import Bundle, bundle_of
@@ -134,6 +135,7 @@ class Setting:
         return [each for each in found if bundle == bundle_for(each, bundles)]
 
 
+@cache
 def bundle_for(source: TopicPartition, bundles: int) -> Bundle:
     """The bundle of a source partition."""
     number = bundle_of(source, bundles)
@@ -188,16 +190,6 @@ class World(NamedTuple):
 
     def with_owner(self, number: int, owner: Owner) -> World:
         return self._replace(owners=(*self.owners[:number], owner, *self.owners[number + 1 :]))
-
-    def mirrored(self) -> World:
-        """The same with two owners that have changed places."""
-        other = {0: 1, 1: 0, NOBODY: NOBODY}
-        return self._replace(
-            owners=self.owners[::-1],
-            wire=frozenset(each._replace(owner=other[each.owner]) for each in self.wire),
-            owned_by=tuple((name, other[owner]) for name, owner in self.owned_by),
-            ended_by=tuple((name, other[owner]) for name, owner in self.ended_by),
-        )
 
     def minus(self, fault: str) -> World:
         """The same with one fault less to come."""

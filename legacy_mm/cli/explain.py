@@ -97,7 +97,8 @@ def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
     variables = variables_of(launcher, os.environ)
     try:
         parsed = driver_line.parse(argv)
-        clients = ClientTranslation(environment.read(variables), read_own_options(parsed.own_words, variables))
+        java_environment = environment.read_call(variables, launcher)
+        clients = ClientTranslation(java_environment, read_own_options(parsed.own_words, variables))
     except LegacyMMError as error:
         sys.stderr.write(f"{printed_error(error)}\n")
         return driver_line.BAD_WORDS

@@ -117,7 +117,7 @@ class MirrorLine:
         topics = next((texts[0] for name in ("include", "whitelist") if (texts := parsed.values(name))), "")
         named = {"consumer.config", "producer.config", "include", "whitelist", "blacklist"}
         others = [word.text for word in seen if word.option not in named]
-        java = environment.read(variables, launcher).jvm
+        java = environment.read_call(variables, launcher).jvm
         return LineParts(consumers[0], producers[0], topics, parsed.own_words, others, variables, java)
 
     def flows(self) -> tuple[Settings, ...]:
@@ -130,7 +130,7 @@ class MirrorLine:
             return tuple(each.settings for each in self._driver_run(hide).flows)
         launcher, argv, variables = self._called()
         grammar = command_line.grammar_asked_for(argv, variables)
-        java = environment.read(variables, launcher)
+        java = environment.read_call(variables, launcher)
         outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, hide, java)
         if not isinstance(outcome, MirrorRun):
             raise UsageError("behind -- comes the command line of a mirror that runs")
@@ -196,7 +196,8 @@ class MirrorLine:
         own = read_own_options(parsed.own_words, variables)
         file = driver.load(parsed)
         hide(file.secrets)
-        return driver.translate_driver(file, ClientTranslation(environment.read(variables, launcher), own, hide=hide))
+        clients = ClientTranslation(environment.read_call(variables, launcher), own, hide=hide)
+        return driver.translate_driver(file, clients)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from legacy_mm.compat import misspelt
 from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.java_process import CLASS_NAMES
 from legacy_mm.compat.messages import OWN
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.redaction import java_secret
@@ -22,6 +23,8 @@ _BLANKS = re.compile(r"[^ \t\n]+")
 _MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d{1,19})([kmgt]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _CLASS_PATH = ("-cp", "-classpath", "--class-path")
+_NAME, _OF_SCRIPT = "-name", ("-daemon", "-loggc")
+"""Options of kafka-run-class.sh itself; the first one has a value."""
 KAFKA_HOME = "LEGACY_MM_KAFKA_HOME"
 _LOGGING = "-Dlog4j"
 """Such words are for the log of the mirror (`compat/log4j`); Java, and Spark in it, have a log of our own."""
@@ -57,6 +60,28 @@ def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment
         secrets=tuple(found for option in options if (found := java_secret(option))),
         kafka_home=kafka_home(variables),
     )
+
+
+def read_call(variables: Mapping[str, str], launcher: Sequence[str]) -> Environment:
+    """Return the settings for a command of which `launcher` are all words up to the script or class."""
+    return read(variables, java_options(launcher))
+
+
+def java_options(launcher: Sequence[str]) -> list[str]:
+    """Return Java's own among the words up to the command: those right before a class name; a script takes none."""
+    found: list[str] = []
+    if launcher[-1:] and launcher[-1] in CLASS_NAMES:
+        words = iter(launcher[:-1])
+        for word in words:
+            if word in _CLASS_PATH:
+                found += [word, next(words, "")]
+            elif word == _NAME:
+                next(words, "")
+            elif not word.startswith("-"):
+                found = []  # a command that runs Java, such as `nice -n 5 java`
+            elif word not in _OF_SCRIPT:
+                found.append(word)
+    return found
 
 
 def java_words(variables: Mapping[str, str], words: Sequence[str] = ()) -> list[str]:

@@ -18,7 +18,7 @@ from legacy_mm.compat import command_line, jaas, log4j_configuration, variables
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, Side, trim
 from legacy_mm.compat.command_line import Role, Word
-from legacy_mm.compat.environment import read as read_environment
+from legacy_mm.compat.environment import java_options, read_call
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.properties_file import PropertyEntry
 from legacy_mm.compat.translate import Help, LineOutcome, MirrorRun, NothingToDo, ReadOwnOptions, Version, translate
@@ -196,6 +196,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: OptionRea
     veil = Veil(_secrets(facts))
     flows = facts.run.flows if facts.run else ()
     code, outcome = _ending(facts.result)
+    logs = log4j_configuration.read(environment, java_options(launcher))
     explanation = Explanation(
         exit_code=code,
         outcome=outcome,
@@ -208,7 +209,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: OptionRea
         properties=tuple(row for file in facts.files for row in _property_rows(file, veil)),
         settings=tuple(row for file in facts.files for row in _setting_rows(file, veil)),
         pattern=veil.over(flows[0].topics.pattern) if flows else "",
-        warnings=tuple(map(veil.over_known, _surprises(facts, log4j_configuration.read(environment, launcher)))),
+        warnings=tuple(map(veil.over_known, _surprises(facts, logs))),
         permissions=tuple(_permissions(flows, veil)),
         differences=tuple(_differences(facts)),
     )
@@ -246,7 +247,7 @@ def _find_out(
         facts.options += [OptionRow(*row) for row in own.rows(line.own_words)]
     facts.given = _group_words(facts.words)
     try:
-        java = read_environment(environment, launcher)
+        java = read_call(environment, launcher)
         facts.result = translate(argv, own.typed, facts.notes, grammar, hide=facts.hidden.update, environment=java)
     except LegacyMMError as error:
         facts.result = error

@@ -142,3 +142,27 @@ def test_the_file_of_jmx_passwords_is_no_password() -> None:
     """Java says of one that everybody may read: `Password file read access must be restricted`, and which."""
     words = (f"{JMX}.password.file=/etc/kafka/jmx.password", f"{JMX}.password.toHashes=false")
     assert environment.read({}, words).secrets == ()
+
+
+TOOL, DRIVER = "kafka.tools.MirrorMaker", "org.apache.kafka.connect.mirror.MirrorMaker"
+
+
+@pytest.mark.parametrize(
+    ("call", "java"),
+    [
+        ((), ()),
+        (("/opt/kafka/bin/kafka-mirror-maker.sh",), ()),
+        (("sudo", "-u", "kafka", "JMX_PORT=9999", "kafka-mirror-maker.sh"), ()),
+        (("nice", "-n", "5", "connect-mirror-maker.sh"), ()),
+        ((TOOL,), ()),
+        (("nice", "-n", "5", "java", "-Xmx1g", "-cp", "/libs/*", DRIVER), ("-Xmx1g",)),
+        (("kafka-run-class.sh", "-daemon", "-name", "mm", "-loggc", "-Dx=y", TOOL), ("-Dx=y",)),
+    ],
+    ids=" ".join,
+)
+def test_of_the_words_before_the_command_only_java_s_options_reach_java(
+    call: tuple[str, ...], java: tuple[str, ...]
+) -> None:
+    read = environment.read_call({}, call)
+    assert read.jvm.options == java
+    assert read.jvm.class_path == ("/libs/*" if "-cp" in call else "")

@@ -28,6 +28,8 @@ _REQUEST_TIMEOUT = 30.0
 _TARGET = "topics that the target cannot have"
 
 
+START = "start"
+"""What the mirror would say at its start."""
 @dataclass(frozen=True, slots=True)
 class FlowPlan:
     """The changes that were found for one flow."""
@@ -62,7 +64,7 @@ class FlowClusters:
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
-            looks["start"] = Look(troubles=tuple(doubts))
+            looks[START] = Look(troubles=tuple(doubts))
         elif self._settings.features[EXACTLY_ONCE] is not None:
             topic = flow_bundles(self._settings).positions_topic
             target = NativeAdmin("target", clusters.target.connection)

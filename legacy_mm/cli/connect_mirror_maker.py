@@ -20,7 +20,7 @@ from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.console import say
 from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
 from legacy_mm.dedicated.circle_guard import Circles
-from legacy_mm.dedicated.driver import DriverRun
+from legacy_mm.dedicated.driver import DriverRun, RefusedFlow
 from legacy_mm.dedicated.flow_translation import FlowRun
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, UsageError, one_line
@@ -113,8 +113,7 @@ def prepare_flows(flows: Flows, options: OwnOptions, java_words: Sequence[str] =
         outcome = flows(ClientTranslation(variables, options))
         root_logger.hide(outcome.secrets)
         check_task_limit(each.settings for each in outcome.flows)
-        for each in outcome.flows:
-            wiring.check_logins(each.settings)
+        outcome = outcome.checked(wiring.check_logins)
     except LegacyMMError as error:
         log.error("%s", "Stopping due to error", extra={"detail": one_line(error)})
         for text in getattr(error, "__notes__", ()):
@@ -153,6 +152,7 @@ def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) 
     """Run the flows on this host until a signal, or until none can run; return the exit code."""
     circles = Circles(outcome.flows, lambda: host.spark.jvm.topic_matcher)
     flows = [_supervised(each, host, circles) for each in outcome.flows]
+    flows += [_refused(each, host) for each in outcome.refused]
     choose.load_native()  # each flow is built by a thread of its own
     code = supervise(flows, host, signals)
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
@@ -160,11 +160,29 @@ def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) 
 
 
 def _supervised(flow: FlowRun, host: Host, circles: Circles) -> SupervisedFlow:
-    name, life = str(flow.pair), Registry(flow.settings.flow, "", {})
+    name = str(flow.pair)
+    connectors = ", ".join(flow.connectors) or "nothing"
+    on_change = _told(host, name, flow.settings.flow, flow.connectors)
+    return SupervisedFlow(name, connectors, partial(_build, flow, host, circles), on_change)
+
+
+def _refused(flow: RefusedFlow, host: Host) -> SupervisedFlow:
+    """Return a flow that is told of as one that cannot be built."""
+
+    def build() -> Mirror:
+        raise flow.error
+
+    name = str(flow.pair)
+    return SupervisedFlow(name, "nothing", build, _told(host, name, name, ()))
+
+
+def _told(host: Host, name: str, flow: str, connectors: Sequence[str]) -> Callable[[str], None]:
+    """Return what keeps the host's metrics and health in line with the flow's life."""
+    life = Registry(flow, "", {})
     host.registries.append(life)
 
     def on_change(failure: str) -> None:
-        life.flow_runs(up=not failure, connectors=flow.connectors)
+        life.flow_runs(up=not failure, connectors=connectors)
         if failure:
             host.failed_flows[name] = failure
             for each in tuple(host.registries):  # other flows change the list meanwhile
@@ -173,8 +191,7 @@ def _supervised(flow: FlowRun, host: Host, circles: Circles) -> SupervisedFlow:
         else:
             host.failed_flows.pop(name, None)
 
-    connectors = ", ".join(flow.connectors) or "nothing"
-    return SupervisedFlow(name, connectors, partial(_build, flow, host, circles), on_change)
+    return on_change
 
 
 def _build(flow: FlowRun, host: Host, circles: Circles) -> Mirror:
@@ -182,7 +199,8 @@ def _build(flow: FlowRun, host: Host, circles: Circles) -> Mirror:
         wiring.check_addresses(flow.settings)
     except ConfigurationError as error:  # a name that nobody knows today may be known tomorrow
         raise HostError(str(error)) from error
-    return wiring.build_mirror(flow.settings, host, leaves_out=partial(circles.closed_by, flow.pair))
+    with flow.lines.named():
+        return wiring.build_mirror(flow.settings, host, leaves_out=partial(circles.closed_by, flow.pair))
 
 
 BODIES = {"connect": CommandBody(lambda _: None, _connect, as_mirror=True)}

@@ -102,7 +102,9 @@ def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
     except LegacyMMError as error:
         sys.stderr.write(f"{printed_error(error)}\n")
         return driver_line.BAD_WORDS
-    return _print(explain_driver(parsed, clients), as_json=as_json)
+    with java_when_asked(clients.environment.jvm.java_home) as java:
+        explanation = explain_driver(parsed, clients, java)
+    return _print(explanation, as_json=as_json)
 
 
 def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
@@ -115,7 +117,9 @@ def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
     except LegacyMMError as error:
         sys.stderr.write(f"{printed_error(error)}\n")
         return ExitCode.FAILED
-    return _print(explain_connect(parsed, clients), as_json=as_json)
+    with java_when_asked(clients.environment.jvm.java_home) as java:
+        explanation = explain_connect(parsed, clients, java)
+    return _print(explanation, as_json=as_json)
 
 
 def _print(explanation: DriverExplanation, *, as_json: bool) -> int:

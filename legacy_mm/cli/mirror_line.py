@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,13 +18,15 @@ from legacy_mm.config.settings import JvmSettings
 from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
 from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.driver import DriverRun
+from legacy_mm.dedicated.file_lines import FileLines
 from legacy_mm.dedicated.flow_translation import FlowRun
-from legacy_mm.errors import UsageError
+from legacy_mm.errors import ConfigurationError, UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.redaction import Secrets
 from legacy_mm.spark.session import java_when_asked
 
 
@@ -88,6 +90,7 @@ class MirrorLine:
         """Take the words, and the name of the flow that is meant if there are several."""
         self.words = tuple(words)
         self._flow = flow
+        self._secrets = Secrets()
 
     @property
     def is_mirror_maker_2(self) -> bool:
@@ -125,6 +128,25 @@ class MirrorLine:
         with hidden_in_errors() as hide:
             return self._flows(hide)
 
+    def refused(self) -> Mapping[str, str]:
+        """Return the flows of MirrorMaker 2's file that would not run beside `flows`, and why."""
+        if not self.is_mirror_maker_2:
+            return {}
+        with hidden_in_errors() as hide:
+            refused = self._driver_run(hide).refused
+        return {str(each.pair): self.hidden(str(each.error)) for each in refused if each.copies}
+
+    def hidden(self, text: str) -> str:
+        """Return a text without the secrets of the files that were read."""
+        return self._secrets.hidden(text)
+
+    def lines_of_flows(self) -> Mapping[str, FileLines]:
+        """Return the lines that each flow of MirrorMaker 2's file reads; nothing for another command line."""
+        if not self.is_mirror_maker_2:
+            return {}
+        with hidden_in_errors() as hide:
+            return {each.settings.flow: each.lines for each in self._driver_run(hide).flows}
+
     def _flows(self, hide: Hide) -> tuple[Settings, ...]:
         if self.is_mirror_maker_2:
             return tuple(each.settings for each in self._driver_run(hide).flows)
@@ -139,14 +161,17 @@ class MirrorLine:
     def only_flow(self) -> Settings:
         """Return the one of `flows` that copies, or is meant by its name; raises UsageError if several do."""
         flows = [each for each in self.flows() if each.streams]
-        names = [each.flow for each in flows]
+        refused = self.refused()
+        names = [*(each.flow for each in flows), *refused]
+        if self._flow in refused:
+            raise ConfigurationError(f"{self._flow} would not run: {refused[self._flow]}")
         if self._flow:
             if self._flow not in names:
                 raise UsageError(f"no flow {self._flow} copies: {' and '.join(names) or 'none'} would")
             return flows[names.index(self._flow)]
-        if len(flows) != 1 and self.is_mirror_maker_2:
+        if len(names) != 1 and self.is_mirror_maker_2:
             named = f": name one by --flow: {', '.join(names)}" if flows else ""
-            raise UsageError(f"the file has {len(flows)} flows that copy{named}")
+            raise UsageError(f"the file has {len(names)} flows that copy{named}")
         if len(flows) > 1:
             raise UsageError("the command line has several sources: name one --consumer.config")
         return flows[0]
@@ -182,7 +207,12 @@ class MirrorLine:
             return connect_line.parse(connect_line.split_call(self.words)[1]).own_words
         return driver_line.parse(driver_line.split_call(self.words)[1]).own_words
 
-    def _driver_run(self, hide: Hide) -> DriverRun:
+    def _driver_run(self, hide_in_errors: Hide) -> DriverRun:
+        def hide(secrets: Iterable[str]) -> None:
+            found = tuple(secrets)
+            hide_in_errors(found)
+            self._secrets.add(found)
+
         if connect_line.is_connect(self.words):
             launcher, argv = connect_line.split_call(self.words)
             variables = command_line.variables_of(launcher, os.environ)

@@ -14,22 +14,26 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
+from legacy_mm.cli.cluster_look import START, FlowClusters, FlowPlan
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import as_json
+from legacy_mm.dedicated.file_lines import FileLines
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.flow import wiring
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import root_logger
 from legacy_mm.policies.change_effects import describe_change, effect, worst_first
-from legacy_mm.policies.changes import Change, ChangeOutcome, from_json, to_json
+from legacy_mm.policies.changes import Change, ChangeOutcome, Look, from_json, to_json
 from legacy_mm.spark.session import java_for
 
 _FORMAT = 1
@@ -55,7 +59,7 @@ def _add_apply_options(parser: CommandParser) -> None:
 def _plan(call: CommandCall) -> int:
     options = call.options
     with _flows(call.line) as flows:
-        plans = [flow.look() for flow in flows]
+        plans = [*_looked(call.line, flows), *_refused(call.line)]
     document = as_json(_document(plans))
     if options.output is not None:
         _save(options.output, document)
@@ -67,27 +71,55 @@ def _plan(call: CommandCall) -> int:
 
 def _apply(call: CommandCall) -> int:
     saved = _saved(call.options.plan)
-    with _flows(call.line) as flows:
+    with _flows(call.line) as found:
+        flows = [clusters() for clusters in found.values()]
         plans = [flow.look() for flow in flows]
         _refuse_difference(saved, _keys(plans))
         failed = 0
-        for flow, found in zip(flows, plans, strict=True):
-            for outcome in flow.apply(_changes(found)):
+        for flow, plan in zip(flows, plans, strict=True):
+            for outcome in flow.apply(_changes(plan)):
                 sys.stdout.write(f"{_line(outcome)}\n")
                 failed += bool(outcome.error)
     return ExitCode.FAILED if failed else ExitCode.DONE
 
 
 @contextmanager
-def _flows(line: MirrorLine) -> Iterator[list[FlowClusters]]:
-    """Yield the flows of a command line, while Java runs for them."""
+def _flows(line: MirrorLine) -> Iterator[Mapping[str, Callable[[], FlowClusters]]]:
+    """Yield the flows of a command line by their names, while Java runs for them."""
     root_logger.silence()
     settings = line.flows()
-    for each in settings:
-        wiring.check_addresses(each)
-        wiring.check_logins(each)
     with java_for(settings[0].spark.jvm.java_home) as jvm:
-        yield [FlowClusters(each, jvm) for each in settings]
+        yield {each.flow: partial(_clusters, each, jvm) for each in settings}
+
+
+def _clusters(settings: Settings, java: Jvm) -> FlowClusters:
+    wiring.check_addresses(settings)
+    wiring.check_logins(settings)
+    return FlowClusters(settings, java)
+
+
+def _refused(line: MirrorLine) -> Iterator[FlowPlan]:
+    """Yield the flows of a file that would not run, while the others do."""
+    for flow, why in line.refused().items():
+        yield _in_trouble(flow, why)
+
+
+def _looked(line: MirrorLine, flows: Mapping[str, Callable[[], FlowClusters]]) -> Iterator[FlowPlan]:
+    """Yield what each flow would change; what is wrong with one flow of a file is no other flow's trouble."""
+    lines = line.lines_of_flows()
+    for flow, clusters in flows.items():
+        try:
+            with lines.get(flow, FileLines()).named():
+                found = clusters().look()
+        except ConfigurationError as error:
+            if flow not in lines:
+                raise
+            found = _in_trouble(flow, line.hidden(str(error)))
+        yield found
+
+
+def _in_trouble(flow: str, why: str) -> FlowPlan:
+    return FlowPlan(flow, {START: Look(troubles=(why,))})
 
 
 def _changes(found: FlowPlan) -> list[Change]:

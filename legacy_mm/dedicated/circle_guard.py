@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from legacy_mm.dedicated.circles import FlowNames, circle
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.flow_translation import FlowRun
+from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import events
 from legacy_mm.policies.topic_filter import Matcher
@@ -44,6 +46,7 @@ class Circles:
     def _flows(self) -> list[FlowNames]:
         found = []
         for run in self._runs:
-            names = Names(run.settings.topics, run.settings.features, self._matcher())
-            found.append(FlowNames(run.pair, names.choice().select, names.at_target))
+            with suppress(ConfigurationError):  # such a flow does not run, so it closes no circle
+                names = Names(run.settings.topics, run.settings.features, self._matcher())
+                found.append(FlowNames(run.pair, names.choice().select, names.at_target))
         return found

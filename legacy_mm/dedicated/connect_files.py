@@ -24,6 +24,7 @@ from legacy_mm.dedicated.connector_properties import (
     is_client_name,
 )
 from legacy_mm.dedicated.driver_file import PROVIDERS, Pair
+from legacy_mm.dedicated.file_lines import FileLines, Place
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.redaction import known_secrets
@@ -139,7 +140,9 @@ def _reading(worker: Mapping[str, str], flow: Mapping[ConnectorKind, ConnectorFi
     properties = {
         kind: flow[kind].properties if kind in flow else {**shared, **clusters, **_OFF[kind]} for kind in CONNECTORS
     }
-    return FlowReading(pair, properties, worker, present=frozenset(flow))
+    own = [Place(f"{each.path}: ", each.properties) for each in flow.values()]
+    lines = FileLines(own, general=(Place("the worker's ", worker),))
+    return FlowReading(pair, properties, worker, present=frozenset(flow), lines=lines)
 
 
 def _key(connector: ConnectorFile) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ Source: the ConfigDefs of Kafka 3.9.1, which has the names of 4.x and those that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,7 +23,9 @@ CONNECTORS: Mapping[ConnectorKind, str] = {
 OWN_FLAGS = frozenset(flag.name for flag in EXACTLY_ONCE.flags)
 """Flags of this mirror that such a file may have beside them, for all flows or for one."""
 
-_NUMBER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")
+_LIMITS = {"short": 2**15 - 1, "int": 2**31 - 1, "long": 2**63 - 1}
+_LEAST = {"tasks.max": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,10 @@ ROWS = (
         "header.converter",
         "transforms list",
         "predicates list",
-        "config.action.reload",
+        "config.action.reload NONE|RESTART restart",
         "errors.retry.timeout long 0",
         "errors.retry.delay.max.ms long 60000",
-        "errors.tolerance",
+        "errors.tolerance NONE|ALL none",
         "errors.log.enable boolean false",
         "errors.log.include.messages boolean false",
         "enabled boolean true",
@@ -129,6 +131,23 @@ ROWS = (
 BY_NAME: Mapping[str, ConnectorProperty] = {row.name: row for row in ROWS}
 CHECKED = (*ROWS, ConnectorProperty("security.protocol", "sch", "PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL", "PLAINTEXT"))
 """Rows whose values Connect checks: a connector has the last one, and its clients do not read it."""
+WORKER_ROWS = _rows(
+    "",
+    "offset.storage.replication.factor short",
+    "config.storage.replication.factor short",
+    "status.storage.replication.factor short",
+    "offset.storage.partitions int",
+    "status.storage.partitions int",
+    "offset.flush.interval.ms long",
+    "offset.flush.timeout.ms long",
+    "session.timeout.ms int",
+    "heartbeat.interval.ms int",
+    "rebalance.timeout.ms int",
+    "task.shutdown.graceful.timeout.ms long",
+    "worker.sync.timeout.ms int",
+    "worker.unsync.backoff.ms int",
+)
+"""Properties of a worker without whose numbers it does not start."""
 CLIENT_FAMILIES = ("producer", "consumer", "admin")
 FLOW_PREFIXES = tuple(
     f"{before}{client}.{after}"
@@ -168,32 +187,34 @@ def is_client_name(name: str) -> bool:
     return name in ("bootstrap.servers", "security.protocol") or name.startswith(_SECURITY)
 
 
-def _whole(text: str) -> int:
-    if not _NUMBER.fullmatch(text):
-        raise ValueError("not a number")
+def _whole(kind: str, text: str, least: int | None) -> int:
+    limit = _LIMITS[kind]
+    if not _NUMBER.fullmatch(text) or not -limit - 1 <= int(text) <= limit:
+        raise ValueError(f"Not a number of type {kind.upper()}")
+    if least is not None and int(text) < least:
+        raise ValueError(f"Value must be at least {least}")
     return int(text)
 
 
 def _boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise ValueError("not a boolean")
+        raise ValueError("Expected value to be either true or false")
     return text.lower() == "true"
 
 
 def _one_of(words: Sequence[str], text: str) -> str:
     if text not in words and text.upper() not in words:
-        raise ValueError(f"is none of {', '.join(words)}")
+        raise ValueError(f"String must be one of: {', '.join(words)}")
     return text
 
 
-_TYPES: Mapping[str, Callable[[str], object]] = {"boolean": _boolean, "long": _whole, "int": _whole, "short": _whole}
-
-
 def read(row: ConnectorProperty, text: str) -> object:
-    """Return the value as Connect types it, blanks trimmed; raises ValueError with what it is not."""
+    """Return the value as Connect types it, blanks trimmed; raises ValueError in Connect's words."""
     if "|" in row.type:
         return _one_of(row.type.split("|"), text.strip())
-    return _TYPES.get(row.type, str)(text.strip())
+    if row.type in _LIMITS:
+        return _whole(row.type, text.strip(), _LEAST.get(row.name))
+    return _boolean(text.strip()) if row.type == "boolean" else text.strip()
 
 
 def java_boolean(text: str | None) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from legacy_mm.compat import config_providers, properties_file
 from legacy_mm.compat.client_properties.rule import Note
@@ -13,28 +13,26 @@ from legacy_mm.compat.java_process import MIRROR_MAKER_2
 from legacy_mm.compat.messages import OWN
 from legacy_mm.dedicated import transform_properties, unused_keys
 from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
-from legacy_mm.dedicated.driver_file import DriverFile
+from legacy_mm.dedicated.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import DriverRelease, FlowReading
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.naming.policy_names import DEFAULT
+from legacy_mm.flow.flow_settings import Settings
 
 _RELEASE = "mm2.compatibility"
 _EXACTLY_ONCE, _OURS = "exactly.once.source.support", "exactly.once"
-_NUMBERS = {
-    "offset.storage.replication.factor": "SHORT",
-    "config.storage.replication.factor": "SHORT",
-    "status.storage.replication.factor": "SHORT",
-    "offset.storage.partitions": "INT",
-    "status.storage.partitions": "INT",
-    "offset.flush.interval.ms": "LONG",
-    "offset.flush.timeout.ms": "LONG",
-    "task.shutdown.graceful.timeout.ms": "LONG",
-    "worker.sync.timeout.ms": "INT",
-    "worker.unsync.backoff.ms": "INT",
-}
-"""Properties of a worker without whose numbers it does not start, and their types in Kafka's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFlow:
+    """A flow of this node that cannot run as it is configured."""
+
+    pair: Pair
+    copies: bool
+    """False: it would only emit heartbeats."""
+    error: ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,21 @@ class DriverRun:
     flows: tuple[FlowRun, ...]
     notes: tuple[Note, ...]
     secrets: tuple[str, ...] = field(repr=False)
+    refused: tuple[RefusedFlow, ...] = ()
+
+    def checked(self, check: Callable[[Settings], None]) -> DriverRun:
+        """Return the same without the flows for which `check` raises ConfigurationError; raises where none is left."""
+        runs: list[FlowRun] = []
+        refused = list(self.refused)
+        for each in self.flows:
+            try:
+                check(each.settings)
+            except ConfigurationError as error:
+                refused.append(RefusedFlow(each.pair, bool(each.settings.streams), error))
+            else:
+                runs.append(each)
+        _require_some(runs, refused)
+        return replace(self, flows=tuple(runs), refused=tuple(refused))
 
 
 def load(line: DriverLine) -> DriverFile:
@@ -66,13 +79,12 @@ def release_of(file: DriverFile) -> DriverRelease:
 
 def readings(file: DriverFile) -> list[FlowReading]:
     """Return how this node's flows are read; raises ConfigurationError where the driver ends with 2."""
-    found = [FlowReading.of_driver(file, pair, release_of(file)) for pair in file.pairs()]
-    for each in found:
-        _check_worker(file.worker(each.pair))
-        for alias in (each.pair.source, each.pair.target):
-            if not file.cluster(alias).get("bootstrap.servers", "").strip():
-                raise ConfigurationError(f"{alias}.bootstrap.servers is missing: {each.pair} cannot reach the cluster")
-    return found
+    try:
+        return [FlowReading.of_driver(file, pair, release_of(file)) for pair in file.pairs()]
+    except NoFlows as error:
+        for text in unused_keys.unread_switches(file):
+            error.add_note(f"{text}.")
+        raise
 
 
 def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
@@ -82,20 +94,29 @@ def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
 
 
 def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, said: Iterable[str] = ()) -> DriverRun:
-    """Return what runs of these flows; `said` is for the start. Raises ConfigurationError."""
+    """Return what runs of these flows; `said` is for the start.
+
+    A flow that cannot run does not end the others. Raises ConfigurationError where no flow is left that would copy.
+    """
     runs: list[FlowRun] = []
+    refused: list[RefusedFlow] = []
     notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in said]
     streams = 0
     notes += [Note(logging.WARNING, OWN, f"{text}.") for text in (*naming_remarks(found), *transform_remarks(found))]
     for reading in found:
-        run = translate_flow(reading, clients, streams)
+        try:
+            run = translate_flow(reading, clients, streams)
+        except ConfigurationError as error:
+            refused.append(RefusedFlow(reading.pair, reading.copies, error))
+            continue
         streams += run.settings.streams
         runs.append(run)
         notes += run.notes
         notes += [Note(logging.WARNING, OWN, f"{run.pair}: {text}.") for text in run.settings.features.remarks]
         notes += [Note(logging.ERROR, MIRROR_MAKER_2, text) for text in _refusals(reading)]
+    _require_some(runs, refused)
     secrets = {secret for run in runs for secret in run.secrets}
-    return DriverRun(tuple(runs), tuple(dict.fromkeys(notes)), tuple(sorted(secrets)))
+    return DriverRun(tuple(runs), tuple(dict.fromkeys(notes)), tuple(sorted(secrets)), tuple(refused))
 
 
 def remarks(file: DriverFile) -> Iterator[str]:
@@ -163,11 +184,10 @@ def _refusals(reading: FlowReading) -> Iterator[str]:
         yield f"Failed to configure {CONNECTORS[connector]} connector for {reading.pair}: {why}"
 
 
-def _check_worker(worker: Mapping[str, str]) -> None:
-    for name, kind in _NUMBERS.items():
-        text = worker.get(name, "1").strip()
-        if not text.removeprefix("-").removeprefix("+").isdecimal():
-            raise ConfigurationError(
-                f"org.apache.kafka.common.config.ConfigException: Invalid value {worker[name]} for configuration "
-                f"{name}: Not a number of type {kind}"
-            )
+def _require_some(runs: Sequence[FlowRun], refused: Sequence[RefusedFlow]) -> None:
+    """Raise the first error if no flow is left, or none that copies though one should."""
+    copying = [each for each in refused if each.copies]
+    if copying and not any(each.settings.streams for each in runs):
+        raise copying[0].error
+    if refused and not runs:
+        raise refused[0].error

@@ -6,7 +6,7 @@ of the top level, and each only where the driver hands it on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.config.option import split_list
@@ -18,6 +18,7 @@ from legacy_mm.dedicated.connector_properties import (
     is_client_name,
     java_boolean,
 )
+from legacy_mm.dedicated.file_lines import FileLines, Place
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.redaction import known_secrets
 
@@ -37,6 +38,7 @@ WORKER_PREFIXES = (
 """Beginnings of top-level keys that reach every worker."""
 _HEARTBEATS = "emit.heartbeats.enabled"
 _POLICY = "replication.policy"
+_SERVERS = "bootstrap.servers"
 _PACKAGE = "org.apache.kafka.connect.mirror."
 
 
@@ -170,6 +172,22 @@ class DriverFile:
         found |= self._stripped(pair.prefix)
         found.setdefault("enabled", "false")
         return found
+
+    def without_address(self, pair: Pair) -> Iterator[str]:
+        """Yield the addresses of the flow's clusters that are missing, by their keys."""
+        for alias in (pair.source, pair.target):
+            if not self.cluster(alias).get(_SERVERS, "").strip():
+                yield f"{alias}.{_SERVERS}"
+
+    def lines(self, pair: Pair) -> FileLines:
+        """Return the lines that the flow reads."""
+        aliases = tuple(f"{alias}." for alias in self.clusters)
+        rest = {name: text for name, text in self.properties.items() if "->" not in name}
+        general = {name: text for name, text in rest.items() if not name.startswith(aliases)}
+        own, source, target = (
+            (Place(prefix, self._stripped(prefix)),) for prefix in (pair.prefix, f"{pair.source}.", f"{pair.target}.")
+        )
+        return FileLines(own, source, target, (Place("", general),))
 
     def _stripped(self, prefix: str) -> dict[str, str]:
         return {name.removeprefix(prefix): text for name, text in self.properties.items() if name.startswith(prefix)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from legacy_mm.compat.client_properties.rule import invalid
 from legacy_mm.config.option import split_list
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import (
@@ -15,10 +16,12 @@ from legacy_mm.dedicated.connector_properties import (
     CONNECTORS,
     OWN_FLAGS,
     RENAMED,
+    WORKER_ROWS,
     ConnectorKind,
     read,
 )
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
+from legacy_mm.dedicated.file_lines import FileLines
 from legacy_mm.features.naming import policy_names
 from legacy_mm.handlers.transforms import Transform
 from legacy_mm.policies.topic_naming import DefaultReplicationPolicy
@@ -66,6 +69,10 @@ class FlowReading:
     """The connectors that are there."""
     own_flags: Mapping[str, str] = field(default_factory=dict)
     """Flags of this mirror that MirrorMaker 2 does not know."""
+    lines: FileLines = FileLines()
+    """The lines of which all this is made."""
+    missing: str = ""
+    """The address of a cluster that its file does not have."""
 
     @classmethod
     def of_driver(cls, file: DriverFile, pair: Pair, release: DriverRelease = "3.9") -> FlowReading:
@@ -74,13 +81,28 @@ class FlowReading:
         given = file.properties
         own = {name: given.get(f"{pair.prefix}{name}", given.get(name)) for name in OWN_FLAGS}
         flags = {name: text for name, text in own.items() if text is not None}
-        return cls(pair, properties, file.worker(pair), release, own_flags=flags)
+        lines, missing = file.lines(pair), next(file.without_address(pair), "")
+        return cls(pair, properties, file.worker(pair), release, own_flags=flags, lines=lines, missing=missing)
 
     @cached_property
     def refusals(self) -> Mapping[ConnectorKind, str]:
         """The connectors that Connect refuses -> why; the process stays up, and the others run."""
         found = {connector: self._refusal(connector) for connector in CONNECTORS}
         return {connector: why for connector, why in found.items() if why}
+
+    @cached_property
+    def worker_fault(self) -> str:
+        """Why the flow's worker does not start; empty if it does. MirrorMaker 2's driver would end."""
+        if self.missing:
+            return f"{self.missing} is missing: {self.pair} cannot reach the cluster"
+        for row in WORKER_ROWS:
+            if (text := self.worker.get(row.name)) is not None:
+                try:
+                    read(row, text)
+                except ValueError as error:
+                    why = str(invalid(row.name, text, str(error)))
+                    return str(self.lines.refusal(row.name, text, why, "target"))
+        return ""
 
     @property
     def copies(self) -> bool:
@@ -203,7 +225,7 @@ class FlowReading:
                 try:
                     read(row, given[row.name])
                 except ValueError as error:
-                    return f"{row.name}={given[row.name]!r} {error}"
+                    return str(self.lines.refusal(row.name, given[row.name], str(error)))
         if connector == "checkpoint" and self.value(connector, "enabled"):
             for name in (_CHECKPOINTS, _SYNCS):
                 if not self.value(connector, name):

@@ -25,6 +25,7 @@ from legacy_mm.config.settings import (
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, ConnectorKind, is_client_name
 from legacy_mm.dedicated.driver_file import Pair
+from legacy_mm.dedicated.file_lines import FileLines, FlowSide
 from legacy_mm.dedicated.flow_reading import FlowReading, ListWords
 from legacy_mm.dedicated.java_transforms import java_transforms, plugin_jars
 from legacy_mm.errors import ConfigurationError
@@ -125,10 +126,14 @@ class FlowRun:
     producer: Translated = field(repr=False)
     filters: bool = False
     """True if transforms decide which records go to the topics that the policy names."""
+    lines: FileLines = FileLines()
+    """The lines of the files that the flow reads."""
 
 
 def translate_flow(reading: FlowReading, clients: ClientTranslation, first_stream: int) -> FlowRun:
-    """Return the flow; raises ConfigurationError for what only Java could run, by its key and its class."""
+    """Return the flow; raises ConfigurationError for a value that cannot be used, and for what only Java could run."""
+    if reading.worker_fault:
+        raise ConfigurationError(reading.worker_fault)
     _refuse_classes(reading)
     handler = _handler(reading, clients)
     if "checkpoint" in reading.present and "source" not in reading.present:
@@ -137,8 +142,8 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
             "same command, because who copies knows which offset became which"
         )
     streams = _streams(reading) if reading.copies else 0
-    consumer = clients.client("consumer", _consumer(reading), max(streams, 1))
-    producer = clients.client("producer", _producer(reading), max(streams, 1))
+    consumer = _translated(reading, clients, "source", _consumer(reading), streams)
+    producer = _translated(reading, clients, "target", _producer(reading), streams)
     notes = [*consumer.reading.notes, *producer.reading.notes]
     options = clients.options
     source = source_settings(consumer, str(reading.pair), options)
@@ -171,7 +176,17 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     secrets = (*consumer.secrets, *producer.secrets)
     filters = transform_properties.filters(reading.transforms)
     settings = of_committed_records(settings)
-    return FlowRun(reading.pair, settings, secrets, tuple(notes), _running(reading), consumer, producer, filters)
+    return FlowRun(
+        reading.pair, settings, secrets, tuple(notes), _running(reading), consumer, producer, filters, reading.lines
+    )
+
+
+def _translated(
+    reading: FlowReading, clients: ClientTranslation, side: FlowSide, properties: Mapping[str, str], streams: int = 1
+) -> Translated:
+    """Translate a client of this side of the flow; raises ConfigurationError, which names the line of the file."""
+    with reading.lines.named(properties, side):
+        return clients.client("consumer" if side == "source" else "producer", properties, max(streams, 1))
 
 
 def _target(reading: FlowReading, producer: Translated) -> TargetSettings:
@@ -241,13 +256,13 @@ def _producer(reading: FlowReading) -> dict[str, str]:
     return {**_PRODUCER, **connection, **given, **override}
 
 
-def _admin(reading: FlowReading, clients: ClientTranslation, side: str) -> Translated | None:
+def _admin(reading: FlowReading, clients: ClientTranslation, side: FlowSide) -> Translated | None:
     """Return the clients of the duties, if `admin.` properties set them apart from those that copy."""
     given = {**_cluster(reading, "source", side), **_client(reading, "source", "admin", side)}
     copying = _consumer(reading) if side == "source" else _producer(reading)
     if all(copying.get(name) == text for name, text in given.items()):
         return None
-    return clients.client("consumer" if side == "source" else "producer", given, 1)
+    return _translated(reading, clients, side, given)
 
 
 def _worker(reading: FlowReading, clients: ClientTranslation) -> Translated | None:
@@ -256,7 +271,8 @@ def _worker(reading: FlowReading, clients: ClientTranslation) -> Translated | No
     producer = _producer(reading)
     if {name: text for name, text in producer.items() if is_client_name(name)} == given:
         return None
-    return clients.client("consumer", given, 1)
+    with reading.lines.named(given, "target"):
+        return clients.client("consumer", given, 1)
 
 
 def _cluster(reading: FlowReading, connector: ConnectorKind, side: str) -> dict[str, str]:
@@ -276,7 +292,7 @@ def _features(reading: FlowReading) -> FeatureSettings:
     given = {
         name: [reading.text(connector, name)]
         for connector, names in _FLAGS.items()
-        if reading.copies or connector == "heartbeat"
+        if (reading.copies or connector == "heartbeat") and connector not in reading.refusals
         for name in names
     }
     given |= {name: [reading.text("heartbeat", name)] for name in ("source.cluster.alias", "target.cluster.alias")}
@@ -289,11 +305,12 @@ def _features(reading: FlowReading) -> FeatureSettings:
         given |= _exclusions("topics.exclude", reading.topics()) | _exclusions("groups.exclude", reading.groups())
         given |= reading.config_filter()
         given |= {name: [text] for name, text in reading.own_flags.items()}
-    elif "heartbeat" in reading.refusals:
-        given["emit.heartbeats.enabled"] = ["false"]
     else:
         given["heartbeats.replication.enabled"] = ["false"]
-    return flags.of_mirror_maker_2({name: [text.strip() for text in texts] for name, texts in given.items()})
+    if "heartbeat" in reading.refusals:
+        given["emit.heartbeats.enabled"] = ["false"]
+    with reading.lines.named():
+        return flags.of_mirror_maker_2({name: [text.strip() for text in texts] for name, texts in given.items()})
 
 
 def _exclusions(name: str, lists: ListWords) -> dict[str, list[str]]:
@@ -308,9 +325,9 @@ def _streams(reading: FlowReading) -> int:
 def _topics_age_ms(reading: FlowReading) -> str:
     """Return the time between two looks for new topics."""
     given = reading.properties["source"].get("refresh.topics.interval.seconds")
-    if given is None:
+    if given is None or not reading.copies or int(given) < 1:  # such a number is refused where flags are read
         return _LOOK_FOR_TOPICS_MS
-    return str(min(int(given.strip()) * 1000, 2_147_483_647))
+    return str(min(int(given) * 1000, 2_147_483_647))
 
 
 def _flush_ms(reading: FlowReading) -> int:

@@ -14,8 +14,10 @@ from legacy_mm.dedicated.connector_properties import (
     OWN_FLAGS,
     RENAMED,
     is_client_name,
+    java_boolean,
 )
 from legacy_mm.dedicated.driver_file import CLUSTERS, PROVIDERS, WORKER_PREFIXES, DriverFile, Pair
+from legacy_mm.dedicated.file_lines import holds_comment
 from legacy_mm.options.meant import meant
 
 _OF_DRIVER = (
@@ -180,12 +182,35 @@ def _client_of(name: str) -> str:
 
 def remarks(file: DriverFile) -> Iterator[str]:
     """Yield a sentence for each kind of key that does not do what its place promises."""
+    yield from unread_switches(file)
+    if held := [key for key, text in file.properties.items() if _is_text(key, file) and holds_comment(text)]:
+        yield (
+            f"What looks like a comment behind a value is a part of the value, as with MirrorMaker 2: {', '.join(held)}"
+        )
     if unused := without_effect(file):
         yield f"These keys have no effect, as with MirrorMaker 2: {_listed(unused)}"
     if limited := connect_only(file):
         yield f"These keys reach no client that copies, as with MirrorMaker 2: {_listed(limited)}"
     if beside := not_for_records(file):
         yield f"These keys do not reach the producer of records, as with MirrorMaker 2: {_listed(beside)}"
+
+
+def unread_switches(file: DriverFile) -> Iterator[str]:
+    """Yield a sentence for each flow that is off because its `enabled` is not quite `true`."""
+    there = set(file.pairs_or_none(all_nodes=True))
+    aliases = file.aliases_or_none()
+    for pair in (Pair(source, target) for source in aliases for target in aliases if source != target):
+        key = f"{pair.prefix}enabled"
+        text = file.properties.get(key, "false")
+        if pair not in there and not java_boolean(text) and text.strip().lower() != "false":
+            yield f"{key} = {text!r} is not the word true, so the driver takes {pair} for off: write nothing behind it"
+
+
+def _is_text(key: str, file: DriverFile) -> bool:
+    """Return True for a key of a text, which Connect takes whatever it holds."""
+    flow = next((pair.prefix for pair in file.pairs_or_none() if key.startswith(pair.prefix)), "")
+    row = BY_NAME.get(key.removeprefix(flow))
+    return key == CLUSTERS or (row is not None and row.type in ("string", "list", "class"))
 
 
 def _listed(keys: list[UnusedKey]) -> str:

@@ -6,10 +6,12 @@ Every part is a frozen row without a secret, so that text and JSON are two ways 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.config.option import split_list
 from legacy_mm.dedicated import connect_files, driver, transform_properties, unused_keys
 from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED
@@ -18,10 +20,13 @@ from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.dedicated.unused_keys import UnusedKey
-from legacy_mm.errors import LegacyMMError, one_line
+from legacy_mm.errors import HostError, LegacyMMError, one_line, printed_error
+from legacy_mm.explain import host_look
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.options.meant import meant
+from legacy_mm.policies.topic_filter import try_out
 from legacy_mm.redaction import HIDDEN, Veil, is_secret_property
 
 _FAILED = 2
@@ -79,18 +84,18 @@ class DriverExplanation:
     """False: legacy_mm would end with 2, for a reason that is with the flow."""
 
 
-def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplanation:
-    """Return the explanation of a command line of the driver."""
+def explain_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
+    """Return the explanation of a command line of the driver; Java is asked about unusual patterns only."""
     hidden: set[str] = set()
-    found = _of_driver(line, replace(clients, hide=hidden.update))
+    found = _of_driver(line, replace(clients, hide=hidden.update), java)
     veiled: DriverExplanation = _veiled(found, Veil(hidden))
     return veiled
 
 
-def explain_connect(line: ConnectLine, clients: ClientTranslation) -> DriverExplanation:
-    """Return the explanation of a command line of Connect's standalone worker."""
+def explain_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
+    """Return the explanation of a command line of Connect's standalone worker; `java` as above."""
     hidden: set[str] = set()
-    found = _of_connect(line, replace(clients, hide=hidden.update))
+    found = _of_connect(line, replace(clients, hide=hidden.update), java)
     veiled: DriverExplanation = _veiled(found, Veil(hidden))
     return veiled
 
@@ -108,7 +113,7 @@ def _veiled(part: Any, veil: Veil) -> Any:
     return part
 
 
-def _of_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplanation:
+def _of_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
     try:
         file = driver.load(line)
     except LegacyMMError as error:
@@ -123,16 +128,16 @@ def _of_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplanatio
     try:
         readings = driver.readings(file)
     except NoFlows as error:
-        return DriverExplanation(_FAILED, f"It would end: {error}", runs_here=False, **common)
+        return DriverExplanation(_FAILED, f"It would end: {printed_error(error)}", runs_here=False, **common)
     except LegacyMMError as error:
         missing = CLUSTERS not in file.properties
         what = 'no "clusters": MirrorMaker 2 needs the aliases of its clusters in this key' if missing else str(error)
         return DriverExplanation(_FAILED, f"It would end: {what}", runs_here=False, **common)
-    flows = [_flow(reading, clients, keys["ignored"]) for reading in readings]
-    here = all(flow.clients or not flow.refused for flow in flows)
+    flows = [_flow(reading, clients, java, keys["ignored"]) for reading in readings]
+    code, outcome, here = _outcome(readings, flows, "MirrorMaker 2")
     return DriverExplanation(
-        0,
-        RUNS if here else "MirrorMaker 2 would run it; legacy_mm would end with 2: see what is refused",
+        code,
+        outcome,
         flows,
         remarks=(
             *driver.remarks(file),
@@ -145,18 +150,31 @@ def _of_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplanatio
     )
 
 
-def _of_connect(line: ConnectLine, clients: ClientTranslation) -> DriverExplanation:
+def _of_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
     try:
         files = connect_files.load(line, clients.hide)
         readings = files.flows()
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False)
     ignored = {key: _near(key) for each in files.connectors for key in (*each.unknown, *each.of_others)}
-    flows = [_flow(reading, clients, ignored) for reading in readings]
-    here = all(flow.clients or not flow.refused for flow in flows)
-    outcome = RUNS if here else "Kafka Connect would run it; legacy_mm would end with 2: see what is refused"
+    flows = [_flow(reading, clients, java, ignored) for reading in readings]
+    code, outcome, here = _outcome(readings, flows, "Kafka Connect")
     said = (*files.kept, *driver.naming_remarks(readings), *driver.transform_remarks(readings))
-    return DriverExplanation(0, outcome, flows, ignored, remarks=said, runs_here=here)
+    return DriverExplanation(code, outcome, flows, ignored, remarks=said, runs_here=here)
+
+
+def _outcome(readings: Sequence[FlowReading], flows: Sequence[FlowExplanation], theirs: str) -> tuple[int, str, bool]:
+    """Return the driver's exit code, what becomes of these flows, and True if legacy_mm runs some of them."""
+    off = [flow for flow in flows if not flow.clients]
+    if not off:
+        return 0, RUNS, True
+    left = [flow for flow in flows if flow.clients]
+    if left and (any(flow.copies for flow in left) or not any(flow.copies for flow in off)):
+        names = ", ".join(f"{flow.source}->{flow.target}" for flow in off)
+        return 0, f"It would run without {names}: see what is refused", True
+    if fault := next((reading.worker_fault for reading in readings if reading.worker_fault), ""):
+        return _FAILED, f"It would end: {fault}", False
+    return 0, f"{theirs} would run it; legacy_mm would end with 2: see what is refused", False
 
 
 def _near(key: str) -> str:
@@ -164,13 +182,17 @@ def _near(key: str) -> str:
     return RENAMED.get(near, near)
 
 
-def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str, str]) -> FlowExplanation:
+def _flow(
+    reading: FlowReading, clients: ClientTranslation, java: StartJvm, ignored: Mapping[str, str]
+) -> FlowExplanation:
     pair = reading.pair
     refused = [f"{CONNECTORS[connector]}: {why}" for connector, why in reading.refusals.items()]
     made: dict[str, Any] = {}
     try:
         run = translate_flow(reading, clients, 0)
         clients.hide(run.secrets)
+        if reading.copies:
+            _try_patterns(reading, java)
         made["clients"] = {
             "consumer": _visible(run.consumer.properties),
             "producer": _visible(run.producer.properties),
@@ -189,6 +211,23 @@ def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str
     return FlowExplanation(
         pair.source, pair.target, reading.copies, features=reading.features(), refused=refused, ignored=own, **made
     )
+
+
+def _try_patterns(reading: FlowReading, java: StartJvm) -> None:
+    """Raise ConfigurationError for a list of the file that Java refuses; where Java cannot start, nobody knows."""
+    topics, groups = reading.topics(), reading.groups()
+    properties = reading.config_filter().get("config.properties.exclude", [])
+    lists = {
+        "topics": topics.include,
+        "topics.exclude": topics.exclude or (),
+        "groups": groups.include,
+        "groups.exclude": groups.exclude or (),
+        "config.properties.exclude": split_list(", ".join(properties)),
+    }
+    with reading.lines.named(), suppress(HostError):
+        for name, expressions in lists.items():
+            if expressions:
+                try_out(name, expressions, host_look.compiler(java))
 
 
 def _group(run: FlowRun) -> tuple[str, str]:

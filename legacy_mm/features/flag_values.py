@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from legacy_mm.config.option import split_list
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.features.flag import Flag
 
 Given = Mapping[str, Sequence[str]]
@@ -80,12 +80,13 @@ def first_given(sources: Sequence[Given], name: str) -> Sequence[str] | None:
 def read_flag(row: Flag, text: str) -> Any:
     """Return the value of a text; raise ConfigurationError."""
     option = row.option
-    if option.choices and text not in option.choices:
-        raise ConfigurationError(f"{row.name}: {text!r} is none of {', '.join(option.choices)}")
-    try:
-        return option.type(text)
-    except argparse.ArgumentTypeError as error:
-        raise ConfigurationError(f"{row.name}: {error}") from None
+    with blamed(row.name):
+        if option.choices and text not in option.choices:
+            raise ConfigurationError(f"{row.name}: {text!r} is none of {', '.join(option.choices)}")
+        try:
+            return option.type(text)
+        except argparse.ArgumentTypeError as error:
+            raise ConfigurationError(f"{row.name}: {error}") from None
 
 
 def extend_default(text: str, default: str) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ def try_out(name: str, expressions: Sequence[str], matcher: Callable[[str], Matc
         return matcher("|".join(expressions))
     except InvalidPattern as error:
         refused = ConfigurationError(f"{name}: {', '.join(expressions)} is no list of Java regular expressions")
+        refused.property_name = name
         if error.advice:
             refused.add_note(error.advice)
         raise refused from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from legacy_mm.config.option import Option, boolean, split_list
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.features.flag import Flag, Relation, switch
 from legacy_mm.features.flag_values import FlagValues, extend_default, read_flag
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY, check_letters, foreign, policy_name
@@ -125,7 +125,8 @@ def read(values: FlagValues, *, detects_loops: bool, copies_own_names: bool = Fa
     """Return the settings, or raise the first contradiction."""
     policy, alias = _policy(values), values["source.cluster.alias"]
     for name in (_SOURCE, "target.cluster.alias", _SEPARATOR):
-        check_letters(name, values[name])
+        with blamed(name):
+            check_letters(name, values[name])
     if policy == DEFAULT and not alias:
         raise ConfigurationError(
             f"{_POLICY}={DEFAULT} needs source.cluster.alias, because names begin with it; {IDENTITY} keeps names"

@@ -123,6 +123,15 @@ def test_which_flow_is_meant_must_be_told(name: str, said: str, tmp_path: Path) 
         pass
 
 
+def test_a_flow_that_would_not_run_is_no_other_flow(tmp_path: Path) -> None:
+    bad = {"A->B.consumer.max.poll.records": "5 # x"}
+    with pytest.raises(ConfigurationError, match=r"^A->B would not run: A->B\.consumer\.max\.poll\.records = 5 # x: "):
+        MirrorLine(driver_line(tmp_path, **bad), "A->B").only_flow()
+    assert MirrorLine(driver_line(tmp_path, **bad), "B->A").only_flow().flow == "B->A"
+    with pytest.raises(UsageError, match="^the file has 2 flows that copy: name one by --flow: B->A, A->B$"):
+        MirrorLine(driver_line(tmp_path, **bad)).only_flow()
+
+
 def test_the_clients_of_a_flow_in_java_s_words(tmp_path: Path) -> None:
     own = {"A.consumer.max.poll.records": "7", "B.producer.enable.idempotence": "false"}
     native = {"B.producer.librdkafka.socket.nagle.disable": "true"}

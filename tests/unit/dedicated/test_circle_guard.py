@@ -14,6 +14,7 @@ from legacy_mm.compat.client_properties.rule import PropertyReading
 from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.flow_translation import FlowRun
+from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY
 from legacy_mm.logs.events import CIRCLE
 from tests.unit.flow_settings import flow_settings
@@ -64,6 +65,17 @@ def test_a_topic_that_comes_back_under_its_name_is_left_out_by_both() -> None:
 )
 def test_what_does_not_come_back_is_copied(back: FlowRun) -> None:
     assert not circles(run(THERE), back).closed_by(THERE, "orders")
+
+
+def test_a_flow_that_cannot_run_closes_no_circle_and_stops_no_other() -> None:
+    guard = Circles([run(THERE), run(BACK, pattern="[")], lambda: compiled)
+    assert not guard.closed_by(THERE, "orders")
+
+
+def compiled(pattern: str) -> Pattern:
+    if pattern == "[":
+        raise ConfigurationError("no pattern")
+    return Pattern(pattern)
 
 
 def test_it_is_said_once_with_the_way(caplog: pytest.LogCaptureFixture) -> None:

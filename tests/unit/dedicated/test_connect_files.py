@@ -12,6 +12,7 @@ from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
 from legacy_mm.dedicated.connect_files import ConnectorFile, flows_of, load, load_connector, load_worker
 from legacy_mm.dedicated.connect_line import ConnectLine
+from legacy_mm.dedicated.driver import translate_flows
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.errors import ConfigurationError
@@ -98,6 +99,35 @@ def test_transforms_of_a_connector(tmp_path: Path) -> None:
     assert handler is not None
     assert "DC1" in handler.steps[0]
     assert flow(tmp_path, SOURCE, f"{CHECKPOINT}{lines}").settings.handler is None
+
+
+@pytest.mark.parametrize(
+    ("line", "worker", "said"),
+    [
+        ("consumer.max.poll.records=5 # x", "", "{folder}/0.properties: consumer.max.poll.records = 5 # x: "),
+        ("producer.override.linger.ms=x", "", "{folder}/0.properties: producer.override.linger.ms = x: "),
+        ("", "producer.linger.ms=x\n", "the worker's producer.linger.ms = x: "),
+        ("", "offset.flush.interval.ms=x\n", "the worker's offset.flush.interval.ms = x: "),
+    ],
+)
+def test_a_connector_that_cannot_run_leaves_the_others(line: str, worker: str, said: str, tmp_path: Path) -> None:
+    """What the worker's file says is said to all: no flow is left."""
+    (tmp_path / "w").write_text(f"{WORKER}{worker}")
+    texts = (f"{SOURCE}{line}\n", SOURCE.replace("=A\n", "=C\n"))
+    paths = [tmp_path / f"{number}.properties" for number in range(2)]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    files = load(ConnectLine(str(tmp_path / "w"), tuple(map(str, paths)), ()))
+    clients, whole = ClientTranslation(Environment(), OwnOptions()), said.format(folder=tmp_path)
+    if worker:
+        with pytest.raises(ConfigurationError) as caught:
+            translate_flows(files.flows(), clients)
+        assert str(caught.value).startswith(whole)
+        return
+    made = translate_flows(files.flows(), clients)
+    assert [str(each.pair) for each in made.flows] == ["C->B"]
+    assert [str(each.pair) for each in made.refused] == ["A->B"]
+    assert str(made.refused[0].error).startswith(whole)
 
 
 def test_the_sink_connector_of_kip_382(tmp_path: Path) -> None:

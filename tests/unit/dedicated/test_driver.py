@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
 from legacy_mm.config.secret import Secret
 from legacy_mm.dedicated import driver
+from legacy_mm.dedicated.connector_properties import CONNECTORS
 from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options.option_catalogue import OwnOptions
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
@@ -56,6 +59,138 @@ def test_one_node_serves_its_clusters(tmp_path: Path) -> None:
 def test_the_driver_ends(text: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=why):
         run(tmp_path, text)
+
+
+CHAIN = f"{ABC}A->C.enabled = true\n"
+COMMENT = "; in such a file a comment needs a line of its own: take it away from behind the value"
+NOT_A_NUMBER = "org.apache.kafka.common.config.ConfigException: Invalid value {} for configuration {}: Not a number of"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("B.producer.linger.ms = 5 # x", f"{NOT_A_NUMBER.format('5 # x', 'linger.ms')} type LONG{COMMENT}"),
+        (
+            "A->B.producer.override.linger.ms = 5 # x",
+            f"{NOT_A_NUMBER.format('5 # x', 'linger.ms')} type LONG{COMMENT}",
+        ),
+        ("A->B.consumer.max.poll.records = x", f"{NOT_A_NUMBER.format('x', 'max.poll.records')} type INT"),
+        (
+            'A->B.source.consumer.max.poll.records = "5"',
+            NOT_A_NUMBER.format('"5"', "max.poll.records")
+            + " type INT; the quotes are a part of the value: leave them out",
+        ),
+        ("B.offset.flush.interval.ms = 1 s", f"{NOT_A_NUMBER.format('1 s', 'offset.flush.interval.ms')} type LONG"),
+        ("B.session.timeout.ms = 1 // s", f"{NOT_A_NUMBER.format('1 // s', 'session.timeout.ms')} type INT{COMMENT}"),
+        (
+            "A->B.producer.override.acks = yes",
+            "org.apache.kafka.common.config.ConfigException: Invalid value yes for configuration acks: String must be "
+            "one of: all, -1, 0, 1",
+        ),
+        (
+            "B.bootstrap.servers = b:1 # x",
+            "org.apache.kafka.common.KafkaException: Failed to construct kafka producer: Caused by: "
+            "org.apache.kafka.common.config.ConfigException: Invalid url in bootstrap.servers: b:1 # x" + COMMENT,
+        ),
+        ("A->B.exactly.once = yes", "exactly.once: 'yes' is neither true nor false"),
+        ("A->B.refresh.topics.interval.seconds = 0", "refresh.topics.interval.seconds: 0 is too small"),
+        (
+            "A->B.replication.policy.separator = . # dot",
+            "replication.policy.separator=. # dot is not possible, because names of topics hold it, which have "
+            f"letters, digits, dots, dashes and underscores only{COMMENT}",
+        ),
+    ],
+)
+def test_a_value_that_one_flow_cannot_use_is_named_with_its_line_and_leaves_the_others(
+    line: str, why: str, tmp_path: Path
+) -> None:
+    made = run(tmp_path, f"{CHAIN}{line}\n")
+    assert "A->C" in {str(each.pair) for each in made.flows}
+    (refused,) = (each for each in made.refused if str(each.pair) == "A->B")
+    assert str(refused.error) == f"{line}: {why}"
+
+
+@pytest.mark.parametrize(
+    ("line", "connectors", "why"),
+    [
+        ("refresh.topics.interval.seconds = 60  # x", "source", f"Not a number of type LONG{COMMENT}"),
+        ("replication.factor = 99999999999", "source", "Not a number of type INT"),
+        ("tasks.max = 0", "source checkpoint heartbeat", "Value must be at least 1"),
+        ("offset-syncs.topic.location = both", "source checkpoint", "String must be one of: source, target"),
+        ("errors.tolerance = some", "source checkpoint heartbeat", "String must be one of: NONE, ALL"),
+        ("sync.topic.acls.enabled = no", "source", "Expected value to be either true or false"),
+        ("emit.checkpoints.interval.seconds = 6 # x", "checkpoint", f"Not a number of type LONG{COMMENT}"),
+        ("emit.heartbeats.interval.seconds = 6 # x", "heartbeat", f"Not a number of type LONG{COMMENT}"),
+    ],
+)
+def test_what_a_connector_refuses_leaves_the_other_connectors_and_flows(
+    line: str, connectors: str, why: str, tmp_path: Path
+) -> None:
+    made = run(tmp_path, f"{CHAIN}A->B.{line}\n")
+    assert [note.text for note in made.notes if note.level == logging.ERROR] == [
+        f"Failed to configure {name} connector for A->B: A->B.{line}: {why}"
+        for kind, name in CONNECTORS.items()
+        if kind in connectors.split()
+    ]
+    assert made.refused == ()
+    flow = next(each for each in made.flows if str(each.pair) == "A->B")
+    left = {"source", "checkpoint", "heartbeat"} - set(connectors.split())
+    runs = left if "source" in left else left & {"heartbeat"}
+    assert flow.connectors == tuple(name for kind, name in CONNECTORS.items() if kind in runs)
+
+
+def test_the_value_of_a_secret_is_not_shown(tmp_path: Path) -> None:
+    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="s3cret-word"'
+    lines = "B.security.protocol = SASL_PLAINTEXT\nB.sasl.mechanism = PLAIN\n"
+    made = run(tmp_path, f"{CHAIN}{lines}B.sasl.jaas.config = {login} # x\n")
+    (refused,) = (each for each in made.refused if str(each.pair) == "A->B")
+    assert str(refused.error).startswith("B.sasl.jaas.config = [hidden]: ")
+    assert "s3cret" not in str(refused.error)
+
+
+def test_a_flow_without_a_right_login_leaves_the_others(tmp_path: Path) -> None:
+    made = run(tmp_path, CHAIN)
+
+    def check(settings: Settings) -> None:
+        if settings.target.name == "B":
+            raise ConfigurationError("no such key")
+
+    checked = made.checked(check)
+    assert {str(each.pair) for each in checked.refused} == {"A->B", "C->B"}
+    assert "A->C" in {str(each.pair) for each in checked.flows}
+
+
+@pytest.mark.parametrize(("more", "ends"), [("", True), ("C->A.enabled = true\n", False)])
+def test_a_node_whose_flows_cannot_copy_ends(more: str, ends: bool, tmp_path: Path) -> None:
+    """Heartbeats alone would look like a mirror that runs."""
+    made = run(tmp_path, f"{ABC}{more}")
+
+    def check(settings: Settings) -> None:
+        if settings.flow == "A->B":
+            raise ConfigurationError("no such key")
+
+    with pytest.raises(ConfigurationError, match="no such key") if ends else nullcontext():
+        made.checked(check)
+
+
+@pytest.mark.parametrize("text", ["true # main", "TRUE ", "yes"])
+def test_a_flow_that_is_off_by_mistake_is_told(text: str, tmp_path: Path) -> None:
+    """Without heartbeats the driver has no flow there."""
+    off = f"{ABC}emit.heartbeats.enabled = false\nA->C.enabled = {text}\n"
+    said = f"A->C.enabled = {text!r} is not the word true, so the driver takes A->C for off: write nothing behind it."
+    assert said in [note.text for note in run(tmp_path, off).notes]
+    alone = AB.replace("= true", f"= {text}") + "emit.heartbeats.enabled = false\n"
+    with pytest.raises(ConfigurationError) as caught:
+        run(tmp_path, alone)
+    assert caught.value.__notes__ == [said.replace("A->C", "A->B")]
+
+
+def test_what_looks_like_a_comment_in_a_text_is_told(tmp_path: Path) -> None:
+    text = f"{AB}A->B.topics = orders, pay # two\nA->B.groups = a#b\ntopics.exclude = x ! y\n"
+    assert [note.text for note in run(tmp_path, text).notes if "comment" in note.text] == [
+        "What looks like a comment behind a value is a part of the value, as with MirrorMaker 2: A->B.topics, "
+        "topics.exclude."
+    ]
 
 
 def test_values_of_a_provider_are_looked_up_and_hidden(tmp_path: Path) -> None:

@@ -58,6 +58,27 @@ def test_a_class_that_only_java_has(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "com.acme.Policy" in document["flows"][0]["refused"][0]
 
 
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("A->B.consumer.max.poll.records = 5 # x", "Not a number of type INT; in such a file a comment needs a line"),
+        ("B.offset.storage.partitions = x", "Not a number of type INT"),
+        ("A->B.topics = a,[", "a, [ is no list of Java regular expressions"),
+        ("A->B.groups = [", "[ is no list of Java regular expressions"),
+    ],
+)
+def test_a_flow_that_would_not_run_beside_others(
+    line: str, refused: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, document = explained(tmp_path, f"{AB}B->A.enabled = true\n{line}\n", capsys)
+    assert (code, document["exit"], document["runs_here"]) == (0, 0, True)
+    assert document["outcome"] == "It would run without A->B: see what is refused"
+    flow, back = document["flows"]
+    assert flow["refused"][-1].startswith(f"legacy_mm: {line}: ")
+    assert refused in flow["refused"][-1]
+    assert (back["refused"], bool(back["clients"])) == ([], True)
+
+
 GUARD = """A->B.transforms = f, i
 A->B.transforms.f.type = org.apache.kafka.connect.transforms.Filter
 A->B.transforms.f.predicate = p

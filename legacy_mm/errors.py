@@ -91,6 +91,7 @@ class StreamFailure(LegacyMMError):
     """A stream died; the mirror stops and exits as the legacy tool did when a thread died."""
 
     exit_code = 255
+    commits = True
 
 
 class SendFailure(StreamFailure):
@@ -110,7 +111,6 @@ class Undecided(StreamFailure):
     """A person must decide where to continue in a partition; the other partitions are not affected."""
 
     failure_kind = FailureKind.UNDECIDED
-    commits = True
 
 
 class SourceGap(Undecided):
@@ -120,12 +120,14 @@ class SourceGap(Undecided):
 class HandlerFailure(StreamFailure):
     """A message handler or rebalance listener cannot be made, or failed."""
 
+    timestamp: int | None = None
+    """The time of the record on which it failed, in milliseconds; None: it has none, or no record is to blame."""
+
 
 class CorruptRecords(StreamFailure):
     """Bytes that should be record batches are torn or were changed; the caller adds the partition."""
 
     failure_kind = FailureKind.CORRUPT_RECORDS
-    commits = True
 
 
 class ChannelError(LegacyMMError):

@@ -94,7 +94,6 @@ WORDING: Mapping[Event, Wording] = {
         THREAD,
         _PREFIX + "Mirror maker thread exited abnormally, stopping the whole mirror maker.",
     ),
-    events.COMMIT_SKIPPED: Wording(logging.INFO, TOOL, "Exiting on send failure, skip committing offsets."),
     events.COMMITTING: Wording(events.TRACE, TOOL, "Committing offsets."),
     events.COMMIT_RETRY: Wording(
         logging.WARNING,

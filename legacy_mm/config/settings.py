@@ -111,7 +111,7 @@ class TargetSettings:
     abort_on_send_failure: bool
     name: str = "target"
     """Tells it from the other targets of this process."""
-    waits_on_refusal: bool = False
+    records_may_wait: bool = False
     """True to keep a refused record at the front of its partition, and to send it again at growing pauses."""
     synchronous: bool = False
     """Every record waits for its acknowledgement (`producer.type=sync`)."""

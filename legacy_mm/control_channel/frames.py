@@ -113,7 +113,7 @@ class TaskConfig(Frame):
     """Report also which source offset became which target offset (`Pairs`), and ages, for the topics in place."""
     exactly_once: ExactlyOnceSettings | None = None
     """None: at least once."""
-    waits_on_refusal: bool = False
+    records_may_wait: bool = False
     """A refused record holds its partition up, and is sent again."""
 
 

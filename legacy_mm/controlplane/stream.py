@@ -152,6 +152,7 @@ class Stream(threading.Thread):
         try:
             if commit:
                 self._shut_down(self._stop_deadline)
+                events.emit(events.STREAM_STOPPED, stream=self.index)
             elif self._job is not None:
                 self._job.wait_over(self._stop_deadline)
         finally:

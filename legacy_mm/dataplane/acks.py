@@ -33,6 +33,10 @@ class SafeOffsets:
         """Record that everything below these offsets was given to the producer."""
         self._sent |= offsets
 
+    def sent_to(self, partition: TopicPartition) -> int:
+        """Return the offset below which everything was given to the producer; -1: nothing was."""
+        return self._sent.get(partition, -1)
+
     def safe(self) -> Offsets:
         """Return the offsets below which everything is acknowledged."""
         return self._safe
@@ -71,6 +75,8 @@ class Piece:
     """One past the last of them."""
     missing: int
     """Batches that are not acknowledged yet."""
+    begin: int = -1
+    """An offset at or before the first of them, with nothing in between; -1: not known."""
     counted: Portion | None = None
     """The content of its receipt, if one is asked for."""
 
@@ -87,6 +93,11 @@ class Part(NamedTuple):
     """In the topic that is by name the copy of its own."""
 
     @property
+    def first_offset(self) -> int:
+        """Return the lowest offset of its records at the source."""
+        return self.offsets[0]
+
+    @property
     def is_copy(self) -> bool:
         """Return True in the copy of its own partition, so that its offset there says where a consumer resumes."""
         return self.in_copy and not self.moved
@@ -100,10 +111,11 @@ class Pieces:
         self._safe = safe
         self._tally = tally
         self._open: defaultdict[TopicPartition, deque[Piece]] = defaultdict(deque)
+        self._abandoned: dict[TopicPartition, int] = {}
 
     def open(self, partition: TopicPartition, next_offset: int, batches: int, counted: Portion | None = None) -> Piece:
         """Open a piece that is sent in this number of batches; one with none was dropped on purpose."""
-        piece = Piece(partition, next_offset, batches, counted)
+        piece = Piece(partition, next_offset, batches, self._safe.sent_to(partition), counted)
         self._open[partition].append(piece)
         self._safe.sent({partition: next_offset})
         if not batches:
@@ -128,7 +140,21 @@ class Pieces:
     def restart(self, partition: TopicPartition) -> None:
         """Restart the partition at another position after a gap: batches in flight do not count any more."""
         self._open.pop(partition, None)
+        self._abandoned.pop(partition, None)
         self._safe.restart(partition)
+
+    def abandon(self, partition: TopicPartition, offset: int) -> None:
+        """Note that copying ends without this record, and perhaps without what follows it in its partition."""
+        self._abandoned[partition] = min(offset, self._abandoned.get(partition, offset))
+
+    def all_others_arrived(self) -> None:
+        """Count as safe what is before the first abandoned record of each partition, also within a piece.
+
+        Call it at the end of copying, when the target has everything that was sent and was not abandoned.
+        """
+        for partition, offset in self._abandoned.items():
+            if offset > self._safe.safe().get(partition, -1):
+                self._safe.acknowledged(partition, offset)
 
     def _advance(self, partition: TopicPartition) -> None:
         pieces = self._open[partition]

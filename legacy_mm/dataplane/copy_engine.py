@@ -35,13 +35,12 @@ from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage, StageService
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.report_times import ReportTimes
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
-from legacy_mm.dataplane.send_failure import FailedSend, ProducerBroken, SendFailures, Unsendable
+from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.dataplane.task_process import Buffers
-from legacy_mm.errors import CorruptRecords, HandlerFailure, Undecided
+from legacy_mm.errors import CorruptRecords, StreamFailure
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
-from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 from legacy_mm.protocol.record_set import Arrived
 
@@ -56,7 +55,6 @@ class CopyEngine:
         self._report = report
         self._config = config
         self._keeps_partition = frozenset(config.keeps_partition)
-        self._failures = SendFailures(abort=config.abort_on_send_failure, synchronous=config.synchronous)
         aside, target = config.quarantine, config.target
         self._target = cluster_of(target.connection)
         self._written = Traffic("producer", trouble_log(target.connection))
@@ -67,8 +65,9 @@ class CopyEngine:
             transactional=config.exactly_once is not None,
         )
         self._appender = BatchAppender(self._target, options, self._written, buffers.sent)
-        measure, waits = config.pairs or config.receipts, config.waits_on_refusal
-        self._router = Router(RouteOptions.of(target.produce, measure=measure, waits_on_refusal=waits))
+        measure, waits = config.pairs or config.receipts, config.records_may_wait
+        self._router = Router(RouteOptions.of(target.produce, measure=measure, records_may_wait=waits))
+        self._failures = SendFailures(self._router.sizes, config.abort_on_send_failure, config.synchronous)
         handled = config.handler is not None
         limits = self._join_limits = JoinLimits(min(options.request_bytes, options.batch_bytes))
         self._batches = BatchSource(config.source, self._router.decompress, buffers.read, limits, opens=handled)
@@ -77,12 +76,12 @@ class CopyEngine:
         self._measures = CopyMeasures(config, self._router)
         self._pieces = Pieces(self._safe, self._measures.tally)
         refusing = (aside, self._router, self._pieces, options.request_bytes)
-        self._refused = RefusedBatches(*refusing) if aside.refused else None
-        self._without_topic, self._halving, self._appending = "", False, False
+        self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
+        self._refused = RefusedBatches(*refusing, self._stopping) if aside.refused else None
+        self._halving = self._appending = False
         names = {} if handled else config.names  # its records have the names of the target
         self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._reports = ReportTimes(min(BEAT_INTERVAL, config.report_interval), _POLL_TIMEOUT, self._is_idle)
-        self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps, self._resume = list[Gap](), list[Offsets]()
         beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
         self._empty_copies = EmptyCopies(
@@ -93,10 +92,10 @@ class CopyEngine:
         self._answered = options.acks != 0
         self._retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
         self._topics = TargetTopics(config, self._target, self._retries, self._stopping, self._wait)
-        self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
+        self._held = HeldPartitions(config, self._fetcher, self._topics, self._appender)
         self._exit = None if config.handler is None else HandlerExit(self._prove_sent, report)
         counts = self._source.partitions, self._partitions
-        services = StageServices(config, self._router, *counts, self._held, self._fail)
+        services = StageServices(config, self._router, *counts, self._held, self._failures.batch)
         self._stage: BatchStage = PlainStage(services)
         self.delivery = self._make_delivery()
         if self._exit is not None:  # last: while a handler is made, the keep-alive reports progress
@@ -108,7 +107,7 @@ class CopyEngine:
         config, ends = self._config, (self._appender, self._fetcher)
         if config.exactly_once is None:
             work = self._turn if self._exit is None else None  # a handler is called by one thread
-            return AtLeastOnce(config, *ends, self, self._report, self._retries, work, self._held.records)
+            return AtLeastOnce(config, *ends, self, self._report, self._retries, work, self._held.records, self._pieces)
         from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
 
         return ExactlyOnce(config, config.exactly_once, *ends, self, self._report, self._pieces)
@@ -123,11 +122,11 @@ class CopyEngine:
             if self._exit is not None:
                 self._exit.wait_for_code()
             return unacknowledged
-        except (CorruptRecords, HandlerFailure, Undecided):
-            self._leave_nothing_behind()
-            raise
         except (ProducerBroken, ProducerForgotten, UnsupportedVersion):
             self._send_progress(blocked=False)
+            raise
+        except StreamFailure:
+            self._leave_nothing_behind()
             raise
         finally:
             self.purge()
@@ -208,7 +207,9 @@ class CopyEngine:
                 if not self._send(partition, arrived, begin) or self._stopping.is_set():
                     return
         except CorruptRecords as error:
-            raise CorruptRecords(f"{partition}: {error}") from error
+            corrupt = CorruptRecords(f"{partition}: {error}")
+            self._held.wait_at(partition, max(begin, self._safe.sent_to(partition)), corrupt)
+            return
         self._read.passed(partition, record_set.next_offset)
         self.delivery.passed(partition, record_set.next_offset)
 
@@ -224,27 +225,35 @@ class CopyEngine:
             self._held.hold(source, offset, found.routes[0][0], 1, targets)
             self._stage.waits(source)
             return False
+        if found.failure is not None and not found.records:
+            self._held.wait_at(source, found.next_offset, found.failure)
+            return False
+        if self._refused is None:
+            self._failures.too_large(found.routes)  # before its piece is open, or its offset would be safe
         measured = self._measures.outbound(source, arrived, begin, found)
         parts = sum(len(route.batches) for _, route in found.routes)
         lone = 0 if self._refused is None else sum(len(route.too_large) for _, route in found.routes)
         piece = self._pieces.open(source, found.next_offset, parts + lone + self.delivery.parts, measured.counted)
         self.delivery.begin_piece(piece, targets)
-        complete = all(self._append(topic, route, piece, measured.sized) for topic, route in found.routes)
+        try:
+            complete = all(self._append(topic, route, piece, measured.sized) for topic, route in found.routes)
+        except StreamFailure:
+            self.delivery.end_piece(piece, 0, complete=False)
+            raise
         more = self.delivery.end_piece(piece, sum(route.records for _, route in found.routes), complete=complete)
         if not complete:
             return False
         self._read.carried(source, found.records, len(arrived.batch.buffer), found.next_offset)
+        self._held.records.passed(source, found.next_offset)
         if found.failure is not None:
-            raise found.failure
+            self._held.wait_at(source, found.next_offset, found.failure)
+            return False
         return more and (self._exit is None or not self._exit.asked)
 
     def _append(self, topic: str, route: Route, piece: Piece, sized: Sized | None) -> bool:
         """Give the batches of a route to the appender; return False if a stop came before there was room for them."""
-        for _, large, offsets in route.too_large:
-            if self._refused is None:
-                self._fail(topic, large, ErrorCode.MESSAGE_TOO_LARGE)
-            else:
-                self._refused.add(Part(piece, offsets, None), large, error_text.meaning(ErrorCode.MESSAGE_TOO_LARGE))
+        if self._refused is not None:
+            self._refused.add_too_large(piece, route)
         source, names = piece.partition, self._config.names
         for (number, made, offsets), each in zip(route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
@@ -325,8 +334,9 @@ class CopyEngine:
         piece, offsets, _, moved, in_copy = refused.opaque
         placed = Placed(number, refused.batch, offsets)
         instead, failed = self._router.replace(placed, refused.refusal, refused.blamed)
-        if failed and self._config.waits_on_refusal:
-            self._held.records.add(refused)
+        if failed and self._config.records_may_wait:
+            if not self._held.records.add(refused):
+                self.delivery.abandon(refused)
             return
         piece.missing += len(instead)
         for each, why in failed:
@@ -334,8 +344,10 @@ class CopyEngine:
                 piece.missing += 1
                 self._refused.add(Part(piece, each.offsets, None), each.batch, why or refused.why)
             else:
-                self._fail(topic, each.batch, refused.refusal, why or refused.reason)
-                self._failures.raise_if_ending()
+                self._failures.batch(topic, each.batch, refused.refusal, why or refused.reason)
+                if self._failures.end_copying:  # its piece stays open, so its offset is never safe
+                    self.delivery.abandon(refused)
+                    return
             if self._reports.due():  # there may be thousands of them
                 self._send_progress(blocked=True)
         if instead:
@@ -359,29 +371,14 @@ class CopyEngine:
     def _put_aside(self) -> None:
         """Give refused records to the quarantine. Only from the loops: it may have to wait for the topic."""
         if self._refused is not None:
-            self._refused.put(self._quarantine_partitions, self._append_aside)
+            self._refused.put(self._partitions, self._wait_for_topics, self._append_aside)
 
-    def _quarantine_partitions(self, topic: str) -> int | str:
-        """Return the partition count of the quarantine, or the reason why it is unknown; wait once for a missing
-        topic.
-        """
-        while not self._without_topic and not self._stopping.is_set():
-            try:
-                if count := self._partitions(topic, 1):
-                    return count
-            except Unsendable as error:
-                self._without_topic = error_text.meaning(error.code)
-            self._held.tend()
-            self._wait()
-        return self._without_topic or "the mirror stops"
+    def _wait_for_topics(self) -> None:
+        self._held.tend()
+        self._wait()
 
     def _append_aside(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
         return self._wait_for_room() and self.delivery.append(aside.piece, partition, batch, aside)
-
-    def _fail(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
-        why, name = reason or error_text.meaning(code), error_codes.name(code)
-        for sizes in self._router.sizes(batch):
-            self._failures(FailedSend(topic, *sizes, why, name))
 
     def _mind_gaps(self) -> None:
         self._gaps += self._fetcher.take_gaps()
@@ -424,8 +421,7 @@ class CopyEngine:
         """Finish: (1) read no more; (2) wait for the target; (3) report what is unacknowledged."""
         self._fetcher.close()
         self.delivery.stop()
-        self._drain(self._stop_deadline.expired)
-        empty = self._all_settled(0.0)
+        empty = self._drain(self._stop_deadline.expired)
         self._send_progress(blocked=not empty)
         left = {} if empty else self._safe.unacknowledged()
         self._held.tell_of_the_end(left)
@@ -439,11 +435,15 @@ class CopyEngine:
         self._drain(lambda: deadline.expired() or self._stopping.is_set())
         self._send_progress(blocked=False)
 
-    def _drain(self, give_up: Callable[[], bool]) -> None:
+    def _drain(self, give_up: Callable[[], bool]) -> bool:
+        """Wait for what is under way; return True if nothing is left."""
         while not self._all_settled(_POLL_TIMEOUT) and not give_up():
             self._tend(blocked=True)
             self._put_aside()
         self._tend(blocked=False)
+        if settled := self._all_settled(0.0):
+            self.delivery.finish()
+        return settled
 
     def _all_settled(self, seconds: float) -> bool:
         """Return True if every record is at the target, or in the quarantine, and committed."""

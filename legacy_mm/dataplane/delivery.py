@@ -10,7 +10,7 @@ from legacy_mm.clients.native.fetch_buffer import CompletedFetch, Work
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.control_channel.frames import Frame, Started, TaskConfig, TransactionTotals
-from legacy_mm.dataplane.acks import Piece
+from legacy_mm.dataplane.acks import Piece, Pieces
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.dataplane.waiting_records import WaitingRecords
 from legacy_mm.model import Offsets, TopicPartition
@@ -61,6 +61,9 @@ class Delivery(Protocol):
     def refused(self, refused: ProducerBatch) -> bool:
         """Handle a batch that was not refused for the sake of its records; return False for any other."""
 
+    def abandon(self, refused: ProducerBatch) -> None:
+        """Forget a batch that has failed for good, and what stands behind it: copying ends, so none of it is safe."""
+
     def tend(self) -> None:
         """Continue with what other threads have brought; raise what no later try can mend."""
 
@@ -81,6 +84,9 @@ class Delivery(Protocol):
 
     def is_over(self, timeout: float) -> bool:
         """Return True if nothing is left to do, or wait a while for news."""
+
+    def finish(self) -> None:
+        """Count what is safe now that nothing is left to do, and nothing will be."""
 
     def close(self) -> None:
         """Close what it has beside the appender."""
@@ -111,9 +117,11 @@ class AtLeastOnce:
         retries: RetryLoop,
         work: Work | None,
         waiting: WaitingRecords,
+        pieces: Pieces,
     ) -> None:
         """Take the two ends, and the records that wait; readers may do the `work` themselves."""
         self._waiting = waiting
+        self._pieces = pieces
         self.records = 0
         self._config = config
         self._appender = appender
@@ -155,6 +163,8 @@ class AtLeastOnce:
     def end_piece(self, piece: Piece, records: int, *, complete: bool) -> bool:
         """Count the records that were appended."""
         self.records += records
+        if not complete:
+            self._pieces.abandon(piece.partition, piece.begin)
         return complete
 
     def passed(self, source: TopicPartition, end: int) -> None:
@@ -168,6 +178,11 @@ class AtLeastOnce:
     def refused(self, refused: ProducerBatch) -> bool:
         """Return False: the engine knows what to do."""
         return False
+
+    def abandon(self, refused: ProducerBatch) -> None:
+        """Forget all that the queue holds."""
+        for part in (refused.opaque, *self._appender.abandon(refused.queue)):
+            self._pieces.abandon(part.piece.partition, part.first_offset)
 
     def tend(self) -> None:
         """Report the starts of partitions that had no leader, and send refused records again."""
@@ -191,11 +206,16 @@ class AtLeastOnce:
 
     def stop(self) -> None:
         """Wait for no refused record; the appender is drained."""
-        self._waiting.give_up()
+        for refused in self._waiting.give_up():
+            self.abandon(refused)
 
     def is_over(self, timeout: float) -> bool:
         """Return True if the target has everything."""
         return self._appender.wait_empty(timeout)
+
+    def finish(self) -> None:
+        """Count what is before the records that were abandoned."""
+        self._pieces.all_others_arrived()
 
     def close(self) -> None:
         """Do nothing."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import TaskConfig
@@ -47,7 +47,7 @@ class Made(NamedTuple):
     next_offset: int
     """One past the last of them."""
     failure: HandlerFailure | None = None
-    """Ends the mirror after these records."""
+    """Why the record behind these cannot be handled."""
     stopped: bool = False
     """True if a stop came before the rest was handled."""
 
@@ -239,14 +239,16 @@ class HandlerStage:
         return Made(records, handled, begin)
 
     def _failed(self, source: SourceRecords, result: Handled, records: list[MadeRecords]) -> HandlerFailure | None:
-        """Set the record aside on which the handler failed, or return what ends the mirror."""
+        """Set the record aside on which the handler failed, or return the failure."""
         place, offset, error = source.place, result.next_offset, str(result.error)
         if self._quarantine is None:
             handler = self._engine.config.handler
             who = "transforms" if handler is not None and handler.of_connect else "message handler"
-            return HandlerFailure(f"the {who} failed on {place} at offset {offset}: {error}")
+            failure = HandlerFailure(f"the {who} failed on {place} at offset {offset}: {error}")
+            failure.timestamp = _time_of(source, offset)
+            return failure
         events.emit(events.QUARANTINED, partition=place, offset=offset, reason=error)
-        row = next(source._replace(begin=offset).rows(1))[0]
+        row = _row(source, offset)
         writers: dict[str, kernels.RecordWriter] = {}
         targets = self._quarantine.put(Record(*row), error)
         header = source.header
@@ -255,3 +257,15 @@ class HandlerStage:
         records += made_of(writers, header)
         self._quarantined += 1
         return None
+
+
+def _row(source: SourceRecords, offset: int) -> tuple[Any, ...]:
+    """Return the record at this offset; raise UnicodeDecodeError for a header's name that is no text."""
+    return next(source._replace(begin=offset).rows(1))[0]
+
+
+def _time_of(source: SourceRecords, offset: int) -> int | None:
+    """Return the time of a record in milliseconds; None if it has none that can be read."""
+    with suppress(UnicodeDecodeError):
+        return _row(source, offset)[4] if source.header.has_time else None
+    return None

@@ -1,7 +1,8 @@
-"""Source partitions that the target cannot take now: each waits alone, and costs no memory.
+"""Source partitions that cannot be copied now: each waits alone, and costs no memory.
 
-What was read of one is forgotten, and it is read again from there once its topic is there, or once something gets
-through to the target partitions that it has records for. All others are copied meanwhile.
+What was read of one is forgotten, and it is read again from there once its topic is there, once something gets through
+to the target partitions that it has records for, or once the pause of a record that cannot be copied is over. All
+others are copied meanwhile.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from typing import NamedTuple
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clock import Deadline
+from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.dataplane.waiting_records import WaitingRecords
 from legacy_mm.dataplane.waiting_topics import WaitingTopics
+from legacy_mm.errors import CorruptRecords, HandlerFailure
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
 
@@ -30,16 +33,19 @@ class _Held(NamedTuple):
     topic: str
     least: int
     """The least number of partitions the target topic must have."""
-    queues: tuple[TopicPartition, ...]
-    """Target partitions; none where it is the topic that is missing."""
+    queues: tuple[TopicPartition, ...] = ()
+    """Target partitions; none where it is the topic that is missing, or the record that cannot be copied."""
+    retry: Deadline | None = None
+    """When the record at the offset is tried again; None: it is no record that holds the partition up."""
 
 
 class HeldPartitions:
     """The held partitions of one copy job."""
 
-    def __init__(self, fetcher: Fetcher, topics: TargetTopics, appender: BatchAppender) -> None:
+    def __init__(self, config: TaskConfig, fetcher: Fetcher, topics: TargetTopics, appender: BatchAppender) -> None:
         self.records = WaitingRecords(appender)
         """Refused records; each holds its own partition up, and tells of that itself."""
+        self._config = config
         self._fetcher = fetcher
         self._topics = topics
         self._appender = appender
@@ -57,6 +63,15 @@ class HeldPartitions:
         self._held[source] = _Held(offset, topic, least, tuple(queues))
         self._fetcher.hold(source, offset)
 
+    def wait_at(self, source: TopicPartition, offset: int, error: CorruptRecords | HandlerFailure) -> None:
+        """Let it wait at a record that cannot be copied, until its pause is over; raise the error where none waits."""
+        if not self._config.records_may_wait:
+            raise error
+        topic = self._config.names.get(source.topic, source.topic)
+        seconds = self.records.failed(source, offset, topic, error)
+        self._held[source] = _Held(offset, topic, 1, retry=Deadline.after(seconds))
+        self._fetcher.hold(source, offset)
+
     def stays(self, source: TopicPartition) -> bool:
         """Return True if the partition waits; the records just read of it are dropped then."""
         held = self._held.get(source)
@@ -67,9 +82,10 @@ class HeldPartitions:
     def forget(self, source: TopicPartition) -> None:
         """Forget the partition, which resumes at another position."""
         self._held.pop(source, None)
+        self.records.forget(source)
 
     def tend(self) -> None:
-        """Let those go on for which there is a way; raise ProducerBroken where there will be none."""
+        """Let those go on for which there may be a way; raise ProducerBroken where there will be none."""
         if not self._look.expired():
             return
         self._look = Deadline.after(_LOOK_INTERVAL)
@@ -88,7 +104,7 @@ class HeldPartitions:
         return {partition.topic: f"{partition}: {why}" for partition, why in stuck if partition not in told}
 
     def _missing(self) -> dict[str, str]:
-        missing = {held.topic for held in self._held.values() if not held.queues}
+        missing = {held.topic for held in self._held.values() if not held.queues and held.retry is None}
         return {topic: self._topics.problem(topic) for topic in missing}
 
     def tell_of_the_end(self, unacknowledged: Offsets) -> None:
@@ -100,6 +116,8 @@ class HeldPartitions:
             events.emit(events.NOT_COPIED, topic=topic, partitions=count, reason=reason)
 
     def _may_go_on(self, held: _Held) -> bool:
+        if held.retry is not None:
+            return held.retry.expired()
         if held.queues:
             return all(map(self._appender.takes, held.queues))
         return self._topics.may_go_on(held.topic, held.least)

@@ -28,7 +28,7 @@ class Outbound(NamedTuple):
     contents: Contents | None = None
     """Their size, if it was measured."""
     failure: HandlerFailure | None = None
-    """Ends the mirror after these records."""
+    """Why the record behind these cannot be copied."""
 
 
 class BatchStage(Protocol):

@@ -13,16 +13,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from threading import Event
 from typing import NamedTuple
 
+from legacy_mm.clients.native import error_text
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Piece, Pieces
-from legacy_mm.dataplane.routes import Router
+from legacy_mm.dataplane.routes import Route, Router
+from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.errors import StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.records import partition_of
 from legacy_mm.protocol.single_record import SingleRecord
@@ -67,12 +71,21 @@ class Aside(NamedTuple):
     reason: str
     target: TargetRecord
 
+    @property
+    def first_offset(self) -> int:
+        """Return the record's offset at the source."""
+        return self.record.offset
+
 
 class RefusedBatches:
     """The refused batches that are not in the quarantine yet."""
 
-    def __init__(self, settings: QuarantineSettings, router: Router, pieces: Pieces, limit: int) -> None:
+    def __init__(
+        self, settings: QuarantineSettings, router: Router, pieces: Pieces, limit: int, stopping: Event
+    ) -> None:
         """Create the store; `limit` is the most bytes of a batch (`max.request.size`)."""
+        self._stopping = stopping
+        self._without_topic = ""
         self._aside = SetAside(settings)
         self._router = router
         self._pieces = pieces
@@ -109,19 +122,26 @@ class RefusedBatches:
         self._aside.not_taken(aside.record, aside.reason, why)
         self._pieces.acknowledged(aside.piece)
 
+    def add_too_large(self, piece: Piece, route: Route) -> None:
+        """Add the records of a route that are larger than any request; raise as `add`."""
+        for _, large, offsets in route.too_large:
+            self.add(Part(piece, offsets, None), large, error_text.meaning(ErrorCode.MESSAGE_TOO_LARGE))
+
     def put(
         self,
-        partitions: Callable[[str], int | str],
+        partitions: Callable[[str, int], int],
+        wait: Callable[[], None],
         append: Callable[[TopicPartition, RecordBatch, Aside], bool],
     ) -> None:
         """Give all that waits to the topic or the file.
 
-        `partitions`: how many a topic has, or why that is not known; `append` answers False when there is no time left.
+        `partitions`: how many a topic has, 0 if it is waited for; it raises Unsendable; `wait` waits a moment for it;
+        `append` answers False when there is no time left.
         """
         while self._waiting:
             aside = self._waiting[0]
             target = aside.target
-            count = partitions(target.topic)
+            count = self._partitions(target.topic, partitions, wait)
             batch = self._router.batch_of(SingleRecord(target.timestamp or 0, target.key, target.value, target.headers))
             if isinstance(count, str):
                 self.not_taken(aside, count)
@@ -132,3 +152,16 @@ class RefusedBatches:
                 if not append(TopicPartition(target.topic, number), batch, aside):
                     return
             self._waiting.popleft()
+
+    def _partitions(self, topic: str, partitions: Callable[[str, int], int], wait: Callable[[], None]) -> int | str:
+        """Return the partition count of the quarantine, or the reason why it is unknown; wait once for a missing
+        topic.
+        """
+        while not self._without_topic and not self._stopping.is_set():
+            try:
+                if count := partitions(topic, 1):
+                    return count
+            except Unsendable as error:
+                self._without_topic = error_text.meaning(error.code)
+            wait()
+        return self._without_topic or "the mirror stops"

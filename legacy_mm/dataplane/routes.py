@@ -47,11 +47,11 @@ class RouteOptions:
     """True if the contents of a batch that must be opened are measured."""
     hashes_keys: bool = True
     """False: every record is placed as one without a key, round robin."""
-    waits_on_refusal: bool = False
+    records_may_wait: bool = False
     """True: the target says whether it takes a record beyond the limit, and a refused one keeps its place."""
 
     @classmethod
-    def of(cls, produce: ProduceSettings, *, measure: bool, waits_on_refusal: bool = False) -> RouteOptions:
+    def of(cls, produce: ProduceSettings, *, measure: bool, records_may_wait: bool = False) -> RouteOptions:
         """Return the options that a producer's settings say."""
         codec = None if produce.compression is None else Codec[produce.compression.upper()]
         return cls(
@@ -60,7 +60,7 @@ class RouteOptions:
             produce.max_request_bytes,
             measure,
             hashes_keys=produce.hashes_keys,
-            waits_on_refusal=waits_on_refusal,
+            records_may_wait=records_may_wait,
         )
 
 
@@ -179,7 +179,7 @@ class Router:
         options = self._options
         if not header.has_time:
             header = header.with_append_time(epoch_ms())
-        fits = largest <= options.limit or options.waits_on_refusal
+        fits = largest <= options.limit or options.records_may_wait
         made = records.regroup(
             header,
             data,
@@ -219,7 +219,7 @@ class Router:
         if header.records == 1 or not error_codes.may_spare_some(code):
             return [], [(refused, "")]
         failed = {number: why for number, why in blamed.items() if 0 <= number < header.records}
-        if failed and not self._options.waits_on_refusal:
+        if failed and not self._options.records_may_wait:
             return self._without(refused, failed)
         return self.halve(refused), []
 

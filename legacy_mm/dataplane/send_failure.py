@@ -6,13 +6,22 @@ A synchronous producer has no callback that counts and logs: the failure itself 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from legacy_mm.clients.native import error_text
+from legacy_mm.dataplane.routes import Route
 from legacy_mm.errors import FailureKind, SendFailure, StreamFailure
 from legacy_mm.logs import events
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.protocol.record_batch import RecordBatch
 
 _FORBIDDEN, _INVALID = "TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"
+
+
+SizesOf = Callable[[RecordBatch], Iterable[tuple[int | None, int | None]]]
+"""A batch -> key and value size of each record, None for null."""
 
 
 class FailedSend(NamedTuple):
@@ -28,13 +37,29 @@ class FailedSend(NamedTuple):
 class SendFailures:
     """Keeps the first failure that must end the copying; counts the others."""
 
-    def __init__(self, *, abort: bool, synchronous: bool = False) -> None:
+    def __init__(self, sizes: SizesOf, abort: bool, synchronous: bool = False) -> None:
+        """Create the counts; `sizes` returns those of the records of a batch."""
+        self._sizes = sizes
         self._abort = abort or synchronous
         self._synchronous = synchronous
         self.dropped: Counter[str] = Counter()
         """Target topic -> records."""
         self._reasons: Counter[str] = Counter()
         self._ending: FailedSend | None = None
+        self._is_told = False
+
+    def batch(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
+        """Handle a batch whose records failed for good; without a reason in the words of the error code."""
+        why, name = reason or error_text.meaning(code), error_codes.name(code)
+        for sizes in self._sizes(batch):
+            self(FailedSend(topic, *sizes, why, name))
+
+    def too_large(self, routes: Iterable[tuple[str, Route]]) -> None:
+        """Handle what is too large to be sent; raise as `raise_if_ending`."""
+        for topic, route in routes:
+            for _, large, _ in route.too_large:
+                self.batch(topic, large, ErrorCode.MESSAGE_TOO_LARGE)
+        self.raise_if_ending()
 
     def __call__(self, failed: FailedSend) -> None:
         """Handle a record that failed for good."""
@@ -57,9 +82,15 @@ class SendFailures:
         reasons, self._reasons = self._reasons, Counter()
         return dict(reasons)
 
+    @property
+    def end_copying(self) -> bool:
+        """Return True once a record has failed that ends the copying."""
+        return self._ending is not None
+
     def raise_if_ending(self) -> None:
-        """Raise SendFailure when copying must end; StreamFailure where no line has told of the record."""
-        if self._ending is not None:
+        """Raise once, when copying must end: SendFailure, or StreamFailure where no line has told of the record."""
+        if self._ending is not None and not self._is_told:
+            self._is_told = True
             failure = StreamFailure if self._synchronous else SendFailure
             raise failure(f"sending to {self._ending.topic} failed: {self._ending.reason}")
 

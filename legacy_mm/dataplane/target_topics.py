@@ -51,7 +51,7 @@ class TargetTopics:
     ) -> None:
         """Create the topics; `wait` waits a moment, or until the target has news."""
         self._names = config.names
-        self._waits_on_refusal = config.waits_on_refusal
+        self._records_may_wait = config.records_may_wait
         self._target = target
         self._stopping = stopping
         self._wait = wait
@@ -121,7 +121,7 @@ class TargetTopics:
             self._wait()
 
     def _ends_waiting(self, problem: int, topic: str) -> bool:
-        return not self._waits_on_refusal and ends_waiting(error_codes.name(problem), topic, self._names)
+        return not self._records_may_wait and ends_waiting(error_codes.name(problem), topic, self._names)
 
     def _answered(self, wait: _Wait) -> bool:
         age = self._target.age()

@@ -127,6 +127,10 @@ class ExactlyOnce:
         """Handle a batch that was not refused for the sake of its records, or whose transaction was given up."""
         return refused.queue.abandoned or self.client.refused(refused)
 
+    def abandon(self, refused: ProducerBatch) -> None:
+        """Give up the transaction of the batch."""
+        self._bundles[refused.opaque.piece.partition].owner.give_up()
+
     def tend(self) -> None:
         """Continue with all transactions."""
         now = monotonic()
@@ -182,6 +186,9 @@ class ExactlyOnce:
             return True
         self.appender.wait_for_news(timeout)
         return False
+
+    def finish(self) -> None:
+        """Do nothing: what is safe is what is committed."""
 
     def close(self) -> None:
         """Ask nothing more."""

@@ -1,8 +1,9 @@
-"""Records that the target refuses, in a flow that nobody starts again by hand: each waits, and holds up its partition.
+"""Records that cannot be copied, in a flow that nobody starts again by hand: each waits, and holds up its partition.
 
-Made only for MirrorMaker 2's files. The record stays at the front of its queue and is sent again at growing pauses.
-What comes after it in its source partition waits with it, in order; others are copied meanwhile. So a failure that
-lasts copies nothing again, and one that is mended at the target (a limit, a right) ends by itself.
+Made only for MirrorMaker 2's files. A record that the target refuses stays at the front of its queue and is sent again
+at growing pauses; one on which the transforms fail, or that is corrupt, is read again at such pauses. What comes after
+it in its source partition waits with it, in order; others are copied meanwhile. So a failure that lasts copies nothing
+again, and one that is mended (a limit, a right, a service that a transform asks) ends by itself.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clock import monotonic
 from legacy_mm.dataplane.acks import Part
+from legacy_mm.errors import CorruptRecords, HandlerFailure
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
@@ -32,6 +35,8 @@ _REMEDIES: Mapping[int, str] = {
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "give the principal the right IDEMPOTENT_WRITE on the target cluster",
 }
 _ANY_REMEDY = "see to the topic at the target"
+_HANDLER_REMEDY = "mend what the transforms need; or set errors.tolerance=all to leave such records out"
+_CORRUPT_REMEDY = "see to the log at the source: another replica of the partition may be intact"
 
 
 @dataclass(slots=True)
@@ -45,26 +50,38 @@ class _Waiting:
     retry_at: float
 
 
+class _Failed(NamedTuple):
+    """A record that cannot be read or handled."""
+
+    offset: int
+    topic: str
+    reason: str
+    tries: int
+
+
 class WaitingRecords:
-    """The refused records of one copy job."""
+    """The waiting records of one copy job."""
 
     def __init__(self, appender: BatchAppender) -> None:
         self._appender = appender
         self._waiting: dict[TopicPartition, _Waiting] = {}
+        self._failed: dict[TopicPartition, _Failed] = {}
+        """By source partition."""
         self._is_over = False
 
-    def add(self, refused: ProducerBatch) -> None:
-        """Let a refused batch wait, which is one record or is refused for a reason that concerns all of its records."""
+    def add(self, refused: ProducerBatch) -> bool:
+        """Let a refused batch wait, which is one record or is refused for a reason that concerns all of its records.
+
+        Return False at the end of copying, which waits for none.
+        """
+        if self._is_over:
+            return False
         part: Part = refused.opaque
         place, source, offset = refused.queue.partition, part.piece.partition, part.offsets[0]
-        known = self._waiting.get(place)
-        tries = known.tries + 1 if known is not None and known.offset == offset else 0
-        pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**tries)
+        tries = _tries(self._waiting.get(place), offset)
+        pause = _pause(tries)
         reason = f"{error_codes.name(refused.refusal)}: {refused.why}"
         self._waiting[place] = _Waiting(refused, source, offset, reason, tries, monotonic() + pause)
-        if self._is_over:
-            self.give_up()
-            return
         refused.queue.hindered(reason, monotonic())
         header = refused.batch.header
         events.emit(
@@ -77,6 +94,35 @@ class WaitingRecords:
             remedy=_REMEDIES.get(refused.refusal, _ANY_REMEDY),
             seconds=f"{pause:g}",
         )
+        return True
+
+    def failed(self, source: TopicPartition, offset: int, topic: str, error: CorruptRecords | HandlerFailure) -> float:
+        """Note that the record at this offset cannot be copied; return the seconds until it is to be tried again."""
+        tries = _tries(self._failed.get(source), offset)
+        self._failed[source] = _Failed(offset, topic, str(error), tries)
+        pause = _pause(tries)
+        timestamp = error.timestamp if isinstance(error, HandlerFailure) else None
+        events.emit(
+            events.PARTITION_WAITS,
+            partition=source,
+            offset=offset,
+            time="without a time" if timestamp is None else _date(timestamp),
+            reason=str(error),
+            remedy=_HANDLER_REMEDY if isinstance(error, HandlerFailure) else _CORRUPT_REMEDY,
+            seconds=f"{pause:g}",
+        )
+        return pause
+
+    def passed(self, source: TopicPartition, next_offset: int) -> None:
+        """Say that a record that could not be copied is behind us."""
+        known = self._failed.get(source)
+        if known is not None and known.offset < next_offset:
+            del self._failed[source]
+            events.emit(events.PARTITION_GOES_ON, partition=source, offset=known.offset)
+
+    def forget(self, source: TopicPartition) -> None:
+        """Forget a partition that goes on elsewhere."""
+        self._failed.pop(source, None)
 
     def tend(self) -> None:
         """Send those again whose pause is over."""
@@ -95,23 +141,35 @@ class WaitingRecords:
                 del self._waiting[place]
                 events.emit(events.RECORD_GOES_ON, partition=waiting.source, offset=waiting.offset)
 
-    def give_up(self) -> None:
-        """Wait for none of them any more: their offsets are not safe, so the next copy job begins at them."""
+    def give_up(self) -> list[ProducerBatch]:
+        """Wait for none of them any more; return those to abandon, so that the next copy job begins at them."""
         self._is_over = True
-        for waiting in self._waiting.values():
-            if waiting.refused is not None:
-                self._appender.abandon(waiting.refused.queue)
+        return [waiting.refused for waiting in self._waiting.values() if waiting.refused is not None]
 
     def places(self) -> Collection[TopicPartition]:
         """Return the target partitions that are held up."""
         return self._waiting.keys()
 
     def reasons(self) -> Mapping[str, str]:
-        """Return target topic -> the record that waits, and why."""
-        return {
+        """Return target topic -> a record that waits, and why."""
+        failed = {
+            each.topic: f"{source} waits at offset {each.offset}: {each.reason}"
+            for source, each in self._failed.items()
+        }
+        return failed | {
             place.topic: f"{waiting.source} waits at offset {waiting.offset}: {waiting.reason}"
             for place, waiting in self._waiting.items()
         }
+
+
+def _tries(known: _Waiting | _Failed | None, offset: int) -> int:
+    """Return how often the record at this offset was tried again."""
+    return known.tries + 1 if known is not None and known.offset == offset else 0
+
+
+def _pause(tries: int) -> float:
+    """Return the seconds after the first try, or after so many more."""
+    return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0**tries)
 
 
 def _date(timestamp_ms: int) -> str:

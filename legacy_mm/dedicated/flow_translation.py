@@ -193,7 +193,7 @@ def _target(reading: FlowReading, producer: Translated) -> TargetSettings:
     """Return the target: a refused record holds its partition up, or is left out where the connector tolerates it."""
     tolerates = reading.properties["source"].get("errors.tolerance", "").strip().lower() == "all"
     found = target_settings(producer, abort=not tolerates, synchronous=False)
-    return replace(found, name=reading.pair.target, waits_on_refusal=not tolerates)
+    return replace(found, name=reading.pair.target, records_may_wait=not tolerates)
 
 
 def _handler(reading: FlowReading, clients: ClientTranslation) -> HandlerSettings | None:

@@ -103,7 +103,7 @@ class Copies:
             compacted=[topic for topic in compacted if topic in names],
             pairs=self._pairs is not None,
             exactly_once=exactly_once,
-            waits_on_refusal=settings.target.waits_on_refusal
+            records_may_wait=settings.target.records_may_wait
             and exactly_once is None
             and not settings.quarantine.refused,
         )

@@ -49,7 +49,7 @@ CLOSING = Event("closing", logging.INFO, "Spark and the control channel are clos
 STREAM_FAILED = Event("stream-failed", logging.ERROR, "Stream {stream} failed: {reason}")
 SENDING_ENDED = Event("sending-ended", logging.INFO, "A record could not be sent: no more is sent")
 STREAM_EXITED = Event("stream-exited", logging.ERROR, "Stream {stream} failed, stopping the whole mirror.")
-COMMIT_SKIPPED = Event("commit-skipped", logging.INFO, "Send failure: offsets are not committed.")
+COMMIT_SKIPPED = Event("commit-skipped", logging.INFO, "Offsets are not committed after this error")
 PATTERN_INVALID = Event("pattern-invalid", logging.ERROR, "Invalid topic pattern: {pattern}")
 PATTERN_ADVICE = Event("pattern-advice", logging.WARNING, "{text}")
 SEND_FAILED = Event(
@@ -65,6 +65,13 @@ RECORD_WAITS = Event(
     "errors.tolerance=all to leave such records out",
 )
 RECORD_GOES_ON = Event("record-goes-on", logging.INFO, "The target has {partition} at offset {offset} now")
+PARTITION_WAITS = Event(
+    "partition-waits",
+    logging.ERROR,
+    "{partition} waits at offset {offset}, a record {time}: {reason}; all other partitions go on. It is tried again in "
+    "{seconds} s. To mend it {remedy}",
+)
+PARTITION_GOES_ON = Event("partition-goes-on", logging.INFO, "{partition} goes on at offset {offset}")
 TOPICS_CHANGED = Event("topics-changed", logging.INFO, "Topics now mirrored: {topics}")
 ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generation}: assigned {partitions}")
 REVOKED = Event("revoked", logging.INFO, "Stream {stream}, generation {generation}: revoked {partitions}")

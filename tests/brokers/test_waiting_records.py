@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +16,15 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import epoch_ms
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Progress
 from legacy_mm.dataplane import waiting_records
 from legacy_mm.model import TopicPartition
 from tests.fixtures.copying import PATIENCE, Copying, Start
+from tests.fixtures.driver_files import driver_file
+from tests.fixtures.warm_mirrors import WarmMirror
 
-pytestmark = pytest.mark.brokers
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 RECORDS, BAD, PARTITIONS = 60, 21, 2
 LARGE = 1_500_000
 """More than our client's `max.request.size`."""
@@ -47,7 +52,7 @@ def write(source: Any, target: Any, name: str, bad: dict[str, Any], limits: Mapp
 
 def start(start_copying: Start, source: Any, target: Any, name: str) -> Copying:
     return start_copying(
-        source.bootstrap, target.bootstrap, name, PARTITIONS, keeps_partition=[name], waits_on_refusal=True
+        source.bootstrap, target.bootstrap, name, PARTITIONS, keeps_partition=[name], records_may_wait=True
     )
 
 
@@ -96,7 +101,7 @@ def test_it_waits_alone_and_goes_on_in_order(
 def test_a_stop_does_not_wait_for_it_and_the_next_job_begins_at_it(
     source: Any, target: Any, name: str, start_copying: Start
 ) -> None:
-    """At most one batch of the source comes twice, which is of this partition."""
+    """Nothing comes twice."""
     bad, limits, mended, _ = KINDS["too large"]
     write(source, target, name, bad, limits)
     copying = start(start_copying, source, target, name)
@@ -106,7 +111,7 @@ def test_a_stop_does_not_wait_for_it_and_the_next_job_begins_at_it(
     wait_until(lambda: copying.safe.get(other) == RECORDS, PATIENCE, "the other partition to be safe")
     copying.stop(PATIENCE)
     assert copying.error is None
-    assert copying.safe.get(held, 0) <= BAD
+    assert copying.safe[held] == BAD
     override(target.bootstrap, name, mended)
     again = start_copying(
         source.bootstrap,
@@ -115,13 +120,93 @@ def test_a_stop_does_not_wait_for_it_and_the_next_job_begins_at_it(
         PARTITIONS,
         begin={**dict.fromkeys(copying.config.offsets, 0), **copying.safe},
         keeps_partition=[name],
-        waits_on_refusal=True,
+        records_may_wait=True,
     )
     wait_until(lambda: ends(target, name)[0] >= RECORDS, PATIENCE, "the rest")
     assert again.stop() == {}
-    values = [each.value for each in read_all(target.bootstrap, name) if each.partition == 0]
-    assert (
-        values[-(RECORDS - BAD) :]
-        == [each.value for each in read_all(source.bootstrap, name) if each.partition == 0][BAD:]
+    assert same_records(read_all(source.bootstrap, name), read_all(target.bootstrap, name)) == []
+
+
+PICKY = """
+from pathlib import Path
+
+def handle(record):
+    if record.value == b"bad" and not Path({mended!r}).exists():
+        raise ValueError("is bad")
+    return [record.to(record.topic)._replace(partition=record.partition)]
+"""
+
+
+def test_a_record_on_which_a_handler_fails_waits_alone(
+    source: Any, target: Any, name: str, start_copying: Start, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    write(source, target, name, {"value": b"bad", "timestamp": 1_700_000_000_000}, {})
+    script, mended = tmp_path / f"{name}.py", tmp_path / "mended"
+    script.write_text(PICKY.format(mended=str(mended)))
+    copying = start_copying(
+        source.bootstrap,
+        target.bootstrap,
+        name,
+        PARTITIONS,
+        keeps_partition=[name],
+        records_may_wait=True,
+        handler=HandlerSettings(str(script)),
     )
-    assert ends(target, name)[1] == RECORDS
+    wait_until(lambda: copying.over() or ends(target, name) == [BAD, RECORDS], PATIENCE, "all that can be copied")
+    line = (
+        f"{name}-0 waits at offset {BAD}, a record of 2023-11-14 22:13:20 UTC: the message handler failed on {name}-0 "
+        f"at offset {BAD}: ValueError: is bad"
+    )
+    wait_until(lambda: copying.over() or caplog.text.count(line) > 2, PATIENCE, "several tries")
+    assert copying.error is None
+    assert ends(target, name) == [BAD, RECORDS], "nothing is copied again, or past it"
+    held = TopicPartition(name, 0)
+    wait_until(lambda: copying.safe.get(held) == BAD, PATIENCE, "what is before it to be safe")
+    assert copying.of(Progress)[-1].unwritable.keys() == {name}
+    mended.touch()
+    copying.wait_safe(2 * RECORDS)
+    assert f"{name}-0 goes on at offset {BAD}" in caplog.text
+    assert copying.stop() == {}
+    assert same_records(read_all(source.bootstrap, name), read_all(target.bootstrap, name)) == []
+
+
+def test_transforms_that_fail_on_one_record(
+    source: Any, target: Any, topic: Callable[[str], str], warm_driver: Callable[..., WarmMirror]
+) -> None:
+    """In MirrorMaker 2's file; what comes meanwhile is copied, and a later start repeats nothing."""
+    name = topic("masked")
+    write(source, target, name, {"value": b"bad", "headers": [("bad", b"")]}, {})
+    package, alias = "org.apache.kafka.connect.transforms", f"S{name}"
+    lines = {
+        "transforms": "m",
+        "transforms.m.type": f"{package}.MaskField$Value",
+        "transforms.m.fields": "f",
+        "transforms.m.predicate": "h",
+        "predicates": "h",
+        "predicates.h.type": f"{package}.predicates.HasHeaderKey",
+        "predicates.h.name": "bad",
+        "topics": name,
+        "replication.policy.class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+    }
+    file = driver_file(
+        {alias: source, f"T{name}": target},
+        **{f"{alias}->T{name}.enabled": "true"},
+        **{f"{alias}->T{name}.{key}": text for key, text in lines.items()},
+    )
+    node = warm_driver(file)
+    wait_until(lambda: ends(target, name) == [BAD, RECORDS], PATIENCE, "all that can be copied")
+    line = f"{name}-0 waits at offset {BAD}, a record of 20"
+    wait_until(lambda: node.output().count(line) == 2, PATIENCE, "the second try")
+    assert "starts again in" not in node.output(), "the flow goes on"
+    writer = Producer({"bootstrap.servers": source.bootstrap})
+    writer.produce(name, b"later", partition=1)
+    assert writer.flush(30) == 0
+    wait_until(lambda: ends(target, name) == [BAD, RECORDS + 1], PATIENCE, "what came meanwhile")
+    for again in ({}, {f"{alias}->T{name}.errors.tolerance": "all"}):
+        node.signal(signal.SIGTERM)
+        assert node.wait(PATIENCE) == 128 + signal.SIGTERM, node.output()
+        assert ends(target, name) == [BAD, RECORDS + 1]
+        node = warm_driver(file | again)
+    wait_until(lambda: ends(target, name) == [RECORDS - 1, RECORDS + 1], PATIENCE, "all but that one")
+    node.signal(signal.SIGTERM)
+    assert node.wait(PATIENCE) == 128 + signal.SIGTERM, node.output()

@@ -39,6 +39,10 @@ class FakeAppender(BatchAppender):
         return self.troubles
 
     @override
+    def append(self, partition: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
+        """It is under way for ever."""
+
+    @override
     def is_empty(self) -> bool:
         return False
 

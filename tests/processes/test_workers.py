@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.times import REPORT
+from tests.fixtures.times import RECORD, REPORT
 from tests.fixtures.workers import pytest_collection_modifyitems, shared_by
 from tests.structure.source_tree import CHECKOUT
 
@@ -50,7 +51,12 @@ def test_a_file_is_run_by_one_worker() -> None:
     """With the pytest and the xdist that are here."""
     words = ["--numprocesses", "2", "--dist", "loadgroup", "-v", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words, *FILES], cwd=CHECKOUT, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "pytest", *words, *FILES],
+        cwd=CHECKOUT,
+        env={name: text for name, text in os.environ.items() if name != RECORD},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     ran = {(file, worker) for worker, file in LINE.findall(done.stdout)}
     assert sorted(file for file, _ in ran) == FILES

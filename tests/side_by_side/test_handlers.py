@@ -152,14 +152,19 @@ def topics(old: Side, topic: str) -> dict[str, str]:
 def test_jars_do_the_same(
     old: Side, ours: Side, topics: dict[str, str], group: str, handler_jars: dict[str, Path], orders: list[Order]
 ) -> None:
-    """Equal contents, exit codes and committed offsets, with jars from CLASSPATH."""
+    """Equal contents, exit codes and committed offsets, with jars from CLASSPATH.
+
+    Difference: handler-exceptions-alike. Ours commits what it has copied before its end.
+    """
     jars = list(handler_jars.values())
     theirs = run_all(with_jars(old, jars), f"{group}-old", orders, topics)
     mine = run_all(with_jars(ours, jars), f"{group}-ours", orders, topics)
+    assert theirs["Picky"].committed == {}
+    assert mine["Picky"].committed == {(topics["Picky"], 0): POISON}
+    mine["Picky"] = mine["Picky"]._replace(committed={})
     for name, outcome in theirs.items():
         assert mine[name] == outcome, name
         assert all(outcome.targets.values()), name
-    assert theirs["Picky"].committed == {}
 
 
 def with_jars(side: Side, jars: list[Path]) -> Side:

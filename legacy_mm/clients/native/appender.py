@@ -121,11 +121,13 @@ class BatchAppender:
             for queue in queues:
                 self._queue(queue)
 
-    def abandon(self, queue: PartitionQueue) -> None:
-        """Forget all that a queue holds, and wait for none of its answers."""
+    def abandon(self, queue: PartitionQueue) -> list[Any]:
+        """Forget all that a queue holds, and wait for none of its answers; return the `opaque` of each batch."""
         with self.lock:
             queue.abandoned = True
             self._bytes -= queue.size
+            refused = [each for each in self._refused if each.queue is queue]
+            forgotten = [each.opaque for each in (*queue.under_way, *queue.pending, *refused)]
             for entries in (queue.pending, queue.under_way):
                 entries.clear()
             queue.held = None
@@ -133,6 +135,7 @@ class BatchAppender:
             self._waiting.pop(queue, None)
             self._followed.discard(queue)
             self._settled.notify_all()
+        return forgotten
 
     def has_room(self) -> bool:
         """Return True if more may be appended."""

@@ -120,3 +120,26 @@ def test_the_safe_offset_is_the_end_of_the_complete_front(batches: list[int], ra
         now = safe.take_moved().get(A, now)
         complete = next((number for number, piece in enumerate(opened) if piece.missing), len(opened))
         assert now == complete
+
+
+def test_what_is_before_the_first_abandoned_record_is_safe_at_the_end() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    first, second, other = pieces.open(A, 10, 1), pieces.open(A, 20, 2), pieces.open(B, 5, 1)
+    assert (first.begin, second.begin) == (-1, 10)
+    for piece in (first, second, other):
+        pieces.acknowledged(piece)
+    for partition, offset in ((A, 17), (A, 14), (B, 3)):
+        pieces.abandon(partition, offset)
+    assert safe.safe() == {A: 10, B: 5}
+    pieces.all_others_arrived()
+    assert safe.safe() == {A: 14, B: 5}
+
+
+def test_a_gap_forgets_what_was_abandoned_before_it() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    pieces.abandon(A, 17)
+    pieces.restart(A)
+    pieces.all_others_arrived()
+    assert safe.safe() == {}

@@ -23,6 +23,7 @@ from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.copy_engine import CopyEngine
 from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
+from legacy_mm.dataplane.routes import Placed, Route
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.dataplane.task_process import Buffers
 from legacy_mm.errors import SendFailure
@@ -268,17 +269,55 @@ def test_partitions_that_are_not_preserved_have_no_pairs() -> None:
 def test_records_whose_topic_cannot_be_had_end_the_mirror_before_they_count() -> None:
     """Invariant A: they are neither acknowledged nor dropped on purpose."""
     engine, _ = make()
-    engine._failures = SendFailures(abort=True)
+    engine._failures = SendFailures(lambda batch: [(1, 1)], abort=True)
     batch = build([Row(0, NOW, b"k", b"v")])
 
     def outbound(*_: object) -> Outbound:
-        engine._fail("t", batch, FORBIDDEN)
+        engine._failures.batch("t", batch, FORBIDDEN)
         return Outbound([], 1, 1)
 
     engine._stage = SimpleNamespace(outbound=outbound)
     with pytest.raises(SendFailure):
         engine._send(HERE, Arrived(batch, Codec.NONE), 0)
     assert engine._safe.safe() == {}
+
+
+def routed(*routes: Route) -> SimpleNamespace:
+    """A stage that answers this."""
+    return SimpleNamespace(outbound=lambda *_: Outbound([("t", route) for route in routes], 3, 13))
+
+
+def test_a_record_too_large_for_any_request_is_not_passed() -> None:
+    engine, _ = make()
+    engine._failures = SendFailures(engine._router.sizes, abort=True)
+    batch = build([Row(0, NOW, b"k", b"v")])
+    engine._stage = routed(Route([], [Placed(0, batch, range(10, 11))], 1, 11))
+    with pytest.raises(SendFailure):
+        engine._send(HERE, Arrived(batch, Codec.NONE), 0)
+    assert engine._safe.safe() == {}
+    assert not engine._pieces.are_open(HERE)
+
+
+def test_half_a_piece_is_not_safe_behind_a_record_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another record fails while there is room for one batch of two only."""
+    engine, _ = make()
+    write_to(engine, FakeAppender())
+    engine._pieces.acknowledged(engine._pieces.open(HERE, 10, 1))
+    batch = build([Row(0, NOW, b"k", b"v")])
+    engine._stage = routed(Route([Placed(0, batch, range(12, 13)), Placed(1, batch, range(10, 12))], [], 3, 13))
+    room = iter([True])
+
+    def wait_for_room() -> bool:
+        for answer in room:
+            return answer
+        raise SendFailure("it fails")
+
+    monkeypatch.setattr(engine, "_wait_for_room", wait_for_room)
+    with pytest.raises(SendFailure):
+        engine._send(HERE, Arrived(batch, Codec.NONE), 0)
+    engine._pieces.abandon(HERE, 12)
+    engine.delivery.finish()
+    assert engine._safe.safe() == {HERE: 10}
 
 
 class Emptied(FakeAppender):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from typing_extensions import override
 
-from legacy_mm.dataplane import held_partitions
+from legacy_mm.dataplane import held_partitions, waiting_records
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.errors import CorruptRecords
 from legacy_mm.logs.events import NOT_COPIED
 from legacy_mm.model import TopicPartition
 from tests.fakes.appender import FakeAppender
@@ -46,7 +48,9 @@ class Copying:
 
     def __init__(self) -> None:
         self.source, self.topics, self.queues = FakeFetcher(), Topics(), FakeAppender()
-        self.held = HeldPartitions(self.source, self.topics, self.queues)
+        config: Any = SimpleNamespace(records_may_wait=True, names={"a": "w.a"})
+        self.config = config
+        self.held = HeldPartitions(config, self.source, self.topics, self.queues)
 
 
 @pytest.fixture
@@ -127,3 +131,25 @@ def test_at_the_end_what_waited_is_counted_once(copying: Copying, caplog: pytest
         {"topic": "w.a", "partitions": 2, "reason": "w.a-0: no leader"},
         {"topic": "w.b", "partitions": 1, "reason": MISSING},
     ]
+
+
+def test_a_partition_waits_at_a_record_until_its_pause_is_over(
+    copying: Copying, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting_records, "_FIRST_PAUSE", 3600.0)
+    copying.held.wait_at(A, 5, CorruptRecords("a-0: torn"))
+    copying.held.tend()
+    assert copying.held.stays(A)
+    assert copying.held.reasons() == {"w.a": "a-0 waits at offset 5: a-0: torn"}
+    copying.held.forget(A)
+    monkeypatch.setattr(waiting_records, "_FIRST_PAUSE", 0.0)
+    copying.held.wait_at(A, 5, CorruptRecords("a-0: torn"))
+    copying.held.tend()
+    assert not copying.held.stays(A)
+
+
+def test_where_no_record_may_wait_it_is_the_end(copying: Copying) -> None:
+    copying.config.records_may_wait = False
+    with pytest.raises(CorruptRecords):
+        copying.held.wait_at(A, 5, CorruptRecords("a-0: torn"))
+    assert not copying.held.stays(A)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -12,9 +13,11 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import RouteOptions, Router
+from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.errors import StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from tests.unit.protocol.batches import NOW, Latin, Row, build, decode
 
@@ -32,9 +35,12 @@ class Batches:
     def __init__(self, settings: QuarantineSettings, limit: int = 1 << 20) -> None:
         self.safe = SafeOffsets()
         self.pieces = Pieces(self.safe)
-        self.refused = RefusedBatches(settings, Router(RouteOptions(None, None, limit)), self.pieces, limit)
+        self.stopping = Event()
+        router = Router(RouteOptions(None, None, limit))
+        self.refused = RefusedBatches(settings, router, self.pieces, limit, self.stopping)
         self.piece = self.pieces.open(HERE, 8, 1)
-        self.partitions: int | str = 4
+        self.partitions: list[int | Exception] = [0, 4]
+        """What the target answers, one question after the other."""
         self.room = True
         self.sent: list[tuple[TopicPartition, RecordBatch, Aside]] = []
 
@@ -44,7 +50,13 @@ class Batches:
         self.refused.add(Part(self.piece, range(7, 8), None), lone, "too large")
 
     def put(self) -> None:
-        self.refused.put(lambda topic: self.partitions, self._append)
+        self.refused.put(self._partitions, lambda: None, self._append)
+
+    def _partitions(self, topic: str, least: int) -> int:
+        answer = self.partitions.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def _append(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
         if self.room:
@@ -60,7 +72,7 @@ def test_a_piece_is_safe_when_the_topic_has_the_record(settings: QuarantineSetti
     batches.room = False
     batches.put()
     assert not batches.refused.is_empty()
-    batches.room = True
+    batches.room, batches.partitions = True, [4]
     batches.put()
     assert batches.refused.is_empty()
     ((place, batch, aside),) = batches.sent
@@ -76,18 +88,18 @@ def test_a_piece_is_safe_when_the_topic_has_the_record(settings: QuarantineSetti
 def test_a_record_without_a_key_has_its_place_in_the_topic(settings: QuarantineSettings) -> None:
     batches = Batches(settings)
     batches.add(key=None)
-    batches.partitions = 2
+    batches.partitions = [2]
     batches.put()
     assert batches.sent[0][0] == ("q", 1)
 
 
-@pytest.mark.parametrize(("partitions", "limit"), [("no right", 1 << 20), (4, 100)], ids=["no topic", "too large"])
-def test_a_batch_that_no_topic_takes_is_in_the_file(
-    settings: QuarantineSettings, partitions: int | str, limit: int
-) -> None:
-    batches = Batches(settings, limit)
+@pytest.mark.parametrize("why", ["no topic", "too large", "a stop"])
+def test_a_batch_that_no_topic_takes_is_in_the_file(settings: QuarantineSettings, why: str) -> None:
+    batches = Batches(settings, 100 if why == "too large" else 1 << 20)
     batches.add()
-    batches.partitions = partitions
+    batches.partitions = [Unsendable(ErrorCode.TOPIC_AUTHORIZATION_FAILED)] if why == "no topic" else [4]
+    if why == "a stop":
+        batches.stopping.set()
     batches.put()
     (record,) = read_file(Path(settings.file)).records
     assert (record.offset, record.headers) == (7, (("h", b"x"),))

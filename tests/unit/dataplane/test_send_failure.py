@@ -13,7 +13,7 @@ FAILED = FailedSend("t", None, 9, "too large", "MESSAGE_TOO_LARGE")
 
 
 def test_with_abort_it_is_told_and_ends_the_copying(caplog: pytest.LogCaptureFixture) -> None:
-    failures = SendFailures(abort=True)
+    failures = SendFailures(lambda batch: [], abort=True)
     failures(FAILED)
     assert failures.dropped.total() == 1
     (record,) = caplog.records
@@ -30,7 +30,7 @@ def test_with_abort_it_is_told_and_ends_the_copying(caplog: pytest.LogCaptureFix
 
 
 def test_without_abort_it_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
-    failures = SendFailures(abort=False)
+    failures = SendFailures(lambda batch: [], abort=False)
     failures(FAILED)
     failures(FAILED)
     failures.raise_if_ending()
@@ -41,7 +41,7 @@ def test_without_abort_it_is_counted_and_told(caplog: pytest.LogCaptureFixture) 
 def test_a_synchronous_producer_fails_as_a_stream_whatever_the_flag(
     abort: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    failures = SendFailures(abort=abort, synchronous=True)
+    failures = SendFailures(lambda batch: [], abort=abort, synchronous=True)
     failures(FAILED)
     assert (failures.dropped.total(), caplog.records) == (0, [])
     with pytest.raises(StreamFailure, match="too large") as raised:

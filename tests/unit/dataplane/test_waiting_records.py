@@ -10,6 +10,7 @@ from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBat
 from legacy_mm.dataplane import waiting_records as module
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.waiting_records import WaitingRecords
+from legacy_mm.errors import CorruptRecords, HandlerFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fakes.appender import FakeAppender
@@ -30,9 +31,9 @@ class Bench:
         self.queue = PartitionQueue(TARGET, (7, 0), 5)
         self.part = Part(Piece(SOURCE, 43, 1), range(42, 43), None)
 
-    def refuse(self, code: int = ErrorCode.INVALID_TIMESTAMP, time: int = DATED) -> None:
+    def refuse(self, code: int = ErrorCode.INVALID_TIMESTAMP, time: int = DATED) -> bool:
         batch = build([Row(0, time, b"k", b"v")])
-        self.waiting.add(ProducerBatch(self.queue, batch, self.part, 1, 0.0, 0.0, refusal=code))
+        return self.waiting.add(ProducerBatch(self.queue, batch, self.part, 1, 0.0, 0.0, refusal=code))
 
     def sent_again(self, seconds: float) -> bool:
         self.now += seconds
@@ -102,11 +103,53 @@ def test_it_goes_on_once_the_target_has_it(bench: Bench, caplog: pytest.LogCaptu
     assert bench.sent_again(5.1), "pauses begin anew"
 
 
-def test_a_stop_waits_for_none_of_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    abandoned: list[PartitionQueue] = []
-    monkeypatch.setattr(bench.appender, "abandon", abandoned.append)
+def test_a_stop_waits_for_none_of_them(bench: Bench) -> None:
     bench.refuse()
-    bench.waiting.give_up()
-    assert abandoned == [bench.queue]
-    bench.refuse()
-    assert abandoned[-1] is bench.queue, "one that comes back later, too"
+    assert [each.queue for each in bench.waiting.give_up()] == [bench.queue]
+    assert not bench.refuse(), "one that comes back later waits no more"
+
+
+def failure(time: int | None = DATED) -> HandlerFailure:
+    made = HandlerFailure("the transforms failed on t-3 at offset 42: bad")
+    made.timestamp = time
+    return made
+
+
+def test_pauses_grow_while_the_same_record_fails(bench: Bench) -> None:
+    pauses = [bench.waiting.failed(SOURCE, 42, "A.t", failure()) for _ in range(8)]
+    assert pauses == [5, 10, 20, 40, 80, 160, 300, 300]
+    assert bench.waiting.failed(SOURCE, 43, "A.t", failure()) == 5
+    assert bench.waiting.failed(TopicPartition("t", 4), 43, "A.t", failure()) == 5
+
+
+def test_the_line_of_a_failure_says_what_to_do(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    bench.waiting.failed(SOURCE, 42, "A.t", failure())
+    bench.waiting.failed(TopicPartition("t", 4), 7, "A.t", failure(None))
+    bench.waiting.failed(TopicPartition("t", 5), 8, "A.u", CorruptRecords("t-5: bad checksum"))
+    assert caplog.messages == [
+        "t-3 waits at offset 42, a record of 2023-11-14 22:13:20 UTC: the transforms failed on t-3 at offset 42: bad; "
+        "all other partitions go on. It is tried again in 5 s. To mend it mend what the transforms need; or set "
+        "errors.tolerance=all to leave such records out",
+        "t-4 waits at offset 7, a record without a time: the transforms failed on t-3 at offset 42: bad; all other "
+        "partitions go on. It is tried again in 5 s. To mend it mend what the transforms need; or set "
+        "errors.tolerance=all to leave such records out",
+        "t-5 waits at offset 8, a record without a time: t-5: bad checksum; all other partitions go on. It is tried "
+        "again in 5 s. To mend it see to the log at the source: another replica of the partition may be intact",
+    ]
+    assert bench.waiting.reasons()["A.u"] == "t-5 waits at offset 8: t-5: bad checksum"
+
+
+def test_a_partition_goes_on_once_the_record_is_behind_it(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    bench.waiting.failed(SOURCE, 42, "A.t", failure())
+    bench.waiting.passed(SOURCE, 42)
+    bench.waiting.passed(TopicPartition("t", 4), 100)
+    assert bench.waiting.reasons()
+    bench.waiting.passed(SOURCE, 43)
+    assert caplog.messages[-1] == "t-3 goes on at offset 42"
+    assert not bench.waiting.reasons()
+
+
+def test_a_partition_that_goes_on_elsewhere_is_forgotten(bench: Bench) -> None:
+    bench.waiting.failed(SOURCE, 42, "A.t", failure())
+    bench.waiting.forget(SOURCE)
+    assert not bench.waiting.reasons()

@@ -162,7 +162,7 @@ def test_positions_and_intervals_of_the_file() -> None:
 @pytest.mark.parametrize(("tolerance", "waits"), [(None, True), ("none", True), (" ALL ", False)])
 def test_a_refused_record_waits_unless_the_connector_tolerates_it(tolerance: str | None, waits: bool) -> None:
     target = flow("" if tolerance is None else f"A->B.errors.tolerance = {tolerance}\n").settings.target
-    assert (target.waits_on_refusal, target.abort_on_send_failure) == (waits, waits)
+    assert (target.records_may_wait, target.abort_on_send_failure) == (waits, waits)
 
 
 def test_properties_that_bind_a_consumer_group_have_no_effect_and_are_named() -> None:

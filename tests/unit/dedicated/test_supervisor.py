@@ -120,7 +120,7 @@ def test_a_flow_that_fails_is_built_again_and_the_other_goes_on() -> None:
     assert broken.started.wait(5)
     broken.failures.put(StreamFailure("gone"))
     assert again.started.wait(5)
-    assert broken.stops == [False]
+    assert broken.stops == [True], "what it copied is committed, so the next try does not copy it again"
     assert healthy.stops == []
     run.end()
     assert [change.split(":")[0] for change in changes] == ["", "gone", ""]

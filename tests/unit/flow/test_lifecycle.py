@@ -77,7 +77,7 @@ def no_time(signals: lifecycle.Signals, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def run(
-    signals: lifecycle.Signals, failing: int | None = None, error: type[StreamFailure] = StreamFailure
+    signals: lifecycle.Signals, failing: int | None = None, error: type[Exception] = StreamFailure
 ) -> tuple[int, list[str], set[float]]:
     """Exit code, calls and deadlines of two mirrors with a stream each."""
     calls: list[str] = []
@@ -212,17 +212,13 @@ def test_background_work_that_started_in_part_is_ended(signals: lifecycle.Signal
 
 
 @pytest.mark.parametrize("failing", [0, 1])
-def test_a_failure_of_any_ends_all_without_a_commit(signals: lifecycle.Signals, failing: int) -> None:
-    code, calls, _ = run(signals, failing)
+@pytest.mark.parametrize("kind", [StreamFailure, SourceGap, RuntimeError])
+def test_a_failure_of_any_ends_all(signals: lifecycle.Signals, failing: int, kind: type[Exception]) -> None:
+    """What they copied is committed, unless the fault is ours."""
+    code, calls, _ = run(signals, failing, kind)
     assert code == 255
-    assert calls[2:4] == ["stop 0, commit False", "stop 1, commit False"]
-    assert HOST.phase is Phase.FAILED
-
-
-def test_a_failure_that_needs_a_person_lets_all_commit_what_they_copied(signals: lifecycle.Signals) -> None:
-    code, calls, _ = run(signals, 1, SourceGap)
-    assert code == 255
-    assert calls[2:4] == ["stop 0, commit True", "stop 1, commit True"]
+    commit = kind is not RuntimeError
+    assert calls[2:4] == [f"stop 0, commit {commit}", f"stop 1, commit {commit}"]
     assert HOST.phase is Phase.FAILED
 
 

@@ -1,0 +1,115 @@
+"""What ends a mirror with 255 leaves committed what was copied before it: a supervisor's next start repeats nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+
+pytestmark = pytest.mark.brokers
+SECONDS, PARTITIONS, BEFORE, AFTER = 60.0, 3, 40, 20
+SCRIPT = """
+def handle(record):
+    if record.value == b"bad":
+        raise ValueError("is bad")
+    return [record.to(record.topic)]
+"""
+
+
+@pytest.fixture
+def name(topic: Callable[[str], str], source: Cluster, target: Cluster) -> str:
+    """A topic of the source, and its copy, which takes little batches."""
+    made = topic("ends")
+    create_topic(source.bootstrap, made, PARTITIONS, config={"max.message.bytes": "5000000"})
+    create_topic(target.bootstrap, made, PARTITIONS, config={"max.message.bytes": "100000"})
+    return made
+
+
+def write(source: Cluster, name: str, bad: bytes) -> tuple[int, int]:
+    """Records of each partition, by key, and a bad one in a batch of its own; return its partition and offset."""
+    writer = Producer(
+        {"bootstrap.servers": source.bootstrap, "partitioner": "murmur2_random", "message.max.bytes": 5_000_000}
+    )
+    places: list[tuple[int | None, int | None]] = []
+
+    def load(count: int) -> None:
+        for number in range(count):
+            writer.produce(name, b"%d" % number, b"k%d" % number)
+        assert writer.flush(30) == 0
+
+    load(BEFORE)
+    writer.produce(name, bad, b"k0", on_delivery=lambda _, sent: places.append((sent.partition(), sent.offset())))
+    assert writer.flush(30) == 0
+    load(AFTER)
+    ((partition, offset),) = places
+    assert partition is not None
+    assert offset, "records come before it"
+    return partition, offset
+
+
+Words = tuple[dict[str, str], dict[str, str], list[str]]
+
+
+def run(start: Callable[..., ToolProcess], words: Words) -> ToolProcess:
+    consumer, producer, line = words
+    tool = start(consumer, producer, *line)
+    assert tool.wait(SECONDS) == 255, tool.output()
+    return tool
+
+
+def words(source: Cluster, target: Cluster, name: str, group: str, *more: str, **producer: str) -> Words:
+    read = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+    written = {"bootstrap.servers": target.bootstrap} | {key.replace("_", "."): text for key, text in producer.items()}
+    return read, written, ["--whitelist", name, *more]
+
+
+def check(source: Cluster, target: Cluster, name: str, group: str, bad: tuple[int, int]) -> None:
+    """All before the record is committed, nothing behind it, and nothing has come twice."""
+    reached = committed(source.bootstrap, group, [name])
+    partition, offset = bad
+    assert reached[name, partition] == offset
+    assert sum(end_offsets(target.bootstrap, name).values()) == sum(reached.values())
+
+
+@pytest.mark.parametrize("limit", ["the target's", "our own"])
+def test_a_record_that_cannot_be_sent(
+    source: Cluster, target: Cluster, name: str, group: str, our_mirror: Callable[..., ToolProcess], limit: str
+) -> None:
+    """`max.message.bytes` of the topic, and `max.request.size` of the producer, which is asked before it is sent."""
+    bad = write(source, name, bytes(400_000))
+    line = words(source, target, name, group, **({"max_request_size": "200000"} if limit == "our own" else {}))
+    for _ in range(3):
+        tool = run(our_mirror, line)
+        assert f"Error when sending message to topic {name} with key: 2 bytes, value: 400000 bytes" in tool.output()
+        check(source, target, name, group, bad)
+
+
+def test_a_handler_that_fails(
+    source: Cluster, target: Cluster, name: str, group: str, our_mirror: Callable[..., ToolProcess], tmp_path: Path
+) -> None:
+    bad = write(source, name, b"bad")
+    script = tmp_path / "picky.py"
+    script.write_text(SCRIPT)
+    line = words(source, target, name, group, "--message.handler", str(script))
+    for _ in range(3):
+        assert "ValueError: is bad" in run(our_mirror, line).output()
+        check(source, target, name, group, bad)
+
+
+def test_exactly_once(
+    source: Cluster, target: Cluster, name: str, group: str, our_mirror: Callable[..., ToolProcess]
+) -> None:
+    """The transaction with the record is given up; what a committed reader sees is what is committed."""
+    partition, offset = write(source, name, bytes(400_000))
+    line = words(source, target, name, group, "--exactly.once", "true")
+    for _ in range(2):
+        run(our_mirror, line)
+        reached = committed(source.bootstrap, group, [name])
+        assert reached.get((name, partition), 0) <= offset
+        assert len(read_all(target.bootstrap, name, isolation="read_committed")) == sum(reached.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 pytest_plugins = [
     "tests.fixtures.times",
     "tests.fixtures.agents",
+    "tests.fixtures.cache",
     "tests.fixtures.clusters",
     "tests.fixtures.copying",
     "tests.fixtures.driver_jvm",

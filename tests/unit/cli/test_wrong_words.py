@@ -117,7 +117,7 @@ def test_a_cluster_that_is_away_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Before anything is written: a producer would try for minutes."""
-    monkeypatch.setattr(ledger, "_ASK_TIMEOUT", 1.0)
+    monkeypatch.setattr(ledger, "_ASK_TIMEOUT", 0.3)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c").write_text(CONSUMER)
     (tmp_path / "p").write_text(PRODUCER)

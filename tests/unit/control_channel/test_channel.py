@@ -16,7 +16,7 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config import property_names
-from legacy_mm.control_channel import channel
+from legacy_mm.control_channel import beat, channel
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer, Peer, present, process_start
 from legacy_mm.control_channel.frames import (
@@ -79,6 +79,12 @@ class Holder:
 
     def attended(self) -> bool:
         return self.looked_after
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beats follow each other quickly, yet farther apart than what is over in a moment."""
+    monkeypatch.setattr(beat, "BEAT_INTERVAL", 2 * MOMENT)
 
 
 @pytest.fixture

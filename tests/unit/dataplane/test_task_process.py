@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.dataplane import task_process
 from legacy_mm.dataplane.task_process import TaskProcess
 
 SECONDS = 20.0
@@ -21,7 +24,8 @@ class Task:
         self.looks += 1
 
 
-def test_each_lease_is_watched_until_the_last_word() -> None:
+def test_each_lease_is_watched_until_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task_process, "BEAT_INTERVAL", 0.04)
     process = TaskProcess()
     first, second = Task(), Task()
     process.watch_lease(first)

@@ -29,6 +29,8 @@ _TARGET = "topics that the target cannot have"
 
 
 START = "start"
+"""The part of a plan about the mirror's start."""
+START = "start"
 """What the mirror would say at its start."""
 @dataclass(frozen=True, slots=True)
 class FlowPlan:

@@ -45,7 +45,7 @@ class Place:
     """Lines of a file that belong together, such as those of one flow."""
 
     label: str
-    """What a line shows before the property's name."""
+    """The beginning of a line, before the property's name."""
     lines: Mapping[str, str] = field(repr=False)
     """The property's name -> its value."""
 
@@ -56,7 +56,7 @@ class FileLines:
 
     own: Sequence[Place] = ()
     source: Sequence[Place] = ()
-    """Those of the source cluster; of the target cluster."""
+    """Lines of the source cluster; of the target cluster."""
     target: Sequence[Place] = ()
     general: Sequence[Place] = ()
 

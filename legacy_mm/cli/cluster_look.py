@@ -26,12 +26,10 @@ from legacy_mm.policies.leftovers import left_behind
 
 _REQUEST_TIMEOUT = 30.0
 _TARGET = "topics that the target cannot have"
-
-
 START = "start"
 """The part of a plan about the mirror's start."""
-START = "start"
-"""What the mirror would say at its start."""
+
+
 @dataclass(frozen=True, slots=True)
 class FlowPlan:
     """The changes that were found for one flow."""

@@ -16,17 +16,17 @@ from legacy_mm.model import TopicPartition
 _ASK_TIMEOUT = 300.0
 _BEHIND = "-- COMMAND LINE OF THE MIRROR"
 _ACTIONS: Mapping[str, str] = {
-    "status": "what the target has of each source partition, and the group's offset beside it; also the version of "
-    "transactions that the target speaks",
-    "adopt": "take the group's offsets as positions: the mirror goes on there, whatever the target has of it",
-    "retire": "give the group the positions, before exactly once is turned off",
-    "move": "set positions, and the group's offsets with them",
+    "status": "what the target has of each source partition, and the committed offset beside it (of the group, or in "
+    "MirrorMaker 2's topic); also the version of transactions that the target speaks",
+    "adopt": "take the committed offsets as positions: the mirror goes on there, whatever the target has of it",
+    "retire": "commit the positions as offsets, before exactly once is turned off",
+    "move": "set positions, and the committed offsets with them",
 }
 
 
 _TAKE_OVER = ("adopt", "move")
 _NOTHING: Mapping[str, str] = {
-    "adopt": "nothing to adopt: the group has no offsets at the source; nothing was changed, and move sets positions",
+    "adopt": "nothing to adopt: {book} has no offsets of the flow; nothing was changed, and move sets positions",
     "retire": "nothing to retire: the target has no positions that count",
 }
 
@@ -78,7 +78,7 @@ def _run(call: CommandCall) -> int:
             changed = positions.move(dict(asked.to), asked.replaced)
         else:
             changed = positions.adopt(asked.replaced) if asked.action == "adopt" else positions.retire()
-    _tell(asked.action, changed, as_json=asked.json)
+    _tell(asked.action, changed, positions, as_json=asked.json)
     return ExitCode.DONE
 
 
@@ -89,7 +89,7 @@ def _status(positions: PositionChanges, *, as_json: bool) -> int:
         print_json({"positions_topic": topic, "transaction_version": version, "partitions": found})
     else:
         print_lines([f"positions topic {topic}", f"transaction version {version}", ""])
-        titles = ("partition", "position", "group's offset", "committed by", "")
+        titles = ("partition", "position", positions.offset_book.offset.removeprefix("the "), "committed by", "")
         print_lines(columns(titles, [_cells(row) for row in rows]))
     return ExitCode.FOUND if any(row.doubt for row in rows) else ExitCode.DONE
 
@@ -114,8 +114,8 @@ def _cells(row: PositionRow) -> tuple[str, str, str, str, str]:
     return str(row.partition), stands, "none" if row.offset is None else str(row.offset), who, row.doubt
 
 
-def _tell(action: str, changed: Changed, *, as_json: bool) -> None:
-    offsets = changed.offsets
+def _tell(action: str, changed: Changed, positions: PositionChanges, *, as_json: bool) -> None:
+    offsets, book = changed.offsets, positions.offset_book
     if as_json:
         rows = [{"topic": each.topic, "partition": each.partition, "offset": offsets[each]} for each in sorted(offsets)]
         print_json({"action": action, "partitions": rows, "replaced": changed.replaced})
@@ -123,8 +123,8 @@ def _tell(action: str, changed: Changed, *, as_json: bool) -> None:
     if changed.replaced:
         print_lines([f"the positions were those of source cluster {changed.replaced}, and are those of this one now"])
     if not offsets:
-        print_lines([_NOTHING[action]])
-    done = "is the group's offset now" if action == "retire" else "is the position now"
+        print_lines([_NOTHING[action].format(book=book.name)])
+    done = f"is {book.offset} now" if action == "retire" else "is the position now"
     print_lines(f"{each}: {offsets[each]} {done}{_was(action, changed, each)}" for each in sorted(offsets))
 
 

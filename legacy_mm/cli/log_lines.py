@@ -66,7 +66,7 @@ LOG_LINES = (
     ),
     LogLine(
         "Exactly once is off here",
-        "This mirror copies at least once, and the group's offsets come from mirrors that copied exactly once.",
+        "This mirror copies at least once, and the flow's offsets come from mirrors that copied exactly once.",
         "Nothing; what a killed one had copied comes twice. How to turn it off without that: "
         "docs/how-to/exactly-once.md, Turn it off.",
     ),

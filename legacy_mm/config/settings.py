@@ -277,7 +277,7 @@ class QuarantineSettings:
 
 
 class MarkedOffset(NamedTuple):
-    """The group's offset of a source partition, and its metadata."""
+    """The committed offset of a source partition, and its metadata."""
 
     topic: str
     partition: int
@@ -302,7 +302,9 @@ class ExactlyOnceSettings:
     generation: int = -1
     """The generation of the group in which a copy job runs."""
     group_offsets: Sequence[MarkedOffset] = ()
-    """The group's offsets for the partitions of a copy job."""
+    """The committed offsets for the partitions of a copy job."""
+    offsets_topic: str = ""
+    """MirrorMaker 2's topic at the target in which they are; empty: they are the group's at the source."""
 
 
 @dataclass(frozen=True, slots=True)

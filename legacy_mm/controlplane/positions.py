@@ -11,6 +11,7 @@ from legacy_mm.config.settings import OffsetReset
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.errors import SourceGap, Undecided
 from legacy_mm.exactly_once.evidence import marked_by
+from legacy_mm.exactly_once.offset_book import GROUP, OffsetBook
 from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, TopicPartition, describe_partitions
 
@@ -39,11 +40,12 @@ class CommittedPositions:
         *,
         exactly_once: bool = False,
         set_position: SetPosition | None = None,
+        book: OffsetBook = GROUP,
     ) -> None:
         """Take the group. `exactly_once`: the target's position counts, which only a claim knows. `set_position`: how
-        a person does it where the offsets are not the group's.
+        a person does it where the offsets are in another `book` than the group.
         """
-        self._group = group
+        self._book = book
         self._offset_reset = offset_reset
         self._timeout = timeout
         self._set_position = set_position or of_group(group)
@@ -74,7 +76,9 @@ class CommittedPositions:
         if marked and not self._told:
             self._told = True
             first, topic = min(marked.items())
-            events.emit(events.EXACTLY_ONCE_OFF, group=self._group, count=len(marked), partition=first, topic=topic)
+            into = self._book.into
+            count, name = len(marked), self._book.name
+            events.emit(events.EXACTLY_ONCE_OFF, into=into, count=count, partition=first, name=name, topic=topic)
 
 
 class GapGuard:

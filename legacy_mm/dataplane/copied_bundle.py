@@ -35,6 +35,7 @@ from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.bundle_events import Discard, Timer
 from legacy_mm.exactly_once.evidence import SourceSide, mark, weigh
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from legacy_mm.exactly_once.offset_book import OffsetBook
 from legacy_mm.exactly_once.position_records import (
     Claim,
     PositionsRecord,
@@ -101,6 +102,7 @@ class CopiedBundle:
         self._bundle = delivery.flow.bundle(number)
         self._mark = mark(delivery.flow.positions_topic)
         settings = delivery.settings
+        self._book = OffsetBook(settings.offsets_topic)
         known = {TopicPartition(*row[:2]): CommittedOffset(*row[2:]) for row in settings.group_offsets}
         self._group = {partition: known[partition] for partition in partitions if partition in known}
         self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
@@ -254,7 +256,7 @@ class CopiedBundle:
         look = self._all.looks.since(self._asked_at)
         self._cluster, self._ids = look.cluster, look.topic_ids
         ids = {topic: str(topic_id) for topic, topic_id in look.topic_ids.items()}
-        side = SourceSide(look.cluster, ids, self._group)
+        side = SourceSide(look.cluster, ids, self._group, self._book)
         evidence = weigh(self._partitions, found, side, self._all.flow.positions_topic)
         self._epochs = {partition: found[partition].leader_epoch for partition in evidence.positions}
         if look.doubt:  # after the evidence: that positions are lost already says more
@@ -326,7 +328,7 @@ class CopiedBundle:
             raise StreamFailure(
                 f"positions topic {self._bundle.positions.topic} is not there any more ({error_text.text(error)}), so "
                 "nobody can say what is copied: bring it back, or stop all mirrors of the group, and legacy-mm "
-                "exactly-once adopt takes the group's offsets as positions"
+                f"exactly-once adopt takes {self._book.offsets} as positions"
             )
         self._all.appender.cluster.stale()
 
@@ -354,8 +356,8 @@ class CopiedBundle:
         if undefined := [partition for partition, offset in wanted.items() if offset == UNDEFINED]:
             raise Undecided(
                 f"Undefined offset with no reset policy for partitions: {describe_partitions(undefined)}; the target "
-                "has no position of them, and the group no offset: legacy-mm exactly-once move sets the position, or "
-                "set auto.offset.reset"
+                f"has no position of them, and {self._book.name} no offset: legacy-mm exactly-once move sets the "
+                "position, or set auto.offset.reset"
             )
         logical = {partition: offset for partition, offset in wanted.items() if offset in (EARLIEST, LATEST)}
         if logical:

@@ -1,8 +1,8 @@
-"""The evidence of a claim: the position at the target beside the group's offset at the source. Pure.
+"""The evidence of a claim: the position at the target beside the offset that the flow has committed. Pure.
 
-Offsets that exactly once commits at the source carry a mark in their metadata. So it is seen if somebody copied in
-another mode since, or moved the group, or if positions are lost. Then nobody can say which records are at the target,
-and a person decides: nothing is guessed.
+Offsets that exactly once commits, for the group at the source or in MirrorMaker 2's offsets topic, carry a mark. So it
+is seen if somebody copied in another mode since, or set other offsets, or if positions are lost. Then nobody can say
+which records are at the target, and a person decides: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.errors import Undecided
+from legacy_mm.exactly_once.offset_book import OffsetBook
 from legacy_mm.exactly_once.position_records import FlowRecord, SourcePosition
 from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 
 _MARK = "exactly-once:"
 _COMMAND = "legacy-mm exactly-once"
 _TAKES_OVER = "--replaced"
-_ADOPT = f"{_COMMAND} adopt takes the group's offset as the position"
-_RETIRE = f"{_COMMAND} retire gives the group the position, from which the next start adopts it"
 _MOVE = f"{_COMMAND} move sets the position"
 
 
@@ -42,6 +41,8 @@ class SourceSide:
     topic_ids: Mapping[str, str]
     """Empty: brokers before 2.8 have none."""
     offsets: GroupOffsets
+    book: OffsetBook
+    """The book of these offsets."""
 
 
 class Evidence(NamedTuple):
@@ -84,11 +85,11 @@ def weigh(
 
 
 def require_own(found: Mapping[TopicPartition, SourcePosition], source: SourceSide, positions_topic: str) -> None:
-    """Raise Undecided if one of these positions is of another source, or the group's offset of another flow."""
+    """Raise Undecided if one of these positions is of another source, or the committed offset of another flow."""
     refused: list[tuple[TopicPartition, str]] = []
     for partition, position in sorted(found.items()):
         offset = source.offsets.get(partition)
-        if why := _another_flow(offset, positions_topic) or _another_source(partition, position, source, offset):
+        if why := _another_flow(offset, positions_topic, source.book) or _another_source(partition, position, source):
             refused.append((partition, why))
     if refused:
         (first, why), others = refused[0], len(refused) - 1
@@ -99,46 +100,55 @@ def _doubt(partition: TopicPartition, position: SourcePosition | None, source: S
     """Return why neither position nor offset is certain; empty if one is."""
     offset = source.offsets.get(partition)
     ours = offset is not None and offset.metadata == mark(positions_topic)
-    if why := _another_flow(offset, positions_topic):
+    if why := _another_flow(offset, positions_topic, source.book):
         return why
     if position is None or position.retired:
-        return _doubt_without(position, offset, ours)
-    return _another_source(partition, position, source, offset) or _doubt_between(position, offset, ours)
+        return _doubt_without(position, offset, ours, source.book)
+    return _another_source(partition, position, source) or _doubt_between(position, offset, ours, source.book)
 
 
-def _another_flow(offset: CommittedOffset | None, positions_topic: str) -> str:
+def _adopt(book: OffsetBook) -> str:
+    return f"{_COMMAND} adopt takes {book.offset} as the position"
+
+
+def _retire(book: OffsetBook) -> str:
+    return f"{_COMMAND} retire gives {book.name} the position, from which the next start adopts it"
+
+
+def _another_flow(offset: CommittedOffset | None, positions_topic: str, book: OffsetBook) -> str:
     if offset is None or marked_by(offset) in ("", positions_topic):
         return ""
     return (
-        f"the group's offset {offset.offset} comes from another flow of exactly once, with positions topic "
-        f"{marked_by(offset)!a}, and this one has {positions_topic}: {_ADOPT}"
+        f"{book.at(offset.offset)} comes from another flow of exactly once, with positions topic "
+        f"{marked_by(offset)!a}, and this one has {positions_topic}: {_adopt(book)}"
     )
 
 
-def _doubt_without(position: SourcePosition | None, offset: CommittedOffset | None, ours: bool) -> str:
-    """Return why it is not certain that the group's offset counts: there is no position, or a retired one."""
+def _doubt_without(
+    position: SourcePosition | None, offset: CommittedOffset | None, ours: bool, book: OffsetBook
+) -> str:
+    """Return why it is not certain that the committed offset counts: there is no position, or a retired one."""
     if position is not None and offset is None:
-        return f"exactly once was switched off at offset {position.next}, and the group's offset is gone since: {_MOVE}"
+        return f"exactly once was switched off at offset {position.next}, and {book.offset} is gone since: {_MOVE}"
     if offset is None or not ours:
         return ""
     if position is not None:
         return (
-            f"exactly once was switched off at offset {position.next}, but has committed {offset.offset} for the group "
-            f"since: {_RETIRE}"
+            f"exactly once was switched off at offset {position.next}, but has committed {offset.offset} {book.into} "
+            f"since: {_retire(book)}"
         )
     return (
-        f"exactly once has committed offset {offset.offset} for the group, but the target has no position: it is "
-        f"lost, or this is another target; {_ADOPT}, and what was copied beyond it comes twice"
+        f"exactly once has committed offset {offset.offset} {book.into}, but the target has no position: it is "
+        f"lost, or this is another target; {_adopt(book)}, and what was copied beyond it comes twice"
     )
 
 
-def _another_source(
-    partition: TopicPartition, position: SourcePosition, source: SourceSide, offset: CommittedOffset | None
-) -> str:
+def _another_source(partition: TopicPartition, position: SourcePosition, source: SourceSide) -> str:
     if _differ(position.cluster, source.cluster):
         return (
             f"its position {position.next} is of source cluster {position.cluster}, and this is {source.cluster}: "
-            f"look at bootstrap.servers, or, if the cluster was replaced, {_MOVE if offset is None else _ADOPT}"
+            f"look at bootstrap.servers, or, if the cluster was replaced, "
+            f"{_adopt(source.book) if partition in source.offsets else _MOVE}"
         )
     topic_id = source.topic_ids.get(partition.topic, "")
     if _differ(position.topic_id, topic_id):
@@ -153,28 +163,34 @@ def _differ(one: str, other: str) -> bool:
     return bool(one and other) and one != other
 
 
-def _doubt_between(position: SourcePosition, offset: CommittedOffset | None, ours: bool) -> str:
+def _doubt_between(position: SourcePosition, offset: CommittedOffset | None, ours: bool, book: OffsetBook) -> str:
     if offset is None:
         return ""
     if ours and offset.offset > max(position.next, position.adopted or 0):
         return (
-            f"exactly once has committed offset {offset.offset} for the group, but the target's position is only "
-            f"{position.next}: later ones are lost; {_ADOPT}"
+            f"exactly once has committed offset {offset.offset} {book.into}, but the target's position is only "
+            f"{position.next}: later ones are lost; {_adopt(book)}"
         )
     if ours or offset.offset == position.adopted:
         return ""
     return (
-        f"the target's position is {position.next}, and exactly once did not commit the group's offset "
-        f"{offset.offset}: somebody copied in another mode since, or moved the group; {_ADOPT}, or {_RETIRE}"
+        f"the target's position is {position.next}, and exactly once did not commit {book.at(offset.offset)}: somebody "
+        f"copied in another mode since, or {'wrote there' if book.topic else 'moved the group'}; {_adopt(book)}, or "
+        f"{_retire(book)}"
     )
 
 
 def flow_doubt(
-    found: FlowRecord | None, bundles: int, cluster: str, positions_topic: str, replaced: str | None = None
+    found: FlowRecord | None,
+    bundles: int,
+    cluster: str,
+    positions_topic: str,
+    book: OffsetBook,
+    replaced: str | None = None,
 ) -> str:
     """Return why a flow may not go on with what its record says; empty: it may, or has no record.
 
-    `replaced`: the source cluster in whose place a person says that this one is.
+    `book`: where its offsets are. `replaced`: the source cluster in whose place a person says that this one is.
     """
     if found is None:
         return ""
@@ -182,14 +198,14 @@ def flow_doubt(
         return (
             f"positions topic {positions_topic} has the positions of {found.bundles} bundles, and this release has "
             f"{bundles}: call legacy-mm exactly-once retire of the release that made them, then delete the topic; the "
-            "next start adopts the group's offsets"
+            f"next start adopts {book.offsets}"
         )
     if _differ(found.cluster, cluster) and found.cluster != replaced:
         words = f"{_TAKES_OVER} {found.cluster}"
         return (
             f"positions topic {positions_topic} has the positions of source cluster {found.cluster}, and this is "
             f"{cluster}: give this source another source.cluster.alias, or, if the cluster was replaced, {_COMMAND} "
-            f"adopt {words} takes the group's offsets as the positions, and {_COMMAND} move {words} sets them"
+            f"adopt {words} takes {book.offsets} as the positions, and {_COMMAND} move {words} sets them"
         )
     return ""
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from legacy_mm.exactly_once.offset_book import OffsetBook
 from legacy_mm.exactly_once.start_refusals import StartFacts, start_refusals
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
 
@@ -19,6 +21,12 @@ def flow_bundles(settings: Settings) -> FlowBundles:
     """Return the names of the flow's bundles."""
     naming = settings.features.naming
     return FlowBundles(settings.source.group_id, naming.source_alias or _SOURCE, naming.target_alias)
+
+
+def offset_book(settings: Settings) -> OffsetBook:
+    """Return where the flow's offsets are."""
+    stored = settings.features[CONNECT_OFFSETS]
+    return OffsetBook() if stored is None else OffsetBook(stored.topic)
 
 
 def of_committed_records(settings: Settings) -> Settings:

@@ -20,6 +20,7 @@ from legacy_mm.exactly_once.broker_risks import broker_risks
 from legacy_mm.exactly_once.bundle import BUNDLES, FLOW
 from legacy_mm.exactly_once.evidence import flow_doubt
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
+from legacy_mm.exactly_once.offset_book import OffsetBook
 from legacy_mm.exactly_once.position_records import (
     Claim,
     FlowRecord,
@@ -35,7 +36,7 @@ from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
 from legacy_mm.flow.allowed_timeouts import beyond_limits, require_allowed
-from legacy_mm.flow.bundle_settings import NEWEST, check, flow_bundles
+from legacy_mm.flow.bundle_settings import NEWEST, check, flow_bundles, offset_book
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
@@ -53,6 +54,7 @@ class ExactlyOnceStream:
     ) -> None:
         """Take the flow, and the store of start offsets for partitions that have none."""
         self._flow = flow_bundles(settings)
+        self._book = offset_book(settings)
         self._asked = asked
         self.positions_topic = self._flow.positions_topic
         self.ownership = Ownership()
@@ -68,6 +70,7 @@ class ExactlyOnceStream:
             transaction_timeout=self._asked.transaction_timeout,
             generation=self.offsets.generation,
             group_offsets=self.offsets.evidence(offsets),
+            offsets_topic=self._book.topic,
         )
 
 
@@ -87,7 +90,7 @@ class ExactlyOnceStart:
         self._flow = flow_bundles(settings)
 
     def has_begun(self, topics: Set[str]) -> bool:
-        """Return True if the target has a position in one of these source topics: the group's offset does not say."""
+        """Return True if the target has a position in one of these source topics: a committed offset does not say."""
         found = positions(self._settings, Deadline.after(_START_TIMEOUT))
         return any(partition.topic in topics for partition in found)
 
@@ -127,7 +130,7 @@ def claim_flow(
     bundle 0 has left open. Raises HostError, and Undecided for a record that is not of this flow.
     """
     flow, target = flow_bundles(settings), settings.target_admin_connection
-    record = _FlowRecord(flow, cluster, replaced)
+    record = _FlowRecord(flow, cluster, offset_book(settings), replaced)
     if record.is_there(flow_record(settings, deadline)):
         return NativeAdmin("target", target).transaction_version(deadline)
     with closing(BundleRuns(settings.target.client, timeout)) as runs:
@@ -147,7 +150,8 @@ def require_own_flow(settings: Settings, cluster: str, deadline: Deadline, repla
     Each command asks this before it changes where a flow goes on.
     """
     topic = flow_bundles(settings).positions_topic
-    if doubt := flow_doubt(flow_record(settings, deadline), BUNDLES, cluster, topic, replaced):
+    record = flow_record(settings, deadline)
+    if doubt := flow_doubt(record, BUNDLES, cluster, topic, offset_book(settings), replaced):
         raise Undecided(f"nothing was changed: {doubt}")
 
 
@@ -159,7 +163,7 @@ def start_doubts(settings: Settings, source: Admin, target: Admin, deadline: Dea
     found = list(beyond_limits(settings, source, target, deadline))
     if settings.features[EXACTLY_ONCE] is not None:
         topic, record = flow_bundles(settings).positions_topic, flow_record(settings, deadline)
-        if doubt := flow_doubt(record, BUNDLES, source.cluster_id(deadline), topic):
+        if doubt := flow_doubt(record, BUNDLES, source.cluster_id(deadline), topic, offset_book(settings)):
             found.append(doubt)
     return found
 
@@ -215,9 +219,10 @@ def require_topic(target: NativeAdmin, topic: str, deadline: Deadline) -> None:
 class _FlowRecord:
     """The contents of the bundle whose transactions write the flow's record: the number of bundles, and the source."""
 
-    def __init__(self, flow: FlowBundles, cluster: str, replaced: str | None) -> None:
+    def __init__(self, flow: FlowBundles, cluster: str, book: OffsetBook, replaced: str | None) -> None:
         self._flow = flow
         self._cluster = cluster
+        self._book = book
         self._replaced = replaced
 
     def claim(self) -> PositionsRecord:
@@ -232,7 +237,8 @@ class _FlowRecord:
 
     def is_there(self, found: FlowRecord | None) -> bool:
         """Return True if this is the record; raise Undecided for another flow's."""
-        if doubt := flow_doubt(found, BUNDLES, self._cluster, self._flow.positions_topic, self._replaced):
+        topic = self._flow.positions_topic
+        if doubt := flow_doubt(found, BUNDLES, self._cluster, topic, self._book, self._replaced):
             raise Undecided(f"exactly once cannot begin: {doubt}")
         return found is not None and found.cluster != self._replaced
 

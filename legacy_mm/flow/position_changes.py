@@ -4,8 +4,8 @@ No change is made beside a running mirror: the group must have no members. The c
 nothing is written before they have passed: the flow's record is of this source cluster, unless a person says which one
 it has replaced, and brokers allow the time-out of transactions. What is retired is of this cluster and its topics, too.
 A positions topic that is lost is made anew. Each bundle is claimed first, so whoever still copies is fenced, and what
-it has open is aborted, before anything is read. The group's offset is committed before the position: if the command is
-ended between the two, the next start finds a doubt and stops.
+it has open is aborted, before anything is read. The offset is committed before the position, for the group or in
+MirrorMaker 2's topic: if the command is ended between the two, the next start finds a doubt and stops.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.allowed_timeouts import require_transactions
-from legacy_mm.flow.bundle_settings import flow_bundles
+from legacy_mm.flow.bundle_settings import flow_bundles, offset_book
 from legacy_mm.flow.connect_offset_topic import WorkersPlace
 from legacy_mm.flow.exactly_once import claim_flow, flow_record, positions, require_own_flow, require_topic
 from legacy_mm.flow.flow_settings import Settings
@@ -52,7 +52,7 @@ _TOPIC_TIMEOUT = 10.0
 _RETRY_BACKOFF = 0.2
 FoundPositions = Mapping[TopicPartition, SourcePosition]
 PositionChange = Callable[[FoundPositions], dict[TopicPartition, SourcePosition]]
-"""The positions of a bundle -> those to write, which go with the group's offsets."""
+"""The positions of a bundle -> those to write, which go with the committed offsets."""
 
 
 class PositionRow(NamedTuple):
@@ -61,7 +61,7 @@ class PositionRow(NamedTuple):
     partition: TopicPartition
     position: SourcePosition | None
     offset: int | None
-    """The group's offset at the source."""
+    """The one that is committed beside it."""
     ours: bool
     """Exactly once has committed it."""
     doubt: str
@@ -72,7 +72,7 @@ class Changed(NamedTuple):
     """A change that was made."""
 
     offsets: Offsets
-    """The positions, and the group's offsets, of partitions that have new ones."""
+    """The positions, and the committed offsets, of partitions that have new ones."""
     before: FoundPositions
     """The positions of the flow before."""
     replaced: str = ""
@@ -80,7 +80,7 @@ class Changed(NamedTuple):
 
 
 class PositionChanges:
-    """The positions of one flow at the target, and its group's offsets at the source."""
+    """The positions of one flow at the target, and the offsets that it has committed beside them."""
 
     def __init__(self, settings: Settings, deadline: Deadline) -> None:
         """Take the flow's settings; all requests together end by the deadline."""
@@ -90,6 +90,7 @@ class PositionChanges:
         self._timeout = _TRANSACTION_TIMEOUT if asked is None else asked.transaction_timeout
         self._deadline = deadline
         self._book = _book(settings)
+        self.offset_book = offset_book(settings)
 
     def transaction_version(self) -> TransactionVersion:
         """Return the version that the next claim speaks; raise HostError."""
@@ -98,7 +99,7 @@ class PositionChanges:
     def rows(self) -> list[PositionRow]:
         """Return the state of each partition that has a position or an offset. Raise HostError, StreamFailure."""
         found, offsets, topic = positions(self._settings, self._deadline), self._offsets(), self.flow.positions_topic
-        side = SourceSide(*self._source(), offsets)
+        side = SourceSide(*self._source(), offsets, self.offset_book)
         rows = []
         for partition in sorted(found.keys() | offsets.keys()):
             offset = offsets.get(partition)
@@ -113,12 +114,12 @@ class PositionChanges:
         return rows
 
     def adopt(self, replaced: str | None = None) -> Changed:
-        """Make the group's offsets the positions; without any, nothing is written. `replaced` as for `move`."""
+        """Make the committed offsets the positions; without any, nothing is written. `replaced` as for `move`."""
         offsets = {partition: each.offset for partition, each in self._offsets().items()}
         return self.move(offsets, replaced)
 
     def move(self, offsets: Offsets, replaced: str | None = None) -> Changed:
-        """Make these offsets the positions, and the group's own.
+        """Make these offsets the positions, and the committed ones.
 
         `replaced`: the id of the source cluster in whose place this one is. Raise Undecided for positions of another.
         """
@@ -140,7 +141,7 @@ class PositionChanges:
         return Changed(offsets, before, replaced or "" if record is not None and record.cluster == replaced else "")
 
     def retire(self) -> Changed:
-        """Make the positions the group's offsets, from which a mirror without exactly once goes on.
+        """Commit the positions as offsets, from which a mirror without exactly once goes on.
 
         Positions that are retired count once more where exactly once has committed an offset since. Raise Undecided for
         positions of another source cluster, or of a topic that was deleted and made anew.
@@ -154,7 +155,7 @@ class PositionChanges:
 
         def standing(found: FoundPositions) -> dict[TopicPartition, SourcePosition]:
             counts = {each: position for each, position in found.items() if not position.retired or each in since}
-            require_own(counts, SourceSide(cluster, ids, offsets), topic)
+            require_own(counts, SourceSide(cluster, ids, offsets, self.offset_book), topic)
             return counts
 
         def retire(found: FoundPositions) -> dict[TopicPartition, SourcePosition]:
@@ -271,7 +272,7 @@ class _Changed:
         return encode_claim(Claim(self._number, BUNDLES, self._cluster, socket.gethostname(), -1, epoch_ms()))
 
     def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
-        """Return the positions that change, once the group has the same offsets."""
+        """Return the positions that change, once the same offsets are committed."""
         found = read_bundle(self._place, BUNDLES, rows).positions
         self._made = self._change(found)
         offsets = {partition: position.next for partition, position in self._made.items()}

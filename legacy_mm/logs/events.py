@@ -153,8 +153,8 @@ GAP = Event(
 SKIPPED = Event(
     "skipped",
     logging.WARNING,
-    "Skipped in {partition}: from {start} to {end}, {count} offsets were not copied, reason: the group had committed "
-    "none there and auto.offset.reset is latest",
+    "Skipped in {partition}: from {start} to {end}, {count} offsets were not copied, reason: no offset was committed "
+    "there, and auto.offset.reset is latest",
 )
 ANSWER_LOST = Event(
     "answer-lost",
@@ -179,7 +179,7 @@ COPY_PERHAPS_EMPTY = Event(
     "What the message handler made of {partition} is the first in its partition of topic {topic} of the target, when "
     "copying went on at offset {reached}: if that topic was deleted, what it had of the {count} offsets from {begin} "
     "on, which the source still holds, may be missing there and is not made again; if it was deleted by mistake, stop "
-    "all mirrors of this group, set the group back to {begin}, and start again",
+    "all mirrors of this flow, set it back to {begin}, and start again",
 )
 TOPIC_RECREATED = Event(
     "topic-recreated",
@@ -317,9 +317,9 @@ EXACTLY_ONCE = Event(
 EXACTLY_ONCE_OFF = Event(
     "exactly-once-off",
     logging.WARNING,
-    "Exactly once is off here, and it has committed offsets of group {group} for {count} partitions, {partition} the "
-    "first: what a killed mirror has copied since then comes twice; nothing does if all were stopped with TERM. Next "
-    "time, call legacy-mm exactly-once retire before such a start: it gives the group the positions of topic {topic}",
+    "Exactly once is off here, and it has committed the offsets of {count} partitions {into}, {partition} the first: "
+    "what a killed mirror has copied since then comes twice; nothing does if all were stopped with TERM. Next time, "
+    "call legacy-mm exactly-once retire before such a start: it gives {name} the positions of topic {topic}",
 )
 POSITIONS_AT_RISK = Event("positions-at-risk", logging.WARNING, "Exactly once: {what}")
 TRANSACTION_HANGS = Event(

@@ -24,7 +24,7 @@ from tests.fixtures.tools import Run
 from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = pytest.mark.brokers
-OFF = "Exactly once is off here, and it has committed offsets of group"
+OFF = "Exactly once is off here, and it has committed the offsets of"
 
 
 def test_copy_stop_and_go_on(mirrored: Mirrored, our_tool: Callable[..., Any]) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from legacy_mm.cli import bundle_positions
 from legacy_mm.cli.legacy_mm import main
+from legacy_mm.exactly_once.offset_book import GROUP, OffsetBook
 from legacy_mm.exactly_once.position_records import SourcePosition
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.flow.position_changes import Changed
@@ -24,14 +25,17 @@ def test_status_names_the_transaction_version_of_the_target(
 ) -> None:
     def positions(settings: Any, deadline: Any) -> Any:
         flow = SimpleNamespace(positions_topic="pos")
-        return SimpleNamespace(rows=list, transaction_version=lambda: TransactionVersion.TWO, flow=flow)
+        version = TransactionVersion.TWO
+        return SimpleNamespace(rows=list, transaction_version=lambda: version, flow=flow, offset_book=OffsetBook("mm2"))
 
     monkeypatch.chdir(tmp_path)
     for name in "cp":
         (tmp_path / f"{name}.properties").write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
     monkeypatch.setattr(bundle_positions, "PositionChanges", positions)
     assert main(["exactly-once", "status", *LINE]) == 0
-    assert capsys.readouterr().out.startswith("positions topic pos\ntransaction version 2\n")
+    shown = capsys.readouterr().out
+    assert shown.startswith("positions topic pos\ntransaction version 2\n")
+    assert "offset in topic mm2" in shown
     assert main(["exactly-once", "status", "--json", *LINE]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "positions_topic": "pos",
@@ -48,7 +52,10 @@ def changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Change
         (tmp_path / f"{name}.properties").write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
     made: dict[str, Changed] = {}
     commands = SimpleNamespace(
-        adopt=lambda replaced: made["adopt"], move=lambda to, replaced: made["move"], retire=lambda: made["retire"]
+        adopt=lambda replaced: made["adopt"],
+        move=lambda to, replaced: made["move"],
+        retire=lambda: made["retire"],
+        offset_book=GROUP,
     )
     monkeypatch.setattr(bundle_positions, "PositionChanges", lambda *_: commands)
     return made
@@ -67,7 +74,7 @@ BEFORE = {P: SourcePosition(9, 4, "id", "first", 0)}
             "the positions were those of source cluster first, and are those of this one now\n"
             "t-0: 5 is the position now; it was 9\nt-1: 6 is the position now; it had none\n",
         ),
-        (("adopt",), Changed({}, BEFORE), "nothing to adopt: the group has no offsets at the source; nothing was chan"),
+        (("adopt",), Changed({}, BEFORE), "nothing to adopt: the group has no offsets of the flow; nothing was chang"),
         (("retire",), Changed({}, {}), "nothing to retire: "),
         (("retire",), Changed({P: 9}, BEFORE), "t-0: 9 is the group's offset now\n"),
     ],

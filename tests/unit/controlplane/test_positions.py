@@ -178,7 +178,7 @@ def test_offsets_that_exactly_once_has_committed_are_told_once(caplog: pytest.Lo
     assert positions.propose(member, places) == {places[0]: 5, places[1]: 7, places[2]: 7}
     (record,) = caplog.records
     assert record.levelname == "WARNING"
-    assert "committed offsets of group mirror for 2 partitions, orders-1 the first" in record.getMessage()
+    assert "committed the offsets of 2 partitions for the group, orders-1 the first" in record.getMessage()
     assert "legacy-mm exactly-once retire before such a start" in record.getMessage()
     assert record.getMessage().endswith("the positions of topic pos")
 

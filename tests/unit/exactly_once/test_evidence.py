@@ -17,6 +17,7 @@ from legacy_mm.exactly_once.evidence import (
     require_own,
     weigh,
 )
+from legacy_mm.exactly_once.offset_book import GROUP, OffsetBook
 from legacy_mm.exactly_once.position_records import FlowRecord, SourcePosition
 from legacy_mm.model import CommittedOffset, TopicPartition
 
@@ -36,8 +37,10 @@ def source(
     cluster: str = "cluster-id",
     topic_id: str = "topic-id",
     place: TopicPartition = PLACE,
+    book: OffsetBook = GROUP,
 ) -> SourceSide:
-    return SourceSide(cluster, {place.topic: topic_id} if topic_id else {}, {} if offset is None else {place: offset})
+    ids = {place.topic: topic_id} if topic_id else {}
+    return SourceSide(cluster, ids, {} if offset is None else {place: offset}, book)
 
 
 def judged(position: SourcePosition | None, side: SourceSide) -> Evidence:
@@ -168,10 +171,35 @@ def test_a_claim_is_refused_with_the_command_that_helps(
     assert str(refusal.value) == f"exactly once cannot go on with orders-3: {why}"
 
 
+@pytest.mark.parametrize(
+    ("position", "offset", "told"),
+    [
+        (POSITION, (170, ""), "exactly once did not commit offset 170 in topic mm2: somebody copied in another mode"),
+        (POSITION, (170, OURS), "exactly once has committed offset 170 in topic mm2, but the target's position is"),
+        (POSITION, (90, mark("other")), "offset 90 in topic mm2 comes from another flow of exactly once"),
+        (RETIRED, None, "and the offset in topic mm2 is gone since"),
+        (
+            RETIRED,
+            (110, OURS),
+            "but has committed 110 in topic mm2 since: legacy-mm exactly-once retire gives topic mm2",
+        ),
+        (None, (110, OURS), "exactly once has committed offset 110 in topic mm2, but the target has no position"),
+    ],
+)
+def test_a_flow_of_mirror_maker_2_s_file_is_told_of_its_topic(
+    position: SourcePosition | None, offset: tuple[int, str] | None, told: str
+) -> None:
+    side = source(None if offset is None else CommittedOffset(*offset), book=OffsetBook("mm2"))
+    with pytest.raises(Undecided) as refusal:
+        judged(position, side)
+    assert told in str(refusal.value)
+    assert "group" not in str(refusal.value)
+
+
 def test_one_partition_in_doubt_refuses_its_bundle() -> None:
     places = [TopicPartition("orders", number) for number in (3, 27, 51)]
     side = SourceSide(
-        "c", {}, {places[0]: CommittedOffset(7, ""), **dict.fromkeys(places[1:], CommittedOffset(5, OURS))}
+        "c", {}, {places[0]: CommittedOffset(7, ""), **dict.fromkeys(places[1:], CommittedOffset(5, OURS))}, GROUP
     )
     with pytest.raises(Undecided, match=r"^exactly once cannot go on with orders-27 \(and 1 more of its bundle\): "):
         weigh(places, {}, side, "pos")
@@ -238,14 +266,14 @@ FLOWS = [
 
 @pytest.mark.parametrize(("found", "why"), FLOWS)
 def test_a_flow_goes_on_with_its_own_positions_only(found: FlowRecord | None, why: str) -> None:
-    assert flow_doubt(found, 24, "cluster-id", "pos") == why
+    assert flow_doubt(found, 24, "cluster-id", "pos", GROUP) == why
 
 
 @pytest.mark.parametrize(("replaced", "is_own"), [("other", True), ("third", False), ("", False)])
 def test_the_positions_of_a_replaced_cluster_are_taken_over_where_a_person_names_it(
     replaced: str, is_own: bool
 ) -> None:
-    assert (flow_doubt(FLOW._replace(cluster="other"), 24, "cluster-id", "pos", replaced) == "") is is_own
+    assert (flow_doubt(FLOW._replace(cluster="other"), 24, "cluster-id", "pos", GROUP, replaced) == "") is is_own
 
 
 STRANGERS = {

@@ -1,6 +1,7 @@
 """The state of topics beside their records: their own properties, and access rules.
 
-A rule is (topic, pattern, principal, host, operation, permission), in Kafka's words.
+A rule is (topic, pattern, principal, host, operation, permission), in Kafka's words. A right is (kind, name,
+operation): what is allowed to a principal at a topic or a group of this name.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ AUTHORIZER: Mapping[str, str] = {
 """Server properties: access rules are kept and obeyed, and clients without a name may do everything."""
 REQUEST_TIMEOUT = 30.0
 Rule = tuple[str, str, str, str, str, str]
+Right = tuple[str, str, str]
 
 
 def overrides(bootstrap: str, topic: str) -> dict[str, str]:
@@ -85,6 +87,21 @@ def remove_rules(bootstrap: str, unwanted: Iterable[Rule]) -> None:
     admin = _admin(bootstrap)
     for future in admin.delete_acls(filters).values():
         future.result(REQUEST_TIMEOUT)
+
+
+def allow(bootstrap: str, principal: str, rights: Iterable[Right]) -> None:
+    """Give these rights."""
+    words = ("LITERAL", principal, "*")
+    _add(bootstrap, [AclBinding(ResourceType[kind], name, *words, each, "ALLOW") for kind, name, each in rights])
+
+
+def take_away(bootstrap: str, principal: str, rights: Iterable[Right]) -> None:
+    """Take away what `allow` gave."""
+    words = ("LITERAL", principal, "*")
+    filters = [AclBindingFilter(ResourceType[kind], name, *words, each, "ALLOW") for kind, name, each in rights]
+    admin = _admin(bootstrap)
+    for future in admin.delete_acls(filters).values():
+        assert future.result(REQUEST_TIMEOUT), "there was no such right"
 
 
 def _add(bootstrap: str, bindings: list[AclBinding]) -> None:

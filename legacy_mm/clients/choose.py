@@ -7,6 +7,7 @@ from collections.abc import Callable
 from legacy_mm.clients.api import Member, MembershipListener
 from legacy_mm.clients.error_lines import ErrorLines
 from legacy_mm.clients.native.membership import NativeMember, WorkerGroup
+from legacy_mm.clients.native.sharing import Sharing
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.policies.logins import librdkafka_keeps_membership
@@ -47,12 +48,8 @@ def bundle_member(
     on_statistics: Callable[[Statistics], None],
     timeout: float,
     positions_topic: str,
-    workers: WorkerGroup | None = None,
 ) -> NativeMember:
-    """Return a member of a group that shares out whole bundles, whose offsets carry the mark of this topic.
-
-    The group is that of the settings, or `workers`.
-    """
+    """Return a member of a group that shares out whole bundles, whose offsets carry the mark of this topic."""
     from legacy_mm.clients.native.sharing import ByBundles
     from legacy_mm.exactly_once.bundle import BUNDLES
     from legacy_mm.exactly_once.evidence import mark
@@ -66,7 +63,6 @@ def bundle_member(
         timeout,
         ByBundles(BUNDLES, client_id),
         mark(positions_topic),
-        workers,
     )
 
 
@@ -77,20 +73,8 @@ def node_member(
     on_statistics: Callable[[Statistics], None],
     timeout: float,
     workers: WorkerGroup,
-    names: str,
-    topics: str,
+    sharing: Sharing,
 ) -> NativeMember:
-    """Return a node of a flow, in the group of MirrorMaker 2's workers; `names` and `topics` as for `ByNodes`."""
-    from legacy_mm.clients.native.node_sharing import ByNodes
-
-    sharing = ByNodes(workers.membership.group_id, names, topics, client_id)
-    return NativeMember(
-        settings,
-        client_id,
-        listener,
-        on_statistics,
-        ErrorLines(client_id).tell,
-        timeout,
-        sharing,
-        workers=workers,
-    )
+    """Return a node of a flow, in the group of MirrorMaker 2's workers, whose offsets somebody else keeps."""
+    tell = ErrorLines(client_id).tell
+    return NativeMember(settings, client_id, listener, on_statistics, tell, timeout, sharing, workers=workers)

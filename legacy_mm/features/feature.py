@@ -109,6 +109,8 @@ class TopicNames:
     own_at_source: Mapping[str, int] = field(default_factory=dict)
     """The features' own topics at the source -> replication factor."""
     own_at_target: Mapping[str, int] = field(default_factory=dict)
+    dispensable: frozenset[str] = frozenset()
+    """The features' own topics without which everything else works."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
@@ -21,21 +21,39 @@ class InternalTopics:
 
     name = "internal-topics"
 
-    def __init__(self, cluster: Admin, wanted: Mapping[str, int], partitions: Mapping[str, int] | None = None) -> None:
-        """Take the cluster; `wanted` is topic -> replication factor; `partitions`: of those with more than one."""
+    def __init__(
+        self,
+        cluster: Admin,
+        wanted: Mapping[str, int],
+        partitions: Mapping[str, int] | None = None,
+        dispensable: Collection[str] = (),
+    ) -> None:
+        """Take the cluster; `wanted` is topic -> replication factor; `partitions`: of those with more than one;
+        `dispensable`: those that MirrorMaker 2 does not have, so its rights need not allow them.
+        """
         self._cluster = cluster
+        self._dispensable = dispensable
         self._wanted = wanted
         self._partitions = partitions or {}
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
         """Find the topics to create, whatever is mirrored; raises HostError."""
         present = self._cluster.topics(deadline)
-        missing = (topic for topic in self._wanted if topic not in present)
-        return Look(
-            tuple(
-                CreateTopic(topic, self._partitions.get(topic, 1), self._wanted[topic], COMPACTED) for topic in missing
-            )
-        )
+        missing = [
+            CreateTopic(topic, self._partitions.get(topic, 1), self._wanted[topic], COMPACTED)
+            for topic in self._wanted
+            if topic not in present
+        ]
+        refused = self._refused([each for each in missing if each.topic in self._dispensable], deadline)
+        notes = (f"topic {topic} is not made, and everything else goes on: {why}" for topic, why in refused.items())
+        return Look(tuple(each for each in missing if each.topic not in refused), notes=tuple(notes))
+
+    def _refused(self, wanted: Sequence[CreateTopic], deadline: Deadline) -> dict[str, str]:
+        """Return topic -> why it would not be created."""
+        if not wanted:
+            return {}
+        outcomes = self._cluster.create_topics(wanted, deadline, trial=True)
+        return {each.topic: outcome.error for each, outcome in zip(wanted, outcomes, strict=True) if outcome.error}
 
 
 def scheduled(scene: DutyScene) -> Scheduled | None:
@@ -44,4 +62,5 @@ def scheduled(scene: DutyScene) -> Scheduled | None:
     if not wanted:
         return None
     several = {} if stored is None else {stored.topic: stored.partitions}
-    return Scheduled(InternalTopics(scene.target, wanted, several), math.inf, before_copying=True)
+    duty = InternalTopics(scene.target, wanted, several, scene.names.dispensable)
+    return Scheduled(duty, math.inf, before_copying=True)

@@ -31,4 +31,5 @@ def feature_duties(
 def source_duties(source: Admin, names: TopicNames) -> list[Scheduled]:
     """Return the duties at the source, whose administrator may have to allow them."""
     wanted = names.own_at_source
-    return [Scheduled(InternalTopics(source, wanted), math.inf, before_copying=True)] if wanted else []
+    duty = InternalTopics(source, wanted, dispensable=names.dispensable)
+    return [Scheduled(duty, math.inf, before_copying=True)] if wanted else []

@@ -6,32 +6,39 @@ Both are at the target. Imported only if MirrorMaker 2's file asks for the flow 
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
 from legacy_mm.clients import choose
-from legacy_mm.clients.api import Member, MembershipListener
+from legacy_mm.clients.api import MembershipListener
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.compacted_topic import CompactedTopic
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold, require_no_members
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.membership import NativeMember, WorkerGroup
 from legacy_mm.clients.native.node_sharing import ByNodes
+from legacy_mm.clients.native.sharing import ByBundles
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
+from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_member import ConnectMember
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import SourceLogs
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 _CLIENT = "legacy_mm-offsets"
+_TOPIC_TIMEOUT = 10.0
+"""Brokers hear one after the other of a topic that was just made."""
+_RETRY_BACKOFF = 0.2
 _COMPACT = "compact"
 
 
@@ -61,15 +68,13 @@ class WorkersPlace:
         positions_topic: str | None,
         listener: MembershipListener,
         on_statistics: Callable[[Statistics], None],
-    ) -> Member:
-        """Return a member for one stream; `positions_topic`: of exactly once, which shares out whole bundles."""
+    ) -> ConnectMember:
+        """Return a member for one stream; `positions_topic`: of exactly once, which marks what it stores."""
         timeout = self._settings.source.api_timeout
 
         def join(told: MembershipListener) -> NativeMember:
             words = client, name, told, on_statistics, timeout
-            if positions_topic is not None:
-                return choose.bundle_member(*words, positions_topic, self._group)
-            return choose.node_member(*words, self._group, self._names, self._topics)
+            return choose.node_member(*words, self._group, self._sharing(name))
 
         return ConnectMember(join, listener, self.positions, "" if positions_topic is None else mark(positions_topic))
 
@@ -84,11 +89,29 @@ class WorkersPlace:
         self.positions.flush(deadline)
 
     def check(self, own_topics: Collection[str]) -> None:
-        """Raise ConfigurationError if the offsets topic, or another one of the flow's own, forgets what it was told.
+        """Make certain that positions can be kept, before the first record is copied.
 
-        Raises HostError, to be tried again. A topic that is missing or may not be described is none of these.
+        (1) The principal may read and write the offsets topic, or raise StreamFailure. (2) It is there: raise
+        StreamFailure if it is still not, though the duty has asked for it. (3) Raise ConfigurationError if it, or
+        another one of the flow's own, forgets what it was told; a topic that is missing or may not be described does
+        not.
+
+        Raises HostError, to be tried again.
         """
-        admin = NativeAdmin("target", self._settings.worker_connection)
+        admin, topic = NativeAdmin("target", self._settings.worker_connection), self._asked.topic
+        # (1)
+        if why := admin.missing_rights(topic, ("Read", "Write"), Deadline.after(self._silence)):
+            raise StreamFailure(f"positions cannot be kept. {why}")
+        # (2)
+        known_by = Deadline.after(_TOPIC_TIMEOUT)
+        while topic not in admin.topics(Deadline.after(self._silence)):
+            if known_by.expired():
+                raise StreamFailure(
+                    f"topic {topic}, which keeps positions, is missing at the target, and the duty internal-topics "
+                    "could not make it: its line says why"
+                )
+            threading.Event().wait(_RETRY_BACKOFF)
+        # (3)
         found, _ = admin.properties({self._asked.topic, *own_topics}, Deadline.after(self._silence))
         for topic, rows in sorted(found.items()):
             policy = next((each.value for each in rows if each.name == "cleanup.policy"), _COMPACT)
@@ -137,9 +160,20 @@ class WorkersPlace:
 
     def require_own_kind(self, deadline: Deadline) -> None:
         """Raise StreamFailure while nodes of another kind run, or such as name copies in another way; HostError."""
-        sharing = ByNodes(self._asked.workers.group_id, self._names, self._topics, "")
-        if doubt := self._groups.doubt(self._asked.workers.group_id, sharing.doubt, deadline):
+        if doubt := self._groups.doubt(self._asked.workers.group_id, self._sharing("").doubt, deadline):
             raise StreamFailure(doubt)
+
+    def would_take_us(self) -> bool:
+        """Return True if the group lets this node in; False also where the target does not tell."""
+        try:
+            self.require_own_kind(Deadline.after(self._silence))
+        except (StreamFailure, HostError):
+            return False
+        return True
+
+    def _sharing(self, client: str) -> ByNodes:
+        bundles = None if self._settings.features[EXACTLY_ONCE] is None else ByBundles(BUNDLES, client)
+        return ByNodes(self._asked.workers.group_id, self._names, self._topics, client, bundles)
 
     def _state(self, deadline: Deadline) -> str:
         group = self._asked.workers.group_id

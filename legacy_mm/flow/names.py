@@ -112,6 +112,11 @@ class Names:
             found[stored.topic] = stored.replication_factor
         return found
 
+    def dispensable_topics(self) -> frozenset[str]:
+        """Return those of the flow's own topics that MirrorMaker 2 does not have."""
+        syncs = self._features[OFFSET_SYNCS]
+        return frozenset() if syncs is None else frozenset({self.exact_offsets_topic(syncs.location)})
+
     def _other_end(self, location: str) -> str:
         return self._naming.target_alias if location == "source" else self._naming.source_alias
 

@@ -6,6 +6,7 @@ Imported only if a feature asks for one of them (invariant E).
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import cache, partial
 
 from legacy_mm.clients.native.shared_writers import SharedWriters
@@ -41,6 +42,7 @@ class DutyClusters:
             brings_heartbeats=names.brings_heartbeats,
             own_at_source=names.own_topics("source"),
             own_at_target=names.own_topics("target"),
+            dispensable=names.dispensable_topics(),
         )
         self.source, self.target = both_ends(settings)
         self.scheduled, self.applier = feature_duties(
@@ -52,9 +54,19 @@ class DutyClusters:
 class FlowDuties:
     """The duties of a flow that runs."""
 
-    def __init__(self, settings: Settings, names: Names, count: Count, writers: SharedWriters) -> None:
-        """Take what a flow is made of; `writers` are those of the process."""
+    def __init__(
+        self,
+        settings: Settings,
+        names: Names,
+        count: Count,
+        writers: SharedWriters,
+        may_begin: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Take what a flow is made of; `writers` are those of the process. Until `may_begin` nothing is made for
+        heartbeats.
+        """
         clusters = DutyClusters(settings, names)
+        self._may_begin = may_begin
         self._scope = names.scope
         self._writers = writers
         self._creation = [each.duty for each in clusters.scheduled if isinstance(each.duty, TopicCreation)]
@@ -114,7 +126,7 @@ class FlowDuties:
             naming.source_alias,
             naming.target_alias,
             interval,
-            self.make_own_topics,
+            lambda: self._may_begin() and self.make_own_topics(),
             partial(self._writers.open, target, names.heartbeats_topic()),
         )
 

@@ -25,6 +25,7 @@ from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import exactly_once, key_stores
+from legacy_mm.flow.bundle_settings import offset_book
 from legacy_mm.flow.copy_jobs import Copies, client_id
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
@@ -134,8 +135,8 @@ def _mirror(
     is_first: bool,
 ) -> Mirror:
     """Put the objects of one flow together."""
-    duties, offsets = _duties(settings, names, registry, host), _offsets(settings, names, registry)
     workers, exact = _workers(settings), settings.features[EXACTLY_ONCE] is not None
+    duties, offsets = _duties(settings, names, registry, host, workers), _offsets(settings, names, registry)
     features = (None if duties is None else duties.before_copying, None if offsets is None else offsets.pairs)
     handled = settings.handler
     steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
@@ -185,12 +186,15 @@ def _mirror(
     return (mirror := Mirror(make_streams, make_watch if settings.streams else None, background, renewal))
 
 
-def _duties(settings: Settings, names: Names, registry: Registry, host: Host) -> FlowDuties | None:
+def _duties(
+    settings: Settings, names: Names, registry: Registry, host: Host, workers: WorkersPlace | None
+) -> FlowDuties | None:
     if not settings.features.have_duties:
         return None
     from legacy_mm.flow.topic_features import FlowDuties
 
-    return FlowDuties(settings, names, registry.duty, host.writers)
+    words = settings, names, registry.duty, host.writers
+    return FlowDuties(*words) if workers is None else FlowDuties(*words, workers.would_take_us)
 
 
 def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
@@ -294,8 +298,7 @@ def _stream(
     listener: AssignmentListener | None,
     workers: WorkersPlace | None,
 ) -> Stream:
-    source = settings.source
-    client = member_settings(settings, index)
+    source, client = settings.source, member_settings(settings, index)
     name = client_id(settings, index)
     metrics = registry.stream(index, name)
     positions = CommittedPositions(
@@ -304,6 +307,7 @@ def _stream(
         min(source.api_timeout, settings.shutdown_timeout / 2),
         exactly_once=settings.features[EXACTLY_ONCE] is not None,
         set_position=None if workers is None else workers.set_position,
+        book=offset_book(settings),
     )
     exact = exactly_once.stream_of(settings, positions)
 

@@ -106,7 +106,7 @@ RESUMED_FROM_CONNECT = Event(
 NODES_DIFFER = Event(
     "nodes-differ",
     logging.WARNING,
-    "[{client}] the nodes of group {group} have files that choose different topics: each copies those of its own file",
+    "[{client}] the nodes of group {group} have files that choose different topics: {result}",
 )
 POSITION_OF_ANOTHER_LOG = Event(
     "position-of-another-log",

@@ -31,6 +31,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.inspector import asking, every_topic, partition_counts
 from legacy_mm.clients.native.topic_properties import described, properties_of
+from legacy_mm.clients.native.topic_rights import missing_rights
 from legacy_mm.clients.native.txn_protocol import version_at
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -46,6 +47,7 @@ from legacy_mm.policies.changes import (
     CreateAcl,
     CreateTopic,
     DeleteAcl,
+    DeleteConfig,
     SetConfig,
     by_topic,
 )
@@ -57,6 +59,14 @@ _TOPIC = 2
 _SET, _DELETE = 0, 1
 _ALREADY = {ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.INVALID_PARTITIONS}
 """The topic is there; it has so many partitions."""
+_FORBIDDEN = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+_RIGHTS: Mapping[type[Change], str] = {
+    CreateTopic: "Create",
+    AddPartitions: "Alter",
+    SetConfig: "AlterConfigs",
+    DeleteConfig: "AlterConfigs",
+}
+"""The right on the topic that a change of it needs."""
 _ORIGINS = (
     *("UNKNOWN_CONFIG", "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
     *("STATIC_BROKER_CONFIG", "DEFAULT_CONFIG", "DYNAMIC_BROKER_LOGGER_CONFIG"),
@@ -149,6 +159,11 @@ class NativeAdmin:
         """Return one topic's properties; empty without the right to see them. Raise HostError where no broker tells."""
         with self._asking("describing a topic", deadline) as cluster:
             return properties_of(cluster, topic)
+
+    def missing_rights(self, topic: str, wanted: Sequence[str], deadline: Deadline) -> str:
+        """Return which of these rights on a topic are missing, in a sentence; empty: none. Raise HostError."""
+        with self._asking("looking at rights", deadline) as cluster:
+            return missing_rights(cluster, topic, wanted, self.name)
 
     def broker_properties(self, deadline: Deadline) -> dict[str, str]:
         """Return the properties of one of the brokers; empty where the cluster does not return them."""
@@ -302,7 +317,16 @@ def _outcome(change: Change, row: Any) -> ChangeOutcome:
     if not row.error_code:
         return ChangeOutcome(change)
     already = row.error_code in _ALREADY
-    return ChangeOutcome(change, "" if already else row.error_message or error_text.text(row.error_code), already)
+    return ChangeOutcome(change, "" if already else _refusal(change, row), already)
+
+
+def _refusal(change: Change, row: Any) -> str:
+    """Return why a change was refused; for a missing right also which one it is."""
+    operation = _RIGHTS.get(type(change))
+    if operation is not None and row.error_code in _FORBIDDEN:
+        return f"{error_text.text(row.error_code)} {error_text.needed('topic', change.topic, operation)}"  # type: ignore[union-attr]
+    told: str = row.error_message or error_text.text(row.error_code)
+    return told
 
 
 def _property(row: Any) -> TopicProperty:

@@ -69,7 +69,8 @@ class CompactedTopic:
                 threading.Event().wait(_RETRY_BACKOFF)
         problem = cluster.problem(self._topic)
         if problem and problem not in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE):
-            raise HostError(f"topic {self._topic} cannot be read: {error_text.text(problem)}")
+            why = error_text.refused_topic(self._topic, problem, "Read")
+            raise HostError(f"topic {self._topic} cannot be read: {why}")
         places = [TopicPartition(self._topic, number) for number in range(cluster.partitions(self._topic))]
         ends = cluster.offsets(places, LATEST) if places else {}
         before, self._topic_id = self._topic_id, cluster.topic_ids().get(self._topic)

@@ -46,11 +46,24 @@ def meaning(code: int) -> str:
 def refused_member(group: str, code: int) -> str:
     """Return why a group does not have a member; for a missing right also which one it is, and how to give it."""
     told = f"the group refuses this member: {text(code)}"
-    if code != ErrorCode.GROUP_AUTHORIZATION_FAILED:
+    return told if code != ErrorCode.GROUP_AUTHORIZATION_FAILED else f"{told} {needed('group', group, 'Read')}"
+
+
+def refused_topic(topic: str, code: int, operation: str, cluster: str = "") -> str:
+    """Return the error of a topic; for a missing right also which one, and how to give it."""
+    told = text(code)
+    if code != ErrorCode.TOPIC_AUTHORIZATION_FAILED:
         return told
+    return f"{told} {needed('topic', topic, operation, cluster=cluster)}"
+
+
+def needed(kind: str, name: str, *operations: str, cluster: str = "") -> str:
+    """Return which rights the principal needs on a topic or a group, and the command that gives them."""
+    words = "".join(f" --operation {each}" for each in operations)
     return (
-        f"{told} The principal needs the right Read on group {group}: kafka-acls.sh --add --allow-principal User:NAME "
-        f"--operation Read --group '{group}'"
+        f"The principal needs the right{'s' * (len(operations) > 1)} {' and '.join(operations)} on {kind} {name}"
+        f"{f' at the {cluster}' if cluster else ''}: kafka-acls.sh --add --allow-principal User:NAME{words} "
+        f"--{kind} '{name}'"
     )
 
 

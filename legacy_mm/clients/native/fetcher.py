@@ -414,7 +414,8 @@ class Fetcher:
             self.cluster.stale()
             self._pause(partition)
         else:
-            raise StreamFailure(f"reading {partition} failed: {error_text.text(error)}")
+            why = error_text.refused_topic(partition.topic, error, "Read", "source")
+            raise StreamFailure(f"reading {partition} failed: {why}")
 
     def _ask_for_ids(self, partitions: Iterable[FetchedPartition]) -> None:
         """Ask for the ids of topics before an offset that is out of range is judged: the topic may be a recreated one.

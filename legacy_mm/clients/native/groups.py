@@ -30,7 +30,7 @@ from legacy_mm.clients.native.offset_requests import (
 )
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
+from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.policies.chunks import chunks
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
@@ -92,6 +92,8 @@ class GroupAdmin:
 
         with closing(self._cluster(deadline)) as cluster:
             found, untold = self._ask_coordinators(cluster, [group], asked, deadline)
+        if error_text.forbids(untold.get(group, "")):
+            raise StreamFailure(error_text.refused_member(group, ErrorCode.GROUP_AUTHORIZATION_FAILED))
         raise_untold(untold)
         return found[group]
 

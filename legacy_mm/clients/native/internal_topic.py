@@ -219,11 +219,13 @@ class InternalTopicWriter:
 
     def _reason(self, refused: ProducerBatch) -> str:
         """Return why a batch was refused; that it took too long says less than what was met on the way."""
+        if refused.refusal == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+            return error_text.refused_topic(self._topic, refused.refusal, "Write")
         if refused.refusal != ErrorCode.REQUEST_TIMED_OUT:
             return refused.reason or error_text.text(refused.refusal)
         problem = self._cluster.problem(self._topic)
         if problem:
-            return error_text.text(problem)
+            return error_text.refused_topic(self._topic, problem, "Write")
         queue = refused.queue
         return self._trouble.text or (queue.trouble.reason if queue.trouble else error_text.text(refused.refusal))
 

@@ -2,7 +2,8 @@
 
 So the broker lets only one kind of nodes into the group. Each node tells how it names copies and which topics it wants,
 as digests. Nodes that name copies differently would split a topic's records over two copies: the later one is refused.
-Nodes that want other topics do no harm, each copies what it wants, but they say it.
+Nodes that want other topics do no harm, each copies what it wants, but they say it. Nodes that copy exactly once share
+whole bundles out, under the protocol name of those.
 """
 
 from __future__ import annotations
@@ -12,20 +13,32 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from legacy_mm.clients.native.group_protocol import GroupDescription, MemberShare, Subscription, user_data_of
+from legacy_mm.clients.native.sharing import ByBundles
 from legacy_mm.errors import StreamFailure
+from legacy_mm.exactly_once.bundle_assignor import PROTOCOL as BUNDLES_PROTOCOL
 from legacy_mm.logs import events
 from legacy_mm.policies.assignors import by_turns
 
 PROTOCOL = "legacy_mm"
+_KINDS: Mapping[str, str] = {
+    PROTOCOL: "nodes of this flow that do not copy exactly once",
+    BUNDLES_PROTOCOL: "nodes of this flow that copy exactly once",
+}
+_BUNDLES = "bundles"
+_OTHERS = "such as workers of MirrorMaker 2"
+_ALONE = "each copies those of its own file"
+_TOGETHER = "those that not all of them choose are not copied"
 
 
 class ByNodes:
     """One node's part in it."""
 
-    protocols = (PROTOCOL,)
-
-    def __init__(self, group: str, names: str, topics: str, client: str) -> None:
-        """Take the group and the two digests; `client` is this member's name in log lines."""
+    def __init__(self, group: str, names: str, topics: str, client: str, bundles: ByBundles | None = None) -> None:
+        """Take the group and the two digests; `client` is this member's name in log lines; `bundles`: of a node that
+        copies exactly once.
+        """
+        self.protocols = (PROTOCOL,) if bundles is None else bundles.protocols
+        self._bundles = bundles
         self._group = group
         self._names = names
         self._topics = topics
@@ -34,30 +47,34 @@ class ByNodes:
 
     def doubt(self, group: str, found: GroupDescription) -> str:
         """Return why this group cannot be joined; empty: it can, or nobody can say it while its members join."""
-        if found.members and found.protocol not in ("", PROTOCOL):
+        if found.members and found.protocol not in ("", *self.protocols):
             who = ", ".join(f"{each.client_id} on {each.host.lstrip('/')}" for each in sorted(found.members))
             return (
-                f"group {group} at the target has members of another kind (protocol {found.protocol}), such as workers "
-                f"of MirrorMaker 2: {who}; stop them, each with TERM so that it stores what it has copied, and this "
-                "node takes over"
+                f"group {group} at the target has members of another kind (protocol {found.protocol}), "
+                f"{_KINDS.get(found.protocol, _OTHERS)}: {who}; stop them, each with TERM so that it stores what it "
+                "has copied, and this node takes over"
             )
         return "" if all(self._agrees(user_data_of(each)) for each in found.metadata) else self._refusal()
 
     def user_data(self) -> bytes:
-        """Return the digests."""
-        return _written({"names": self._names, "topics": self._topics})
+        """Return the digests, and what a node that copies exactly once says of its bundles."""
+        told = {"names": self._names, "topics": self._topics}
+        return _written(told if self._bundles is None else told | {_BUNDLES: self._bundles.user_data().decode()})
 
     def shares(
         self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
     ) -> dict[str, MemberShare]:
         """Return the shares of the members that agree with their leader; the others get none, and are told so."""
-        agreeing = by_turns((each.subscriber for each in members if self._agrees(each.user_data)), counts)
+        agreeing = self._shared(protocol, [each for each in members if self._agrees(each.user_data)], counts)
         differs = len({_read(each.user_data).get("topics") for each in members}) > 1
         shares: dict[str, MemberShare] = {}
         for each in members:
             member = each.subscriber.member
-            told = _written({"refused": member not in agreeing, "differs": differs})
-            shares[member] = MemberShare(agreeing.get(member, ()), told)
+            told: dict[str, object] = {"refused": member not in agreeing, "differs": differs}
+            share = agreeing.get(member, MemberShare(()))
+            if share.user_data is not None:
+                told[_BUNDLES] = share.user_data.decode()
+            shares[member] = MemberShare(share.partitions, _written(told))
         return shares
 
     def take(self, generation: int, share: MemberShare) -> None:
@@ -65,9 +82,21 @@ class ByNodes:
         told = _read(share.user_data)
         if told.get("refused"):
             raise StreamFailure(self._refusal())
+        if self._bundles is not None:
+            self._bundles.take(generation, MemberShare(share.partitions, _of_bundles(told)))
         differed, self._differs = self._differs, bool(told.get("differs"))
         if self._differs and not differed:
-            events.emit(events.NODES_DIFFER, client=self._client, group=self._group)
+            result = _ALONE if self._bundles is None else _TOGETHER
+            events.emit(events.NODES_DIFFER, client=self._client, group=self._group, result=result)
+
+    def _shared(
+        self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
+    ) -> Mapping[str, MemberShare]:
+        if self._bundles is not None:
+            told = [Subscription(each.subscriber, _of_bundles(_read(each.user_data))) for each in members]
+            return self._bundles.shares(protocol, told, counts)
+        shared = by_turns((each.subscriber for each in members), counts)
+        return {member: MemberShare(partitions) for member, partitions in shared.items()}
 
     def _agrees(self, told: bytes | None) -> bool:
         return _read(told).get("names") == self._names
@@ -77,6 +106,12 @@ class ByNodes:
             f"another node of group {self._group} names copies in another way (replication policy, separator, aliases, "
             "rename rules or transforms), so the records of one topic would go to two: give all nodes the same file"
         )
+
+
+def _of_bundles(told: Mapping[str, Any]) -> bytes | None:
+    """Return what was said of bundles."""
+    found = told.get(_BUNDLES)
+    return found.encode() if isinstance(found, str) else None
 
 
 def _written(told: Mapping[str, Any]) -> bytes:

@@ -101,7 +101,7 @@ class PartitionLog:
         if answer.error and error_codes.may_be_read_later(answer.error):
             raise ConnectionLost(error_text.text(answer.error))
         if answer.error:
-            raise RequestRefused(error_text.text(answer.error))
+            raise RequestRefused(error_text.refused_topic(self._partition.topic, answer.error, "Read"))
         return answer, offset
 
     def _fetch(self, connection: Connection, offset: int) -> FetchedPartition:

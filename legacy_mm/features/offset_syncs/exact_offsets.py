@@ -10,6 +10,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
+from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.internal_log import InternalLog, decoded
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
@@ -58,7 +59,10 @@ class ExactOffsets:
         try:
             self.read()
         except HostError as error:
-            events.emit(events.DUTY_FAILED, duty="offset-syncs", reason=str(error))
+            if isinstance(error.__cause__, RequestRefused):  # MirrorMaker 2 needs no right on this topic
+                events.emit(events.DUTY_NOTED, duty="offset-syncs", note=f"offset syncs alone tell offsets: {error}")
+            else:
+                events.emit(events.DUTY_FAILED, duty="offset-syncs", reason=str(error))
         with self._lock:
             for partition in offsets.keys() & self._maps.keys():
                 self._maps[partition].start(offsets[partition])

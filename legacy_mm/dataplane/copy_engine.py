@@ -334,7 +334,7 @@ class CopyEngine:
         piece, offsets, _, moved, in_copy = refused.opaque
         placed = Placed(number, refused.batch, offsets)
         instead, failed = self._router.replace(placed, refused.refusal, refused.blamed)
-        if failed and self._config.records_may_wait:
+        if failed and self._config.records_may_wait and self._config.exactly_once is None:  # a transaction cannot wait
             if not self._held.records.add(refused):
                 self.delivery.abandon(refused)
             return

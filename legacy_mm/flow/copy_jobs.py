@@ -103,9 +103,7 @@ class Copies:
             compacted=[topic for topic in compacted if topic in names],
             pairs=self._pairs is not None,
             exactly_once=exactly_once,
-            records_may_wait=settings.target.records_may_wait
-            and exactly_once is None
-            and not settings.quarantine.refused,
+            records_may_wait=settings.target.records_may_wait and not settings.quarantine.refused,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
         embedded = settings.spark.embedded

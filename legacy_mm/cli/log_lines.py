@@ -196,6 +196,18 @@ LOG_LINES = (
         "Let the topic take it, then legacy-mm redrive.",
     ),
     LogLine(
+        "does not take {partition} at offset",
+        "MirrorMaker 2's flows: the target refuses this record. It waits, and what follows it in its partition; all "
+        "others go on.",
+        "Do what the line says. The record is sent again by itself, and the mirror goes on.",
+    ),
+    LogLine(
+        "waits at offset {offset}, a record",
+        "MirrorMaker 2's flows: the transforms fail on this record, or its batch is corrupt at the source. It waits, "
+        "and what follows it in its partition; all others go on.",
+        "Mend what the line names. The record is read again by itself.",
+    ),
+    LogLine(
         "does not take {partition}",
         "The topic of the quarantine refused the record, too. It is in the file.",
         "legacy-mm redrive FILE, and a topic that takes more.",

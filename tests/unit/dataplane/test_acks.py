@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.control_channel.frames import Portion
 from legacy_mm.dataplane.acks import Pieces, SafeOffsets
+from legacy_mm.dataplane.tally import Tally
 from legacy_mm.model import TopicPartition
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -134,6 +136,17 @@ def test_what_is_before_the_first_abandoned_record_is_safe_at_the_end() -> None:
     assert safe.safe() == {A: 10, B: 5}
     pieces.all_others_arrived()
     assert safe.safe() == {A: 14, B: 5}
+
+
+def test_with_receipts_a_piece_is_safe_as_a_whole_or_not_at_all() -> None:
+    """Else no receipt would tell of the records before the abandoned one."""
+    safe = SafeOffsets()
+    pieces = Pieces(safe, Tally())
+    pieces.acknowledged(pieces.open(A, 10, 1, Portion(*A, 0, 10, 10, 100)))
+    pieces.acknowledged(pieces.open(A, 20, 2, Portion(*A, 10, 20, 10, 100)))
+    pieces.abandon(A, 14)
+    pieces.all_others_arrived()
+    assert safe.safe() == {A: 10}
 
 
 def test_a_gap_forgets_what_was_abandoned_before_it() -> None:

@@ -15,16 +15,19 @@ from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import warning
+from legacy_mm.flow.earlier_copies import EarlierCopies
 from legacy_mm.flow.exactly_once import look_at_positions, risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.position_changes import PositionChanges
 from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.changes import Change, ChangeOutcome, Look
 from legacy_mm.policies.leftovers import left_behind
 
 _REQUEST_TIMEOUT = 30.0
+_BEGIN = "topics without a position"
 _TARGET = "topics that the target cannot have"
 START = "start"
 """The part of a plan about the mirror's start."""
@@ -63,14 +66,20 @@ class FlowClusters:
             made = each.duty.look(topics, _deadline()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
+        mirrored = frozenset(self._names.choice().select(present))
+        if told := list(EarlierCopies(self._settings, self._names).tell(mirrored, _deadline())):
+            looks[_BEGIN] = Look(notes=tuple(each.text for each in told))
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
             looks[START] = Look(troubles=tuple(doubts))
         elif self._settings.features[EXACTLY_ONCE] is not None:
             topic = flow_bundles(self._settings).positions_topic
             target = NativeAdmin("target", clusters.target.connection)
             found = look_at_positions(target, topic, _deadline())
-            copies = frozenset(map(self._names.at_target, self._names.choice().select(present)))
-            looks["exactly once"] = replace(found, notes=(*found.notes, *risks(target, copies, _deadline())))
+            copies = frozenset(map(self._names.at_target, mirrored))
+            rows = PositionChanges(self._settings, _deadline()).rows()
+            uncertain = (f"{row.partition}: {row.doubt}" for row in rows if row.doubt)
+            notes = (*found.notes, *risks(target, copies, _deadline()))
+            looks["exactly once"] = replace(found, troubles=(*found.troubles, *uncertain), notes=notes)
         if troubles := self._impossible(present):
             looks[_TARGET] = Look(troubles=troubles)
         # heartbeats of several clusters are told apart by these names, whatever the flags are

@@ -65,6 +65,23 @@ LOG_LINES = (
         "Mend the transform, or take errors.tolerance=all away to stop at such a record.",
     ),
     LogLine(
+        "so they seem to be there, and would come twice",
+        "The flow has no position for a topic whose copy holds records already, as after a move or behind a source "
+        "that was rebuilt. It copies all of the topic. The times of records tell how far the copy goes.",
+        "Stop the flow if that is not meant, and set the position that the line names.",
+    ),
+    LogLine(
+        "and would be skipped. To have them",
+        "The same, but the flow begins at the end of the topic. What the copy lacks is not copied.",
+        "Stop the flow if that is not meant, and set the position that the line names.",
+    ),
+    LogLine(
+        "what is there of this source comes twice",
+        "The group of the mirror had no offset for a partition, and the target held records of it already.",
+        "Stop the mirror if that is not meant. Delete the doubled copy, or the group's offsets, and look at legacy-mm "
+        "plan before the next start: it says where the group goes on behind a copy.",
+    ),
+    LogLine(
         "Exactly once is off here",
         "This mirror copies at least once, and the flow's offsets come from mirrors that copied exactly once.",
         "Nothing; what a killed one had copied comes twice. How to turn it off without that: "

@@ -115,6 +115,8 @@ class TaskConfig(Frame):
     """None: at least once."""
     records_may_wait: bool = False
     """A refused record holds its partition up, and is sent again."""
+    begins_unseen: bool = False
+    """Nobody has looked if the copies hold records already where a partition begins at its first one."""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ class CopyEngine:
         self._gaps, self._resume = list[Gap](), list[Offsets]()
         beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
         self._empty_copies = EmptyCopies(
-            Copying(config.names, config.offsets, self._safe.safe, self._read.log_begin, handled=handled),
+            Copying(config.names, config.offsets, self._safe.safe, self._read.log_begin, handled, config.begins_unseen),
             (self._source, self._target),
             beat,
         )

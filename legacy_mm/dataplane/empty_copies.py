@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.dataplane.acks import Part
+from legacy_mm.dataplane.full_copies import FullCopies
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.logs import events
 from legacy_mm.model import LATEST, Offsets, TopicPartition
@@ -36,6 +37,8 @@ class Copying:
     """Returns the begin of the source's log, -1 if unknown."""
     handled: bool = False
     """By a handler."""
+    begins_unseen: bool = False
+    """Nobody has looked if copies hold records already where a partition begins at its first one."""
 
 
 @dataclass
@@ -68,6 +71,8 @@ class EmptyCopies:
         self._copying = copying
         self._source, self._target = clusters
         self._beat = beat
+        counts = self._source.partitions, self._target.partitions
+        self._full = FullCopies(copying.names, copying.starts, *counts) if copying.begins_unseen else None
         self._lives: dict[str, _Life] = {}
         self._asked: dict[str, _Asked] = {}
         self._seen: set[TopicPartition] = set()
@@ -77,6 +82,8 @@ class EmptyCopies:
         """Handle what the target has from this offset on, which is not counted as safe yet."""
         if not part.in_copy:
             return
+        if self._full is not None:
+            self._full.acknowledged(part, base_offset)
         if base_offset == 0:
             self._first(part)
         if self._copying.handled:

@@ -289,10 +289,15 @@ def _client(reading: FlowReading, connector: ConnectorKind, kind: str, side: str
 
 def _features(reading: FlowReading) -> FeatureSettings:
     """Return the features of the flow; one that is off for MirrorMaker 2 creates nothing here either."""
+    runs = {
+        "source": reading.copies,
+        "checkpoint": reading.copies and reading.has_checkpoints,
+        "heartbeat": "heartbeat" not in reading.refusals,
+    }
     given = {
         name: [reading.text(connector, name)]
         for connector, names in _FLAGS.items()
-        if (reading.copies or connector == "heartbeat") and connector not in reading.refusals
+        if runs[connector]
         for name in names
     }
     given |= {name: [reading.text("heartbeat", name)] for name in ("source.cluster.alias", "target.cluster.alias")}
@@ -300,15 +305,11 @@ def _features(reading: FlowReading) -> FeatureSettings:
     if reading.copies:
         given |= {"preserve.partitions": ["true"], "topic.creation": ["true"]}
         given["emit.checkpoints.enabled"] = [str(reading.has_checkpoints).lower()]
-        if not reading.has_checkpoints:
-            given["sync.group.offsets.enabled"] = ["false"]
         given |= _exclusions("topics.exclude", reading.topics()) | _exclusions("groups.exclude", reading.groups())
         given |= reading.config_filter()
         given |= {name: [text] for name, text in reading.own_flags.items()}
     else:
         given["heartbeats.replication.enabled"] = ["false"]
-    if "heartbeat" in reading.refusals:
-        given["emit.heartbeats.enabled"] = ["false"]
     with reading.lines.named():
         return flags.of_mirror_maker_2({name: [text.strip() for text in texts] for name, texts in given.items()})
 

@@ -29,7 +29,7 @@ from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_member import ConnectMember
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
-from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
+from legacy_mm.features.connect_offsets.offsets_topic import Lacking, OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import SourceLogs
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
@@ -137,7 +137,7 @@ class WorkersPlace:
 
     def begin(self, starts: Offsets, deadline: Deadline) -> bool:
         """Keep where the flow begins; False if another node is there already. Raise HostError."""
-        if self._state(deadline) not in (EMPTY, DEAD):
+        if self.is_in_use(deadline):
             return False
         self.commit(starts, deadline)
         return True
@@ -145,6 +145,14 @@ class WorkersPlace:
     def offsets(self, deadline: Deadline) -> dict[TopicPartition, CommittedOffset]:
         """Return all positions of the flow. Raise HostError."""
         return self.positions.every_position(deadline.remaining())
+
+    def lacking(self, partitions: Collection[TopicPartition], deadline: Deadline) -> Lacking:
+        """Return those that have no position which counts. Raise HostError."""
+        return self.positions.lacking(partitions, deadline.remaining())
+
+    def is_in_use(self, deadline: Deadline) -> bool:
+        """Return True while nodes of the flow run. Raise HostError."""
+        return self._state(deadline) not in (EMPTY, DEAD)
 
     def commit(self, offsets: Offsets, deadline: Deadline) -> None:
         """Write positions while no node runs. Raise HostError."""

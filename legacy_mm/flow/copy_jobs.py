@@ -104,6 +104,7 @@ class Copies:
             pairs=self._pairs is not None,
             exactly_once=exactly_once,
             records_may_wait=settings.target.records_may_wait and not settings.quarantine.refused,
+            begins_unseen=not settings.features.concern_both_ends,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
         embedded = settings.spark.embedded

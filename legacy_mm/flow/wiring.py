@@ -20,7 +20,7 @@ from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
 from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, LegacyMMError, one_line
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from legacy_mm.flow.topic_features import FlowDuties
 
 _MAX_POLL_MARGIN = 5.0
+_MOST_EARLIER_COPIES = 20
 
 
 def check_addresses(settings: Settings) -> None:
@@ -253,7 +254,7 @@ def _before_first(
     workers: WorkersPlace | None,
     duties: FlowDuties | None,
 ) -> Callable[[frozenset[str]], None]:
-    begin = _group_start(settings.source, guard, workers)
+    begin, early = _group_start(settings.source, guard, workers), _earlier_copies(settings, names, workers)
     asked = settings.features[EXACTLY_ONCE]
     start = None if asked is None else exactly_once.ExactlyOnceStart(settings, asked)
 
@@ -265,12 +266,39 @@ def _before_first(
             if duties is not None:
                 duties.make_own_topics()
             workers.check(names.own_topics("target"))
+        if early is not None:
+            early(topics)
         if begin is not None and (start is None or not start.has_begun(topics)):
             begin(topics)
         if start is not None:
             start.prepare(frozenset(map(names.at_target, topics)))
 
     return before
+
+
+def _earlier_copies(
+    settings: Settings, names: Names, workers: WorkersPlace | None
+) -> Callable[[frozenset[str]], None] | None:
+    """Return what tells of copies that are there already; None without features, which ask the target nothing."""
+    if not settings.features.concern_both_ends:
+        return None
+    from legacy_mm.flow.earlier_copies import EarlierCopies
+
+    copies = EarlierCopies(settings, names, workers)
+
+    def look(topics: frozenset[str]) -> None:
+        try:
+            told = list(copies.tell(topics, Deadline.after(settings.source.api_timeout)))
+        except LegacyMMError as error:
+            events.emit(events.EARLIER_COPIES_UNKNOWN, reason=one_line(error))
+            return
+        found = [each for each in told if each.event is not events.POSITION_OF_ANOTHER_LOG]  # said where they are read
+        for each in found[:_MOST_EARLIER_COPIES]:
+            events.emit(each.event, error=None, **each.fields)
+        if len(found) > _MOST_EARLIER_COPIES:
+            events.emit(events.EARLIER_COPIES_LEFT, count=len(found) - _MOST_EARLIER_COPIES)
+
+    return look
 
 
 def _group_start(

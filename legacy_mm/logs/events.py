@@ -114,6 +114,26 @@ POSITION_OF_ANOTHER_LOG = Event(
     "Offset {offset} of {partition} in topic {topic} is not of the log that the source has now, so it is copied from "
     "its first record: {why}",
 )
+COPY_COMES_TWICE = Event(
+    "copy-comes-twice",
+    logging.WARNING,
+    "{topic} has no position in this flow, and its copy {copy} at the target has records up to {time}: {count} offsets "
+    "of the source are not younger, so they seem to be there, and would come twice. To begin behind them, {how}",
+)
+COPY_WOULD_LACK = Event(
+    "copy-would-lack",
+    logging.WARNING,
+    "{topic} has no position in this flow, and auto.offset.reset is latest: {count} offsets of the source are younger "
+    "than the last record of its copy {copy} at the target, of {time}, and would be skipped. To have them, {how}",
+)
+EARLIER_COPIES_LEFT = Event(
+    "earlier-copies-left", logging.WARNING, "{count} more topics without a position have copies: legacy-mm plan has all"
+)
+EARLIER_COPIES_UNKNOWN = Event(
+    "earlier-copies-unknown",
+    logging.INFO,
+    "It is not known if copies at the target hold records of topics that have no position yet: {reason}",
+)
 FLOW_STARTED = Event("flow-started", logging.INFO, "Flow {flow} runs: {connectors}")
 FLOW_FAILED = Event(
     "flow-failed",
@@ -172,6 +192,14 @@ COPY_EMPTY = Event(
     "The copy of {partition} in topic {topic} of the target was empty when copying went on at offset {reached}: the "
     "{count} offsets from {begin} on, which the source still holds, are not there and are not copied again; if that "
     "topic was deleted by mistake, stop all mirrors of this group, set the group back to {begin}, and start again",
+)
+COPY_FULL = Event(
+    "copy-full",
+    logging.WARNING,
+    "Topic {topic} of the target had {count} offsets in this partition before the first record of {partition} came, "
+    "which this mirror copies from its begin, because its group has no offset there: what is there of this source "
+    "comes twice. Stop the mirror if that is not meant; before a group has begun, legacy-mm plan says where it goes on "
+    "behind such a copy",
 )
 COPY_PERHAPS_EMPTY = Event(
     "copy-perhaps-empty",

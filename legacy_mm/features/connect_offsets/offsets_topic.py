@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from legacy_mm.clients.native.partition_log import LogRecord
@@ -64,6 +64,14 @@ class Logs(Protocol):
 
     def examine(self, positions: Mapping[TopicPartition, StoredPosition], topics: Collection[str]) -> Examined:
         """Hold positions against the source; raise HostError."""
+
+
+class Lacking(NamedTuple):
+    """Partitions without a position that counts."""
+
+    partitions: Sequence[TopicPartition]
+    foreign: Mapping[TopicPartition, tuple[int, str]]
+    """One partition of each topic whose positions are of another log -> its position, and why."""
 
 
 class _Waiting(NamedTuple):
@@ -134,6 +142,24 @@ class OffsetsTopic:
             partition: CommittedOffset(EARLIEST if partition in examined.foreign else each.next, each.metadata)
             for partition, each in stored.items()
         }
+
+    def lacking(self, partitions: Collection[TopicPartition], silence: float) -> Lacking:
+        """Return those that have no position which counts; of each topic one position is held against the source.
+
+        Raise HostError where topic or source do not answer.
+        """
+        with self._reading:
+            latest = self._latest.read(silence)
+            records_of = {each: latest.get(records.key(self._settings, each)) for each in partitions}
+        found = {
+            partition for partition, record in records_of.items() if record is not None and record.value is not None
+        }
+        first = {partition.topic: partition for partition in sorted(found, reverse=True)}
+        stored = self.stored(first.values(), silence)
+        examined = self._source.examine(stored, first.keys()).foreign if stored else {}
+        foreign = {partition: (stored[partition].next, why) for partition, why in examined.items()}
+        known = {partition for partition in found if first[partition.topic] not in foreign}
+        return Lacking([partition for partition in partitions if partition not in known], foreign)
 
     def write(self, offsets: Offsets, metadata: str, told: OnWritten) -> None:
         """Write positions, each the next record to copy; returns at once. A later one replaces one that waits."""

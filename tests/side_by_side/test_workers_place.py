@@ -287,10 +287,10 @@ def test_nodes_with_another_policy_are_refused_and_other_topics_are_told(
         load(source.bootstrap, each, 50, 100, partitions=4)
     with warm_driver(flow(source, target, alias, topics[0])) as first:
         wait_arrived(target, f"{alias}.{topics[0]}", 50)
-        with warm_driver(flow(source, target, alias, topics[0], **{"replication.policy.separator": "_"})) as other:
+        with warm_driver(flow(source, target, alias, topics[0], **{"replication.policy.separator": "-"})) as other:
             other.wait_for_output(f"another node of group {alias}-mm2 names copies in another way", SECONDS)
             stop(other)
-        assert not [each for each in list_topics(target.bootstrap) if each.startswith(f"{alias}_")]
+        assert not [each for each in list_topics(target.bootstrap) if each.startswith(f"{alias}-")]
         with warm_driver(flow(source, target, alias, ", ".join(topics))) as second:
             wait_arrived(target, f"{alias}.{topics[1]}", 50)
             second.wait_for_output("have files that choose different topics", SECONDS)
@@ -313,7 +313,7 @@ def test_nodes_that_copy_exactly_once_share_a_flow_and_keep_other_nodes_out(
             load(source.bootstrap, topic, 50, 100, partitions=PARTITIONS)
             wait_until(lambda: committed_records(target, copied) >= 100, SECONDS, "what both nodes copy")
             for file, why in (
-                ({**exactly, "replication.policy.separator": "_"}, "names copies in another way"),
+                ({**exactly, "replication.policy.separator": "-"}, "names copies in another way"),
                 (flow(source, target, alias, topic), "nodes of this flow that copy exactly once"),
             ):
                 with warm_driver(file) as other:
@@ -322,7 +322,7 @@ def test_nodes_that_copy_exactly_once_share_a_flow_and_keep_other_nodes_out(
             stop(second)
         stop(first)
     assert committed_records(target, copied) == 100
-    assert not [each for each in list_topics(target.bootstrap) if each.startswith(f"{alias}_")]
+    assert not [each for each in list_topics(target.bootstrap) if each.startswith(f"{alias}-")]
 
 
 def members(cluster: Cluster, group: str) -> int:

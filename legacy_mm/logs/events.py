@@ -191,7 +191,7 @@ COPY_EMPTY = Event(
     logging.WARNING,
     "The copy of {partition} in topic {topic} of the target was empty when copying went on at offset {reached}: the "
     "{count} offsets from {begin} on, which the source still holds, are not there and are not copied again; if that "
-    "topic was deleted by mistake, stop all mirrors of this group, set the group back to {begin}, and start again",
+    "topic was deleted by mistake, stop all mirrors of this flow, set it back to {begin}, and start again",
 )
 COPY_FULL = Event(
     "copy-full",

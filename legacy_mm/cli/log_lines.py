@@ -24,6 +24,16 @@ LOG_LINES = (
         "Remove the reason, then restart.",
     ),
     LogLine(
+        "Stream {stream} failed, stopping the whole mirror",
+        "A stream died, and the others stop with it. The line before says why.",
+        "See the line before.",
+    ),
+    LogLine(
+        "Invalid topic pattern",
+        "The pattern of topics is no regular expression of Java's. The mirror ends with 255, as the legacy tool does.",
+        "The next line has the pattern that was probably meant; docs/how-to/troubleshoot.md has more.",
+    ),
+    LogLine(
         "Error when sending message to topic",
         "The target refused a record. The line names the error, such as too large, or no right to write.",
         "See docs/how-to/refused-records.md.",
@@ -181,6 +191,134 @@ LOG_LINES = (
         "Not committed before the stop",
         "The stop ran out of time. These records are copied again.",
         "A longer --shutdown.timeout.ms.",
+    ),
+    LogLine(
+        "Stop not finished after",
+        "A stream, or a flow, did not come back within --shutdown.timeout.ms. The process ends without it.",
+        "Look for `Not committed before the stop`: these records are copied again. A longer --shutdown.timeout.ms, if "
+        "the target is slow.",
+    ),
+    LogLine(
+        "Not copied before the stop",
+        "Records wait at the source for a topic that the target does not have. What was copied is committed.",
+        "Create the topic. The next start continues there.",
+    ),
+    LogLine(
+        "Topic {topic} cannot be written at the target",
+        "The target lacks the topic, or a partition of it has no leader. Its records wait at the source; other topics "
+        "are copied.",
+        "See docs/how-to/troubleshoot.md. Copying goes on by itself once the topic can be written.",
+    ),
+    LogLine(
+        "The target does not have these topics yet",
+        "The target was asked for these topics and does not have them. The line comes about once a second.",
+        "Nothing, if the target creates topics by itself. Else create them.",
+    ),
+    LogLine(
+        "its source is compacted, so it waits",
+        "topic.creation has not made this copy in time. Brokers would make it with cleanup.policy=delete, so its "
+        "records wait.",
+        "Look for a line of [topic-creation] with the reason, or create the topic with the source's cleanup.policy.",
+    ),
+    LogLine(
+        "is still missing at the target",
+        "topic.creation has not made this copy in 30 s. The mirror no longer waits for it, and the target's brokers "
+        "are asked.",
+        "Look for a line of [topic-creation] with the reason.",
+    ),
+    LogLine(
+        "can only replace all properties of a topic at once",
+        "Old brokers take all properties of a topic in one request, so a change of somebody else's at the same moment "
+        "is lost.",
+        "Let nobody else change properties of the copies.",
+    ),
+    LogLine(
+        "Offsets of topics that no longer exist are forgotten",
+        "A topic of the source was deleted. Its offsets are not committed any more.",
+        "Nothing.",
+    ),
+    LogLine(
+        "The source did not say whether topics still exist",
+        "After a commit that timed out the source did not tell its topics either.",
+        "Nothing, if it is rare: the offsets are kept and committed later.",
+    ),
+    LogLine(
+        "the nodes of group {group} have files that choose different topics",
+        "MirrorMaker 2's flows: the nodes of one flow do not have the same file. The line says what becomes of the "
+        "topics.",
+        "Give all nodes the same file.",
+    ),
+    LogLine(
+        "is not of the log that the source has now",
+        "MirrorMaker 2's flows: the topic was made anew, or the source was rebuilt. The topic is copied from its "
+        "first record.",
+        "Nothing, if that was meant. The copy then holds records of both logs.",
+    ),
+    LogLine(
+        "It is not known yet whether source and target are one cluster",
+        "One of them did not tell its id. The mirror asks again.",
+        "Nothing, if it is rare; else look whether both clusters answer.",
+    ),
+    LogLine(
+        "What the message handler made of {partition} is the first",
+        "Topics that a handler writes were empty when copying went on. If one of them was deleted, its earlier "
+        "records are missing.",
+        "Nothing, if nothing was deleted. Else do what the line says.",
+    ),
+    LogLine(
+        "Receipts cannot be written",
+        "The file of --receipts cannot be written. Copying goes on, and the receipts of this time are missing.",
+        "Make room, or mend the rights of the folder; the file is tried again with each receipt.",
+    ),
+    LogLine(
+        "Control channel: {peer} refused",
+        "Somebody connected to the mirror's own port without its secret, or a copy task of another version did.",
+        "Nothing, if it was a port scanner. On a Spark cluster: one version of legacy_mm on all hosts.",
+    ),
+    LogLine(
+        "keys; the one of {alias} is used",
+        "The key store has several private keys; Java and the mirror take one of them.",
+        "Keep one key in the store, if another one was meant.",
+    ),
+    LogLine(
+        "but not its issuer",
+        "librdkafka, which keeps the membership here, wants the whole chain up to the root.",
+        "Add the issuers to the trust store.",
+    ),
+    LogLine(
+        "The mirror does not use the changed key stores yet",
+        "A changed store cannot be read, or a cluster refuses it. The mirror goes on with the former one.",
+        "Mend the store; it is tried again by itself.",
+    ),
+    LogLine(
+        "MBeans cannot be published",
+        "The JVM did not take the numbers for JMX. Copying goes on; the numbers at --metrics.port are right.",
+        "Restart the mirror if JMX is needed.",
+    ),
+    LogLine(
+        "A request to the port of the metrics failed",
+        "An answer at --metrics.port could not be made. Copying goes on.",
+        "If it comes again, report it with the line.",
+    ),
+    LogLine(
+        "Exactly once: {what}",
+        "Something at the target puts positions at risk, such as min.insync.replicas of the topic of positions.",
+        "Do what the line says. Copying goes on.",
+    ),
+    LogLine(
+        "No heartbeat reaches the target",
+        "emit.heartbeats.enabled: the target does not take the heartbeat. The line comes once, until one arrives.",
+        "Look at the rights on the topic heartbeats, and at the target. Copying goes on.",
+    ),
+    LogLine(
+        "The time was over before the end of {topic}",
+        "A program with legacy_mm.client read a topic for as long as it allows, and has not reached its end.",
+        "Give it more time: the time-out of the call.",
+    ),
+    LogLine(
+        "cannot be read as {kind} and are ignored",
+        "A topic of MirrorMaker 2's (offset syncs, checkpoints, heartbeats) holds records of another form.",
+        "Look who else writes to that topic.",
     ),
     LogLine(
         "The target refuses an idempotent producer",

@@ -15,14 +15,14 @@ from pathlib import Path
 from legacy_mm import client
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.log_lines import LOG_LINES
-from legacy_mm.compat.client_properties import consumer, producer
+from legacy_mm.compat.client_properties import consumer, producer, security
 from legacy_mm.config.option import Option
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import understood
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.handlers import api
-from legacy_mm.metrics.metric_catalogue import LABELS, METRICS
+from legacy_mm.metrics.metric_catalogue import LABELS, METRICS, ONLY_WITH
 from legacy_mm.options.option_catalogue import OPTIONS
 
 WIDTH = 100
@@ -136,7 +136,12 @@ def properties() -> str:
     """Return the page of client properties: what each line of a consumer or producer file becomes."""
 
     def lines() -> Iterator[str]:
-        for title, rules in (("Consumer file", consumer.RULES), ("Producer file", producer.RULES)):
+        sections = {
+            "Consumer file": consumer.RULES,
+            "Producer file": producer.RULES,
+            "Both files, logins and TLS": security.RULES,
+        }
+        for title, rules in sections.items():
             yield f"## {title}"
             yield ""
             for rule in sorted(rules, key=lambda rule: rule.name):
@@ -147,8 +152,9 @@ def properties() -> str:
 
     introduction = (
         "What each property of the Java clients becomes. `legacy-mm explain` shows it for your files, with values and "
-        "places. A name that is not here is unknown to the Java client as well: it is ignored with the legacy tool's "
-        "warning."
+        "places. Names such as `socket.timeout.ms` that stand behind *becomes* are librdkafka's, in which `explain` "
+        "shows the values; your files keep Java's. A name that is not here is unknown to the Java client as well: it "
+        "is ignored with the legacy tool's warning."
     )
     return _page("Client properties", introduction, lines())
 
@@ -165,7 +171,8 @@ def metrics() -> str:
             yield f"## Level `{level}`"
             yield ""
             labels = ("flow", *LABELS.get(level, ()))
-            yield f"Labels: {_codes(labels)}."
+            only = f" Only with {ONLY_WITH[level]}." if level in ONLY_WITH else ""
+            yield from _wrapped(f"Labels: {_codes(labels)}.{only}")
             yield ""
             for row in rows:
                 yield from _item(f"`{row.prometheus}`: {row.kind}, {row.unit}")
@@ -194,8 +201,8 @@ def log_lines() -> str:
             yield ""
 
     introduction = (
-        "Search this page for a part of the line. Words in braces stand for names. Lines in the legacy tool's words "
-        "mean what they meant there."
+        "Lines at WARN and ERROR, and some at INFO. Search this page for a part of the line. Words in braces stand for "
+        "names. Lines in the legacy tool's words mean what they meant there."
     )
     return _page("Log lines", introduction, lines())
 

@@ -25,6 +25,7 @@ from legacy_mm.compat.client_properties.rule import (
     Rule,
     Same,
     Setting,
+    canonical,
 )
 from legacy_mm.errors import ConfigurationError
 
@@ -83,7 +84,7 @@ def _without(reading: PropertyReading, name: str, row: Rule) -> Mapping[str, str
 
 def _reason(reading: PropertyReading, name: str, value: str, decisive: tuple[str, ...]) -> str:
     """Return the reason of the row that decides alone, if name or value are not the file's."""
-    if len(decisive) != 1 or (decisive == (name,) and str(reading.values[name]) == value):
+    if len(decisive) != 1 or (decisive == (name,) and canonical(reading.values[name]) == value):
         return ""
     row = next(row for row in RULES[reading.side] if row.name == decisive[0])
     given = reading.values[row.name]
@@ -118,7 +119,10 @@ def _describe(meaning: Meaning, name: str) -> str:
             return "unknown before Kafka 4, ignored"
         case Forgotten(instead=instead):
             return "unknown since Kafka 3, ignored" + (f"; today it is {instead}" if instead else "")
+        case RefusedProperty(because=because, unless=()):
+            return f"refused: {because}"
         case RefusedProperty(because=because, unless=unless):
-            return f"changes nothing with {' or '.join(map(repr, unless))}, else refused: {because}"
+            harmless = " or ".join(each or "an empty value" for each in unless)
+            return f"changes nothing with {harmless}, else refused: {because}"
         case _:
             return "translated"

@@ -9,11 +9,7 @@ A metric without an honest source has no row. What librdkafka counts a little di
 or Produce; bytes of records are those of batches as they travel; `waiting_threads` is
 the number of streams that wait for the target.
 
-Level `transactions` is there only with exactly once.
-
-Levels `flow`, `connector` and `worker` are there only where a process runs the flows of MirrorMaker 2's file.
-
-Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's, and there only with its offset features on.
+Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's.
 `byte_count` is the size of the values; the part of it that was estimated, because opening every compressed batch would
 have cost too much, is `estimated_byte_count` (`dataplane/batch_contents.py`). `lag_seconds`, ours, is the age of the
 first record that was read and is not copied yet, 0 where nothing is left to copy, and absent where records wait that
@@ -47,6 +43,18 @@ LABELS = {
     "mirror_group": ("source", "target", "group", "topic", "partition"),
 }
 """The labels of each level beside `flow`, in the order of a `Scope`; a level without a row has none."""
+
+ONLY_WITH = {
+    "transactions": "`exactly.once`",
+    "flow": "`connect-mirror-maker.sh` and `legacy-mm connect`",
+    "connector": "`connect-mirror-maker.sh` and `legacy-mm connect`",
+    "worker": "`connect-mirror-maker.sh` and `legacy-mm connect`",
+    "duty": "a feature that looks after the target",
+    "mirror_partition": "`emit.offset-syncs.enabled`",
+    "mirror_offsets": "`emit.offset-syncs.enabled`",
+    "mirror_group": "`emit.checkpoints.enabled`",
+}
+"""Levels that are not always there, and the feature or the command that they come with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +184,8 @@ METRICS = (
     Metric("worker", "starts_total", "starts", _total, "starts of a connector that were tried", "counter"),
     Metric("worker", "started_total", "started", _total, "starts that succeeded", "counter"),
     Metric("worker", "start_failures_total", "start_failures", _total, "starts that failed", "counter"),
-    Metric("worker", "started_share", "started", _total, "of all starts", per="starts"),
-    Metric("worker", "start_failures_share", "start_failures", _total, "of all starts", per="starts"),
+    Metric("worker", "started_share", "started", _total, "share of the starts that succeeded", per="starts"),
+    Metric("worker", "start_failures_share", "start_failures", _total, "share of the starts that failed", per="starts"),
     Metric("duty", "changes_total", "changes", _total, "changes made at the target", "counter"),
     Metric("duty", "failures_total", "failures", _total, "things that failed or were refused", "counter"),
     *_traffic("consumer"),
@@ -230,7 +238,9 @@ METRICS = (
     Metric("mirror_partition", "record_count", "records", _total, "records that the target has", "counter"),
     Metric("mirror_partition", "record_rate", "records", WindowReading.rate, "records/s", "rate"),
     Metric("mirror_partition", "byte_count", "value_bytes", _total, "bytes of values", "counter"),
-    Metric("mirror_partition", "estimated_byte_count", "estimated_bytes", _total, "bytes of byte_count", "counter"),
+    Metric(
+        "mirror_partition", "estimated_byte_count", "estimated_bytes", _total, "bytes that were estimated", "counter"
+    ),
     Metric("mirror_partition", "byte_rate", "value_bytes", WindowReading.rate, "bytes/s", "rate"),
     *_ages("mirror_partition", "record_age_ms", "age_ms"),
     *_ages("mirror_partition", "replication_latency_ms", "latency_ms"),

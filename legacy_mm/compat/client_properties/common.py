@@ -141,7 +141,12 @@ def _interceptors(reading: PropertyReading) -> Emitted:
 
 
 RULES: Rules = (
-    Rule("bootstrap.servers", TextList(), Computed(_bootstrap_servers, always=True)),
+    Rule(
+        "bootstrap.servers",
+        TextList(),
+        Computed(_bootstrap_servers, always=True),
+        reason="host and port of each; a scheme before them does not count, in Java neither",
+    ),
     Rule(
         "security.protocol",
         Text(("SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT"), any_case=True),
@@ -191,14 +196,24 @@ RULES: Rules = (
         Computed(_reconnect_backoff),
         reason="never above reconnect.backoff.max.ms",
     ),
-    Rule("reconnect.backoff.max.ms", Number(0, long=True), Computed(_reconnect_backoff)),
+    Rule(
+        "reconnect.backoff.max.ms",
+        Number(0, long=True),
+        Computed(_reconnect_backoff),
+        reason="an hour at most; without it reconnect.backoff.ms is a constant pause, as in Java",
+    ),
     Rule(
         "retry.backoff.ms",
         Number(0, long=True),
         Computed(_retry_backoff),
         reason="above 1000 the pause is constant, as it was before Kafka 3.7",
     ),
-    Rule("retry.backoff.max.ms", Number(0, long=True), Computed(_retry_backoff)),
+    Rule(
+        "retry.backoff.max.ms",
+        Number(0, long=True),
+        Computed(_retry_backoff),
+        reason="from 1 to 300000",
+    ),
     Rule(
         "socket.connection.setup.timeout.ms",
         Number(long=True),

@@ -45,6 +45,7 @@ _LINGER = 1
 """Milliseconds, without effect: the engine sends at once."""
 _IN_FLIGHT_REASON = "1 means order, which idempotence with five keeps"
 _PROPAGATION_REASON = "how long a missing topic is waited for; this value, and what is more, means for ever"
+_IN_TURN = "each record goes to the next partition in turn"
 _ALL = ("all", "-1")
 _JAVA = "org.apache.kafka.clients.producer."
 _MURMUR2 = "murmur2_random"
@@ -217,7 +218,12 @@ RULES: Rules = (
         reason="each stream has its share, large enough for max.request.size",
     ),
     Rule("client.id", Text(), Computed(_client_id), reason="an empty name is producer-1"),
-    Rule("compression.type", Text(("none", "gzip", "snappy", "lz4", "zstd")), Computed(_compression)),
+    Rule(
+        "compression.type",
+        Text(("none", "gzip", "snappy", "lz4", "zstd")),
+        Computed(_compression),
+        reason="with its level; without it whole batches keep the codec of the source",
+    ),
     Rule("compression.gzip.level", Number(-1, 9), PartOf("compression.type")),
     Rule("compression.lz4.level", Number(1, 17), PartOf("compression.type")),
     Rule("compression.zstd.level", Number(-131_072, 22), PartOf("compression.type")),
@@ -234,7 +240,12 @@ RULES: Rules = (
         PartOf("delivery.timeout.ms"),
         reason="called socket.timeout.ms here; request.timeout.ms is only the broker's patience with its replicas",
     ),
-    Rule("enable.idempotence", Boolean(), Computed(_idempotence, always=True)),
+    Rule(
+        "enable.idempotence",
+        Boolean(),
+        Computed(_idempotence, always=True),
+        reason="on unless acks, retries or the requests in flight forbid it, as in Java",
+    ),
     Rule(_IN_FLIGHT, Number(1), PartOf("enable.idempotence"), reason=_IN_FLIGHT_REASON),
     Rule("retries", Number(0), Same()),
     Rule("max.block.ms", Number(0, long=True), Computed(_max_block), reason=_PROPAGATION_REASON),
@@ -262,8 +273,9 @@ RULES: Rules = (
                 _JAVA + "RoundRobinPartitioner": "random",
             },
         ),
+        reason=f"RoundRobinPartitioner, UniformStickyPartitioner: {_IN_TURN}",
     ),
-    Rule("partitioner.ignore.keys", Boolean(), Computed(_ignore_keys), reason="records are spread by chance"),
+    Rule("partitioner.ignore.keys", Boolean(), Computed(_ignore_keys), reason=_IN_TURN),
     Rule("transaction.timeout.ms", Number(), Harmless("transactions only")),
     Rule("transaction.two.phase.commit.enable", Text(), Forgotten(later=True)),
     Rule(

@@ -253,7 +253,8 @@ class Meaning(Protocol):
         ...
 
 
-def _canonical(value: Value) -> str:
+def canonical(value: Value) -> str:
+    """Return the one text that librdkafka reads as this value."""
     if isinstance(value, bool):
         return boolean(value)
     return ",".join(value) if isinstance(value, tuple) else str(value)
@@ -284,7 +285,7 @@ class Renamed:
         value = reading.values[name]
         if isinstance(value, int) and not isinstance(value, bool):
             value = reading.clamp(name, value, self.low, self.high)
-        return {self.to: _canonical(value)}
+        return {self.to: canonical(value)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +347,7 @@ class Harmless:
 
     def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return nothing, and note a warning if the value is not harmless."""
-        if self.unless is not None and _canonical(reading.values[name]) not in self.unless:
+        if self.unless is not None and canonical(reading.values[name]) not in self.unless:
             reading.note(f"{name} has no effect here: {self.because}.", logging.WARNING)
         return {}
 
@@ -374,7 +375,7 @@ class RefusedProperty:
 
     def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Raise, unless the value changes nothing."""
-        value = _canonical(reading.values[name])
+        value = canonical(reading.values[name])
         if value not in self.unless:
             raise ConfigurationError(f"{name}={value} is not supported: {self.because}")
         return {}

@@ -106,6 +106,7 @@ RULES: Rules = (
         "sasl.login.callback.handler.class",
         Text(),
         Computed(_login_class),
+        reason="for tokens only: Kafka's, Strimzi's and Confluent's classes, and any other in a jar",
     ),
     Rule("sasl.login.class", Text(), RefusedProperty("it is Java code", ("",))),
     Rule("sasl.enabled.mechanisms", Text(), Forgotten()),

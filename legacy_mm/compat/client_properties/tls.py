@@ -33,6 +33,7 @@ from legacy_mm.policies import pem
 _ANY_TLS_VERSION = {"TLSv1.2", "TLSv1.3"}
 _NOT_CONFIGURABLE = ("TLS_AES_", "TLS_CHACHA20_", "TLS_EMPTY_RENEGOTIATION_INFO_SCSV")
 _TRAVELS = "read at once and handed on as text: a copy task may run on another host"
+_OPENS = "opens the store; one in PEM has none"
 _TLS_VERSIONS = "TLSv1.2 and TLSv1.3 are used"
 _ONLY_JSSE = "it belongs to Java's TLS"
 _DEFAULT_STORE = "JKS"
@@ -217,12 +218,12 @@ RULES: Rules = (
     Rule("ssl.truststore.location", Text(), Computed(_truststore), reason=_TRAVELS),
     Rule("ssl.truststore.certificates", SecretText(), Computed(_truststore), reason=_TRAVELS),
     Rule("ssl.truststore.type", Text(), PartOf("ssl.truststore.location")),
-    Rule("ssl.truststore.password", SecretText(), Computed(_truststore)),
+    Rule("ssl.truststore.password", SecretText(), Computed(_truststore), reason=_OPENS),
     Rule("ssl.keystore.location", Text(), Computed(_keystore), reason=_TRAVELS),
     Rule("ssl.keystore.key", SecretText(), Computed(_keystore), reason=_TRAVELS),
     Rule("ssl.keystore.certificate.chain", SecretText(), Computed(_keystore), reason=_TRAVELS),
     Rule("ssl.keystore.type", Text(), PartOf("ssl.keystore.location")),
-    Rule("ssl.keystore.password", SecretText(), Computed(_keystore)),
+    Rule("ssl.keystore.password", SecretText(), Computed(_keystore), reason=_OPENS),
     Rule("ssl.key.password", SecretText(), PartOf("ssl.keystore.location")),
     Rule(
         "ssl.endpoint.identification.algorithm",

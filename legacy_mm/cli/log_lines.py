@@ -357,6 +357,11 @@ LOG_LINES = (
         "Do what the line says. The record is sent again by itself, and the mirror goes on.",
     ),
     LogLine(
+        "more topics without a position have copies",
+        "The start told of the first topics whose copies hold records already; there are more.",
+        "legacy-mm plan lists all, and says how to begin behind them.",
+    ),
+    LogLine(
         "waits at offset {offset}, a record",
         "MirrorMaker 2's flows: the transforms fail on this record, or its batch is corrupt at the source. It waits, "
         "and what follows it in its partition; all others go on.",

@@ -42,6 +42,8 @@ AUDIENCE = "sasl.legacy_mm.audience"
 METADATA_SERVICE = "sasl.legacy_mm.metadata.service.token.urls"
 LOGIN_CLASS = "sasl.legacy_mm.token.class"
 KEEPER = "sasl.legacy_mm.token.keeper"
+TOKEN_STORE = "https.legacy_mm.store"
+"""A store of Java's with what a token service shows; it becomes one of the client's stores, and no property."""
 _CONNECTION = (
     *("bootstrap.", "security.", "sasl.", "ssl.", "https.", "socket.", "client.", "reconnect."),
     *("enable.ssl", "enable.sasl", "broker.", "api.version.", "log."),
@@ -55,6 +57,8 @@ class Kind(NamedTuple):
     read: Callable[[str], Any]
     """Raises ValueError, or KeyError for a word that is none of those it knows."""
     write: Callable[[Any], str]
+    allowed: str = "any text"
+    """The possible texts, for people."""
 
 
 class Row(NamedTuple):
@@ -66,34 +70,53 @@ class Row(NamedTuple):
     """librdkafka does not know it."""
 
 
+_WHOLE = "a whole number"
+
+
 def _milliseconds(never: int | None = None) -> Kind:
     """Return the kind of times, of which this number means for ever."""
     return Kind(
         lambda text: inf if int(text) == never else int(text) / 1000,
         lambda seconds: str(never) if seconds == inf else str(round(seconds * 1000)),
+        _WHOLE,
     )
+
+
+def _words(*words: str) -> Kind:
+    """Return the kind of these words, in any case."""
+    return Kind(lambda text: words[words.index(text.lower())], str, f"one of {', '.join(words)}")
 
 
 _WORDS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 """The words that librdkafka takes for yes and no."""
 _TEXT = Kind(str, str)
 _SECRET = Kind(Secret, Secret.reveal)
-_NUMBER = Kind(int, str)
-_KBYTES = Kind(lambda text: int(text) << 10, lambda size: str(-(-size // 1024)))
+_NUMBER = Kind(int, str, _WHOLE)
+_KBYTES = Kind(lambda text: int(text) << 10, lambda size: str(-(-size // 1024)), _WHOLE)
 _MS = _milliseconds()
-_FRACTION_MS = Kind(lambda text: float(text) / 1000, lambda seconds: f"{seconds * 1000:g}")
-_YES_NO = Kind(lambda text: _WORDS[text.lower()], lambda yes: "true" if yes else "false")
+_FRACTION_MS = Kind(lambda text: float(text) / 1000, lambda seconds: f"{seconds * 1000:g}", "a number")
+_YES_NO = Kind(lambda text: _WORDS[text.lower()], lambda yes: "true" if yes else "false", "true or false")
 _LIST = Kind(lambda text: tuple(word.strip() for word in text.split(",")), ",".join)
-_ACKS = Kind(lambda text: -1 if text == "all" else int(text), lambda acks: "all" if acks == -1 else str(acks))
+_ACKS = Kind(
+    lambda text: -1 if text == "all" else int(text),
+    lambda acks: "all" if acks == -1 else str(acks),
+    f"all or {_WHOLE}",
+)
 _ISOLATION = Kind(
     {"read_committed": True, "read_uncommitted": False}.__getitem__,
     lambda committed: "read_committed" if committed else "read_uncommitted",
+    "read_committed or read_uncommitted",
 )
+_DNS_LOOKUP = _words("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only")
 _MSK_IAM = Kind(
     lambda text: _read_login(json.loads(text)),
     lambda login: json.dumps({name: value for name, value in asdict(login).items() if value is not None}),
 )
-_PROTOCOL = Kind(lambda text: SecurityProtocol(text.lower()), lambda protocol: str(protocol.value))
+_PROTOCOL = Kind(
+    lambda text: SecurityProtocol(text.lower()),
+    lambda protocol: str(protocol.value),
+    f"one of {', '.join(each.value for each in SecurityProtocol)}",
+)
 
 ROWS: Mapping[type, Mapping[str, Row]] = {
     TlsSettings: {
@@ -151,7 +174,7 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
         "bootstrap_servers": Row("bootstrap.servers", _LIST),
         "client_id": Row("client.id", _TEXT),
         "protocol": Row("security.protocol", _PROTOCOL),
-        "dns_lookup": Row("client.dns.lookup", _TEXT),
+        "dns_lookup": Row("client.dns.lookup", _DNS_LOOKUP),
         "socket_timeout": Row("socket.timeout.ms", _MS),
         "setup_timeout": Row("socket.connection.setup.timeout.ms", _MS),
         "reconnect_backoff": Row("reconnect.backoff.ms", _MS),
@@ -177,7 +200,7 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
     MembershipSettings: {
         "group_id": Row("group.id", _TEXT),
         "instance_id": Row("group.instance.id", _TEXT),
-        "protocol": Row("group.protocol", _TEXT),
+        "protocol": Row("group.protocol", _words("classic", "consumer")),
         "assignors": Row("partition.assignment.strategy", _LIST),
         "session_timeout": Row("session.timeout.ms", _MS),
         "heartbeat_interval": Row("heartbeat.interval.ms", _MS),
@@ -196,9 +219,9 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
         "delivery_timeout": Row("message.timeout.ms", _milliseconds(never=0)),
         "missing_topic_timeout": Row("topic.metadata.propagation.max.ms", _milliseconds(never=MOST_PROPAGATION_MS)),
         "retries": Row("retries", _NUMBER),
-        "compression": Row("compression.type", _TEXT),
+        "compression": Row("compression.type", _words("none", "gzip", "snappy", "lz4", "zstd")),
         "compression_level": Row("compression.level", _NUMBER),
-        "partitioner": Row("partitioner", _TEXT),
+        "partitioner": Row("partitioner", _words("murmur2_random", "random")),
     },
 }
 
@@ -210,6 +233,24 @@ def _read_login(login: Mapping[str, str]) -> MskIamSettings:
 def name_of(kind: type, field: str) -> str:
     """Return librdkafka's name of a field, for messages."""
     return ROWS[kind][field].name
+
+
+def obstacle(name: str, text: str) -> str:
+    """Return the texts that this property of librdkafka's may have, if this one is none of them; else an empty text."""
+    for rows in ROWS.values():
+        for row in rows.values():
+            if row.name == name:
+                try:
+                    row.kind.read(text)
+                except (ValueError, KeyError):
+                    return row.kind.allowed
+    return ""
+
+
+def is_read_by_producers(name: str) -> bool:
+    """Return True for a property of librdkafka's that a producer of ours reads."""
+    kinds = ROWS.keys() - {FetchSettings, MembershipSettings}
+    return any(row.name == name for kind in kinds for row in ROWS[kind].values())
 
 
 def read_connection(properties: Mapping[str, str]) -> ConnectionSettings:
@@ -243,8 +284,8 @@ def _connection(left: dict[str, str]) -> ConnectionSettings:
 def _taken(kind: type[SettingsPart], left: dict[str, str]) -> SettingsPart:
     """Take the properties of the fields of this kind.
 
-    A text that a field cannot hold is left: librdkafka refuses it in its own words. An unknown protocol is refused
-    here, so that no client goes on without encryption.
+    A text that a field cannot hold is left: `obstacle` has found it before. An unknown protocol is refused here, so
+    that no client goes on without encryption.
     """
     values = {}
     for field in fields(kind):  # type: ignore[arg-type]

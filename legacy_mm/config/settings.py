@@ -40,6 +40,8 @@ class JavaStores:
     """Trust what Java itself trusts."""
     token_service: bool = False
     """Tokens come over HTTPS, from a service that Java trusts."""
+    token_trusted: KeyStore | None = None
+    """The certificates of that service, where Java's own trust is not asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -341,8 +341,9 @@ DIFFERENCES = (
     KnownDifference(
         "native-properties",
         "reports librdkafka.<name> as not used",
-        "gives the membership to librdkafka and passes <name> on to it, unless it would break a guarantee; what only "
-        "its TLS or OAuth knows is refused, exit 1: the copying uses Python's ssl",
+        "gives the membership to librdkafka and passes <name> on to it, unless it would break a guarantee; in a "
+        "producer file, what only librdkafka knows has no effect, with a WARN line; what only its TLS or OAuth knows "
+        "is refused, exit 1, as is a value that cannot be: the copying uses Python's ssl",
         "it is the way to native tuning; no Java property begins with that",
         _PRODUCER + "test_native_properties",
         family("librdkafka."),

@@ -114,7 +114,8 @@ def _every_side(settings: Settings) -> Iterator[AnySide]:
 
 
 def _files(side: AnySide) -> set[str]:
-    java = (store.location for store in (side.stores.trusted, side.stores.keys) if store is not None)
+    stores = side.stores.trusted, side.stores.keys, side.stores.token_trusted
+    java = (store.location for store in stores if store is not None)
     return {*java, *filter(None, (side.pem.trusted, side.pem.keys)), *_native_files(side)}
 
 

@@ -50,7 +50,7 @@ def read(stores: JavaStores, java: Callable[[], Jvm], *, needs_roots: bool = Fal
     if stores.trusted or stores.java_trust:
         found = found._replace(trusted=security.trusted(stores.trusted, needs_roots=needs_roots))
     if stores.token_service:
-        found = found._replace(trusted_services=security.trusted(None))
+        found = found._replace(trusted_services=security.trusted(stores.token_trusted))
     if stores.keys:
         key, chain = security.identity(stores.keys)
         found = found._replace(key=Secret(key), chain=chain)
@@ -93,7 +93,8 @@ class _Java:
         if store is None:
             return ""
         locked = "" if store.password is not None else " that can be read without ssl.truststore.password"
-        raise ConfigurationError(f"ssl.truststore.location: {store.location} holds no certificate{locked}")
+        named = store.place.rpartition(": ")[2] or "ssl.truststore.location"
+        raise ConfigurationError(f"{named}: {store.location} holds no certificate{locked}")
 
     def _doubt(self, store: KeyStore, found: Any) -> None:
         """Warn of a certificate without its issuers: Java and our sockets trust it alone, librdkafka only with its

@@ -7,6 +7,7 @@ Native tuning is written `librdkafka.<name>`.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,9 @@ from legacy_mm.compat.client_properties.rule import (
 )
 from legacy_mm.compat.config_providers import KeptReference
 from legacy_mm.compat.properties_file import PropertiesFile
-from legacy_mm.config.settings import JavaStores, PemFiles
+from legacy_mm.config import property_names
+from legacy_mm.config.property_names import TOKEN_STORE
+from legacy_mm.config.settings import JavaStores, KeyStore, PemFiles
 from legacy_mm.errors import ConfigurationError, LegacyMMError, blamed
 from legacy_mm.features.rows import is_flag
 from legacy_mm.options import unbuilt
@@ -57,6 +60,8 @@ _NATIVE_REFUSED = {
     "delivery.report.only.error": "the mirror counts what is delivered",
     "plugin.library.paths": "foreign code could change records",
 }
+_OF_SECURITY = ("ssl.", "sasl.", "https.", "enable.ssl", "enable.sasl", "security.")
+"""Beginnings of names that are refused where the connection is made, if we do not know them."""
 _ALIASES = {
     "metadata.broker.list": "bootstrap.servers",
     "max.in.flight": "max.in.flight.requests.per.connection",
@@ -149,24 +154,29 @@ def apply(
             emitted |= made
             rows |= dict.fromkeys(made, rule)
     _note_unknown(reading, rules, trimmed)
-    _check_native(written)
+    _check_native(written, native)
+    _note_unread(reading, written)
+    token_store = emitted.pop(TOKEN_STORE, None)
     ours = {name: preset.value for name, preset in OURS[side].items()}
     chosen = {**_DEFAULTS[side], **ours, **emitted, **native}
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
     secrets = (*_secrets(rules, trimmed, chosen), *sorted(map(trim, resolved.secrets)))
     pem = tls.pem_files(reading, native) if security.uses_tls(reading) else PemFiles()
-    stores = _stores(reading, emitted, native)
+    stores = _stores(reading, emitted, native, None if token_store is None else KeyStore(**json.loads(token_store)))
     return Translated(chosen, reading, secrets, rows, written, stores, pem, resolved.kept)
 
 
-def _stores(reading: PropertyReading, emitted: Emitted, native: Mapping[str, str]) -> JavaStores:
+def _stores(
+    reading: PropertyReading, emitted: Emitted, native: Mapping[str, str], token_store: KeyStore | None
+) -> JavaStores:
     stores = tls.java_stores(reading) if security.uses_tls(reading) else JavaStores()
     asks_for_tokens = emitted.get(TOKEN_URL, "").startswith("https:")
     return replace(
         stores,
         java_trust=stores.java_trust and not any(name.startswith("ssl.ca.") for name in native),
         token_service=asks_for_tokens and not any(name.startswith("https.ca.") for name in (*native, *emitted)),
+        token_trusted=token_store,
     )
 
 
@@ -227,11 +237,24 @@ def _note_unknown(reading: PropertyReading, rules: Rules, properties: Mapping[st
             reading.note(f"These configurations '[{listed}]' were supplied but are not used yet.", level)
 
 
-def _check_native(written: Mapping[str, str]) -> None:
+def _check_native(written: Mapping[str, str], native: Mapping[str, str]) -> None:
     for name, given in written.items():
-        if name in _NATIVE_REFUSED:
-            with blamed(given):
+        with blamed(given):
+            if name in _NATIVE_REFUSED:
                 raise ConfigurationError(f"{NATIVE_PREFIX}{name} is not possible, because {_NATIVE_REFUSED[name]}")
+            if allowed := property_names.obstacle(name, native[name]):
+                error = ConfigurationError(f"{given}={native[name]} is not possible: it must be {allowed}")
+                error.allowed = allowed
+                raise error
+
+
+def _note_unread(reading: PropertyReading, written: Mapping[str, str]) -> None:
+    """Say which native names nobody reads: a producer has no librdkafka that could know more of them than we do."""
+    if reading.side == "consumer":
+        return
+    for name, given in written.items():
+        if not property_names.is_read_by_producers(name) and not name.startswith(_OF_SECURITY):
+            reading.note(f"{given} has no effect: no librdkafka sends the records.", logging.WARNING)
 
 
 def _secrets(rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, str]) -> tuple[str, ...]:

@@ -98,9 +98,11 @@ def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     if not url.startswith(("http://", "https://")):
         with blamed(TOKEN_URL):
             raise ConfigurationError(f"{TOKEN_URL} must be the http or https address of a token service")
-    own = sorted(name for name in options if name.startswith("ssl."))
+    own = sorted(name for name in options if name.startswith("ssl.") and name not in known_logins.TRUST_OPTIONS)
     if own:
-        raise ConfigurationError(f"sasl.jaas.config: the option {own[0]} is not supported; use librdkafka.https.ca.pem")
+        raise ConfigurationError(
+            f"sasl.jaas.config: the option {own[0]} is not supported: of a token service only the trust store is read"
+        )
     sent = _url_encoded if reading.boolean(_URL_ENCODED, False) else str
     chosen = {
         "sasl.oauthbearer.client.id": sent(reading.text(f"{_CREDENTIALS}client.id") or options.get("clientId", "")),
@@ -117,6 +119,7 @@ def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
         "sasl.oauthbearer.method": "oidc",
         TOKEN_URL: url,
         **{name: text for name, text in chosen.items() if text},
+        **known_logins.token_trust("", lambda name: options.get(name, "")),
     }
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from legacy_mm.compat.client_properties.rule import Emitted, PropertyReading
-from legacy_mm.config.property_names import AUDIENCE, GIVEN, METADATA_SERVICE, TOKEN_FILE
+from legacy_mm.config.property_names import AUDIENCE, GIVEN, METADATA_SERVICE, TOKEN_FILE, TOKEN_STORE
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import unfit_extension
 
@@ -17,9 +18,9 @@ _ENDPOINT, _ID, _SECRET = "oauth.token.endpoint.uri", "oauth.client.id", "oauth.
 _TOKEN, _TOKEN_FILE = "oauth.access.token", "oauth.access.token.location"
 _SCOPE, _AUDIENCE = "oauth.scope", "oauth.audience"
 _EXTENSION = "oauth.sasl.extension."
-_PEM_FILE, _PEM_TEXT = "oauth.ssl.truststore.location", "oauth.ssl.truststore.certificates"
-_TRUST_TYPE = "oauth.ssl.truststore.type"
-_READ = {_ENDPOINT, _ID, _SECRET, _TOKEN, _TOKEN_FILE, _SCOPE, _AUDIENCE, _PEM_FILE, _PEM_TEXT, _TRUST_TYPE}
+_TRUST = "oauth."
+"""Options of its trust store begin with this."""
+_READ = {_ENDPOINT, _ID, _SECRET, _TOKEN, _TOKEN_FILE, _SCOPE, _AUDIENCE}
 _HARMLESS = {
     "oauth.access.token.is.jwt",
     "oauth.connect.timeout.seconds",
@@ -32,7 +33,6 @@ _HARMLESS = {
     "oauth.max.token.expiry.seconds",
     "oauth.read.timeout.seconds",
     "oauth.ssl.secure.random.implementation",
-    "oauth.ssl.truststore.password",
     "oauth.username.claim",
     "oauth.username.prefix",
 }
@@ -46,6 +46,11 @@ _ELSEWHERE = (
     "oauth.ssl.endpoint.identification.algorithm",
 )
 """Options that may stand in a system property or a variable, and are not possible here."""
+
+
+TRUST_OPTIONS = tuple(f"ssl.truststore.{name}" for name in ("certificates", "location", "type", "password"))
+_DEFAULT_STORE = "JKS"
+"""Java opens a store of PKCS12 by this name, too."""
 
 
 class OptionUnknown(ConfigurationError):
@@ -74,7 +79,8 @@ def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     if token := value(_TOKEN):
         return {**login, GIVEN: token}
     asked = {name for name in (*_READ, *_ELSEWHERE) if value(name)} | set(options)
-    unknown = sorted(name for name in asked - _READ - _HARMLESS if not name.startswith(_EXTENSION))
+    trust = {f"{_TRUST}{name}" for name in TRUST_OPTIONS}
+    unknown = sorted(name for name in asked - _READ - trust - _HARMLESS if not name.startswith(_EXTENSION))
     if unknown:
         raise OptionUnknown(
             f"{STRIMZI}: the option {unknown[0]} is not supported; with Strimzi's jars on CLASSPATH or "
@@ -85,7 +91,7 @@ def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
         raise ConfigurationError(f"{STRIMZI}: {_ENDPOINT} must be the http or https address of a token service")
     if not value(_ID) or not value(_SECRET):
         raise ConfigurationError(f"{STRIMZI}: {_ID} and {_SECRET} must be there, or {_TOKEN}")
-    trusted = _trusted(value(_PEM_FILE), value(_PEM_TEXT), value(_TRUST_TYPE))
+    trusted = token_trust(_TRUST, value)
     scope = value(_SCOPE)
     return {
         **login,
@@ -123,13 +129,15 @@ def confluent(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     }
 
 
-def _trusted(file: str, text: str, kind: str) -> Emitted:
+def token_trust(prefix: str, value: Callable[[str], str]) -> Emitted:
+    """Return the trust in a token service, of options with this prefix; `value` returns one, or an empty text."""
+    text, file, kind, password = (value(f"{prefix}{name}") for name in TRUST_OPTIONS)
     if text:
         return {"https.ca.pem": text}
     if not file:
         return {}
-    if kind.upper() != "PEM":
-        raise ConfigurationError(
-            f"{STRIMZI}: {_PEM_FILE} is read as PEM only: name a PEM file, and {_TRUST_TYPE}=PEM beside it"
-        )
-    return {"https.ca.location": file}
+    if kind.upper() == "PEM":
+        return {"https.ca.location": file}
+    place = f"sasl.jaas.config: {prefix}ssl.truststore.location"
+    store = {"location": file, "type": kind or _DEFAULT_STORE, "password": password or None, "place": place}
+    return {TOKEN_STORE: json.dumps(store)}

@@ -80,6 +80,15 @@ def test_librdkafka_takes_what_was_read(lab: Lab) -> None:
     Producer({"log_level": 0, **property_texts(read)})
 
 
+@pytest.mark.parametrize("name", ["trust.p12", "trust.jks"])
+def test_a_token_service_has_a_store_of_its_own(lab: Lab, name: str) -> None:
+    stores = JavaStores(token_service=True, token_trusted=lab.store(name))
+    read = keystore.with_contents(ConnectionSettings(), stores, lambda: lab.jvm)
+    certificate = lab.authority.certificate.read_text()
+    assert ssl.PEM_cert_to_DER_cert(read.sasl.oauth.ca_pem or "") == ssl.PEM_cert_to_DER_cert(certificate)
+    assert read.tls.ca_pem is None, "the brokers are another matter"
+
+
 @pytest.mark.parametrize(("name", "kind"), [("trust.p12", "JKS"), ("trust.jks", "PKCS12"), ("trust.jks", "jks")])
 def test_the_type_may_be_the_wrong_word_of_the_two(lab: Lab, name: str, kind: str) -> None:
     assert lab.read(lab.store(name, kind)).trusted

@@ -16,7 +16,7 @@ from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.client_properties.kerberos import with_realms
 from legacy_mm.config import property_names
 from legacy_mm.config.property_names import LOGIN_CLASS, MSK_IAM, TOKEN_AUTH
-from legacy_mm.config.settings import JavaStores
+from legacy_mm.config.settings import JavaStores, KeyStore
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import beyond_librdkafka
 
@@ -128,9 +128,9 @@ def test_credentials_of_the_file_win_over_the_login_s_options() -> None:
         ("clientId=me clientSecret=hush", {}, "token.endpoint.url must be"),
         ("clientId=me", {"oauthbearer_token_endpoint_url": TOKEN_URL}, "options clientId and clientSecret"),
         (
-            "clientId=me clientSecret=hush ssl.truststore.location=x",
+            "clientId=me clientSecret=hush ssl.keystore.location=x",
             {"oauthbearer_token_endpoint_url": TOKEN_URL},
-            "ssl.truststore.location",
+            "ssl.keystore.location",
         ),
         (
             "clientId=me clientSecret=hush",
@@ -313,6 +313,11 @@ def with_class(name: str, options: str, class_path: Sequence[str] = (), **system
     return apply("producer", read, system=system, class_path=class_path)
 
 
+def of_kafka(options: str) -> Translated:
+    given = {"login_callback_handler_class": OIDC, "oauthbearer_token_endpoint_url": TOKEN_URL}
+    return bearer(f"clientId=me clientSecret=hushed {options}", **given)
+
+
 def test_strimzi_s_class_with_a_client_s_secret() -> None:
     more = 'oauth.scope="a" oauth.audience="b" oauth.username.claim="x" oauth.sasl.extension.pool="p"'
     read = with_class(STRIMZI, f"{OF_STRIMZI} {more}")
@@ -366,6 +371,27 @@ def test_strimzi_s_class_with_a_token_and_with_its_own_trust() -> None:
     assert not read.stores.token_service
 
 
+@pytest.mark.parametrize("kind", ["PKCS12", "JKS", ""])
+@pytest.mark.parametrize("prefix", ["oauth.", ""])
+def test_a_token_service_shows_what_a_store_of_java_s_has(prefix: str, kind: str) -> None:
+    """With Strimzi's class, and with Kafka's."""
+    trust = f"{prefix}ssl.truststore"
+    options = f'{trust}.location="/trust" {trust}.password="hush"' + (f' {trust}.type="{kind}"' if kind else "")
+    read = with_class(STRIMZI, f"{OF_STRIMZI} {options}") if prefix else of_kafka(options)
+    assert read.stores.token_trusted == KeyStore("/trust", kind or "JKS", "hush")
+    assert read.stores.token_trusted.place == f"sasl.jaas.config: {trust}.location"
+    assert read.stores.token_service
+    assert "hush" in read.secrets
+    assert not [name for name in read.properties if "legacy_mm.store" in name], "a password is no property"
+
+
+def test_kafka_s_class_with_pem_for_its_token_service() -> None:
+    read = of_kafka('ssl.truststore.type="PEM" ssl.truststore.location="/ca.pem"')
+    assert read.properties["https.ca.location"] == "/ca.pem"
+    with pytest.raises(ConfigurationError, match="the option ssl.keystore.location is not supported"):
+        of_kafka('ssl.keystore.location="/k"')
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -374,7 +400,6 @@ def test_strimzi_s_class_with_a_token_and_with_its_own_trust() -> None:
         ('oauth.access.token.location="/none"', "oauth.access.token.location names no file: /none"),
         ('oauth.client.id="a"', "oauth.token.endpoint.uri must be the http or https address"),
         ('oauth.token.endpoint.uri="http://a"', "oauth.client.id and oauth.client.secret must be there"),
-        (f'{OF_STRIMZI} oauth.ssl.truststore.location="/a.jks"', "is read as PEM only"),
     ],
 )
 def test_strimzi_s_class_says_what_it_lacks(options: str, said: str) -> None:

@@ -52,6 +52,12 @@ def test_fields(event: Event) -> None:
     assert fields(WORDING[event].text) <= fields(event.text)
 
 
+@pytest.mark.parametrize("event", WORDING, ids=lambda event: event.name)
+def test_words_that_only_the_flows_of_a_file_print_blame_no_whole_mirror(event: Event) -> None:
+    """There one flow stops, and the others go on."""
+    assert "whole mirror" not in event.text
+
+
 def test_start_lines_are_the_recorded_ones(cli_golden: dict[str, Any]) -> None:
     (case,) = (case for case in cli_golden["cases"] if case["id"] == "sigterm-default-log")
     first, second = case["stderr"].splitlines()[:2]

@@ -70,18 +70,18 @@ def test_rule_6_an_empty_group_id_would_end_the_process() -> None:
 
 
 @pytest.mark.parametrize(
-    ("alias", "name"),
+    ("alias", "name", "text"),
     [
-        ("queue.buffering.max.ms", "linger.ms"),
-        ("request.required.acks", "acks"),
-        ("message.send.max.retries", "retries"),
-        ("delivery.timeout.ms", "message.timeout.ms"),
-        ("compression.codec", "compression.type"),
+        ("queue.buffering.max.ms", "linger.ms", "3"),
+        ("request.required.acks", "acks", "3"),
+        ("message.send.max.retries", "retries", "3"),
+        ("delivery.timeout.ms", "message.timeout.ms", "3"),
+        ("compression.codec", "compression.type", "lz4"),
     ],
 )
-def test_rule_7_one_key_per_property_whatever_its_alias(alias: str, name: str) -> None:
-    got = apply("producer", BASE | {f"librdkafka.{alias}": "3"})
-    assert got.properties[name] == "3"
+def test_rule_7_one_key_per_property_whatever_its_alias(alias: str, name: str, text: str) -> None:
+    got = apply("producer", BASE | {f"librdkafka.{alias}": text})
+    assert got.properties[name] == text
     assert alias not in got.properties
     assert got.native == {name: f"librdkafka.{alias}"}
 

@@ -363,6 +363,44 @@ def test_native_properties() -> None:
             apply("consumer", BASE | {"group.id": "g", f"librdkafka.{name}": "x"})
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "allowed"),
+    [
+        ("retries", "x", "a whole number"),
+        ("message.send.max.retries", "", "a whole number"),
+        ("socket.timeout.ms", "1s", "a whole number"),
+        ("linger.ms", "soon", "a number"),
+        ("socket.keepalive.enable", "maybe", "true or false"),
+        ("acks", "some", "all or a whole number"),
+        ("compression.type", "brotli", "one of none, gzip, snappy, lz4, zstd"),
+        ("partitioner", "murmur2", "one of murmur2_random, random"),
+        ("security.protocol", "TLS", "one of plaintext, ssl, sasl_plaintext, sasl_ssl"),
+    ],
+)
+def test_a_native_value_that_cannot_be_is_refused(name: str, text: str, allowed: str) -> None:
+    """No librdkafka is there to refuse it, so a default would be kept in silence."""
+    given = f"librdkafka.{name}"
+    with pytest.raises(ConfigurationError, match=rf"^{given}={text} is not possible: it must be {allowed}$") as refused:
+        apply("producer", BASE | {given: text})
+    assert (refused.value.property_name, refused.value.allowed) == (given, allowed)
+
+
+@pytest.mark.parametrize(("name", "text"), [("isolation.level", "none"), ("fetch.min.bytes", "x")])
+def test_a_native_value_of_a_consumer_is_refused_alike(name: str, text: str) -> None:
+    with pytest.raises(ConfigurationError, match="is not possible: it must be"):
+        apply("consumer", BASE | {"group.id": "g", f"librdkafka.{name}": text})
+
+
+def test_a_native_name_that_nobody_reads_is_said() -> None:
+    """The membership of a consumer may be librdkafka's; no producer is."""
+    given = {"librdkafka.debug": "all", "librdkafka.retries": "5", "librdkafka.ssl.ca.location": "probe"}
+    notes = apply("producer", BASE | given).reading.notes
+    assert [(note.level, note.text) for note in notes] == [
+        (logging.WARNING, "librdkafka.debug has no effect: no librdkafka sends the records.")
+    ]
+    assert texts(apply("consumer", BASE | {"group.id": "g", "librdkafka.debug": "all"})) == []
+
+
 def test_unknown_names_are_said_in_one_line() -> None:
     said = apply("producer", BASE | {"foo.bar": "1", "timeout.ms": "x", "acks": "all"})
     assert texts(said) == ["These configurations '[foo.bar, timeout.ms]' were supplied but are not used yet."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import section
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST
 from legacy_mm.explain.driver_explanation import DriverExplanation, FlowExplanation
@@ -13,11 +14,12 @@ _DEFAULTS = "the default list"
 
 def render_driver(explanation: DriverExplanation) -> str:
     """Return the whole text."""
+    theirs = "Kafka Connect" if explanation.of_connect else "MirrorMaker 2"
     sections = [
-        [explanation.outcome, f"Exit code of MirrorMaker 2's driver: {explanation.exit_code}"],
+        [explanation.outcome, _exit_code(explanation)],
         section("Flows", [_summary(flow) for flow in explanation.flows]),
         section("Refused", [(_name(flow), why) for flow in explanation.flows for why in flow.refused]),
-        section("Keys without effect, as with MirrorMaker 2", _keys(explanation.ignored)),
+        section(f"Keys without effect, as with {theirs}", _keys(explanation.ignored)),
         section("Keys that only clients of Kafka Connect itself would get", _keys(explanation.connect_only)),
         section("Keys that do not reach the producer of records", _keys(explanation.not_for_records)),
         section(
@@ -27,6 +29,13 @@ def render_driver(explanation: DriverExplanation) -> str:
         *(lines for flow in explanation.flows for lines in _details(flow)),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _exit_code(explanation: DriverExplanation) -> str:
+    """Return the line with the code of the driver, or of our own command, which is Connect's own worker for nobody."""
+    if explanation.of_connect:
+        return f"Exit code of legacy-mm connect: {explanation.exit_code if explanation.runs_here else ExitCode.FOUND}"
+    return f"Exit code of MirrorMaker 2's driver: {explanation.exit_code}"
 
 
 def _name(flow: FlowExplanation) -> str:

@@ -24,7 +24,8 @@ run, else the legacy tool's.
 A file of MirrorMaker 2, `-- connect-mirror-maker.sh FILE [--clusters A]`, and files of its connectors,
 `-- connect-standalone.sh WORKER CONNECTOR ...`, are explained without asking their clusters. The document then has
 
-- `exit` (a number): the code of MirrorMaker 2's driver, 0 when it runs; `outcome` (a sentence); `runs_here`
+- `exit` (a number): the code of MirrorMaker 2's driver, 0 when it runs; `outcome` (a sentence); `runs_here`;
+  `of_connect` (true for the files of Connect's standalone worker)
 - `flows`: source, target, copies, topics and groups (include, exclude), policy (class, separator, t_becomes), features,
   tasks_max, group, refused, ignored, clients, rights
 - `ignored`, `connect_only`, `not_for_records`: key -> the key that was probably meant; `duplicate_keys`, `remarks`

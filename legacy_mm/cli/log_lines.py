@@ -24,9 +24,14 @@ LOG_LINES = (
         "Remove the reason, then restart.",
     ),
     LogLine(
-        "Stream {stream} failed, stopping the whole mirror",
-        "A stream died, and the others stop with it. The line before says why.",
+        "Stream {stream} failed, so its flow stops",
+        "A stream died, and the others of its flow stop with it. The line before says why. Other flows go on.",
         "See the line before.",
+    ),
+    LogLine(
+        "All flows of this process stop",
+        "MirrorMaker 2's flows: the process has lost its Java, and ends with 3. What was copied is committed.",
+        "Look for killed processes (memory), and start it again.",
     ),
     LogLine(
         "Invalid topic pattern",
@@ -84,6 +89,11 @@ LOG_LINES = (
         "and would be skipped. To have them",
         "The same, but the flow begins at the end of the topic. What the copy lacks is not copied.",
         "Stop the flow if that is not meant, and set the position that the line names.",
+    ),
+    LogLine(
+        "more topics without a position have copies",
+        "Only the first such topics have lines of their own.",
+        "legacy-mm plan prints all.",
     ),
     LogLine(
         "what is there of this source comes twice",

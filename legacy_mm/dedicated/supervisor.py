@@ -177,7 +177,7 @@ def _wait(keepers: Sequence[_FlowKeeper], host: Host, signals: Signals) -> int:
             return 128 + signals.arrived.get(timeout=_LOOK_INTERVAL)
         except queue.Empty:
             if (error := host.failure()) is not None:
-                events.emit(events.STREAM_FAILED, error=error, stream=0, reason=one_line(error))
+                events.emit(events.HOST_FAILED, error=error, reason=one_line(error))
                 return _HOST_FAILED
             if all(keeper.refused for keeper in keepers):
                 return _NOTHING_TO_RUN

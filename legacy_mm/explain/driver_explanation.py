@@ -82,6 +82,8 @@ class DriverExplanation:
     remarks: Sequence[str] = ()
     runs_here: bool = True
     """False: legacy_mm would end with 2, for a reason that is with the flow."""
+    of_connect: bool = False
+    """True for the files of Connect's standalone worker, which are no driver's."""
 
 
 def explain_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
@@ -155,12 +157,12 @@ def _of_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm) -
         files = connect_files.load(line, clients.hide)
         readings = files.flows()
     except LegacyMMError as error:
-        return DriverExplanation(_FAILED, _refused(error), runs_here=False)
+        return DriverExplanation(_FAILED, _refused(error), runs_here=False, of_connect=True)
     ignored = {key: _near(key) for each in files.connectors for key in (*each.unknown, *each.of_others)}
     flows = [_flow(reading, clients, java, ignored) for reading in readings]
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
     said = (*files.kept, *driver.naming_remarks(readings), *driver.transform_remarks(readings))
-    return DriverExplanation(code, outcome, flows, ignored, remarks=said, runs_here=here)
+    return DriverExplanation(code, outcome, flows, ignored, remarks=said, runs_here=here, of_connect=True)
 
 
 def _outcome(readings: Sequence[FlowReading], flows: Sequence[FlowExplanation], theirs: str) -> tuple[int, str, bool]:

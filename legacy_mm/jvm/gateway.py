@@ -197,7 +197,8 @@ class Jvm:
         said = self._words.all()
         refused = jvm_options.refused("\n".join(said), self._options)
         if not refused:
-            raise HostError(f"the Java process for Spark ended with code {code}: {jvm_options.reason(said)}")
+            why = jvm_options.why_ended(self._java, self._options, said)
+            raise HostError(f"the Java process for Spark ended with code {code}: {why}")
         self._leave_out(refused)
         self._start()
 

@@ -55,6 +55,8 @@ _NAMED = re.compile(
 
 _ASIDE = re.compile(r"\s|WARNING|OpenJDK|Error: A fatal exception|Error: Could not create|Caused by")
 _TOLD_LINES = 3
+_NOTHING = "it said nothing"
+_EXECUTABLE, _NO_CODE = "page as executable", "Java compiles code: set MemoryDenyWriteExecute=no in its systemd unit"
 _ASKED = re.compile(r"-X(?:m[nsx]|ss).*|-XX:(?:Max|Min|Initial)\w+=.*|-XX:\w+Size=.*|-XX:[+-]Use\w+GC")
 """Options about memory, which do nothing in a JVM that ends at once."""
 _JMX_PORT, _AGENT = "-Dcom.sun.management.jmxremote.port=", "-javaagent:"
@@ -73,23 +75,38 @@ def obstacle(java: Path, options: Sequence[str]) -> str | None:
             return f"Invalid com.sun.management.jmxremote.port number: {port}"
         if option.startswith(_AGENT) and not Path(agent).is_file():
             raise HostError(f"the agent {agent} is not on this host")
-    asked = [option for option in options if _ASKED.fullmatch(option)]
-    while asked:
-        command = [str(java), *with_ours(asked), "-version"]
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
-        said = answer.stdout + answer.stderr
-        if not answer.returncode:
-            break
+    asked = _about_memory(options)
+    while asked and (said := _complaint(java, asked)) is not None:
         if not (left_out := refused(said, asked)):
-            return reason(said.splitlines())
+            return reason(said.splitlines()) or _NOTHING
         asked = [option for option in asked if option not in left_out]
     return None
 
 
+def _about_memory(options: Iterable[str]) -> list[str]:
+    return [option for option in options if _ASKED.fullmatch(option)]
+
+
+def _complaint(java: Path, asked: Sequence[str]) -> str | None:
+    """Return what a JVM with these options says that ends while it initializes; None: it does not."""
+    command = [str(java), *with_ours(asked), "-version"]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    return answer.stdout + answer.stderr if answer.returncode else None
+
+
+def why_ended(java: Path, options: Sequence[str], said: Iterable[str]) -> str:
+    """Return why a JVM has ended that said this on standard error.
+
+    While it initializes it complains on standard output, which is not ours to read; so Java is asked again.
+    """
+    why = reason(said) or reason((_complaint(java, _about_memory(options)) or "").splitlines())
+    return f"{why} ({_NO_CODE})" if _EXECUTABLE in why else why or _NOTHING
+
+
 def reason(said: Iterable[str]) -> str:
-    """Return why a JVM did not start, out of its output."""
+    """Return why a JVM did not start, out of its output; empty: that does not tell."""
     telling = [line for line in said if line and not _ASIDE.match(line)]
-    return "; ".join(telling[:_TOLD_LINES]) or "it said nothing"
+    return "; ".join(telling[:_TOLD_LINES])
 
 
 def removed(options: Iterable[str], release: int) -> list[str]:

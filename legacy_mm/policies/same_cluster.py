@@ -11,11 +11,17 @@ _LOOK = "look at bootstrap.servers of both files, and at advertised.listeners of
 
 
 def same_addresses(source: tuple[str, ...], target: tuple[str, ...]) -> str:
-    """Return a warning if two bootstrap lists name the same broker; else an empty text."""
+    """Return a warning if two bootstrap lists name the same broker, perhaps one that is gone; else an empty text."""
     both = set(source) & set(target)
     if not both:
         return ""
-    return f"both files name {min(both)}, so source and target are one cluster: where names are kept, {_CIRCLE}"
+    named = f"both files name {min(both)}"
+    if set(source) == set(target):
+        return f"{named}, so source and target are one cluster: where names are kept, {_CIRCLE}"
+    return (
+        f"{named}: if a broker answers there, source and target are one cluster, and where names are kept, {_CIRCLE}; "
+        "if none does, take it out of both lists"
+    )
 
 
 def what_one_cluster_means(cluster_id: str, *, renames: bool, features: bool, aliases: tuple[str, str]) -> str:

@@ -20,6 +20,8 @@ import yaml
 from compat.laboratory.releases import CURRENT
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line
+from legacy_mm.features.topic_acls.made_rules import state_folder
+from legacy_mm.jvm.jars import cache_folder
 from legacy_mm.metrics.legacy_mbeans import BEANS
 from legacy_mm.metrics.metric_catalogue import METRICS
 from legacy_mm.metrics.prometheus import PROBES
@@ -88,6 +90,18 @@ def test_the_unit_starts_what_there_is(unit: configparser.ConfigParser) -> None:
     variables = {assignment.partition("=")[0] for assignment in service["Environment"].split()}
     assert set(re.findall(r"\$\{(\w+)\}", service["ExecStart"])) == {"MIRROR_TOPICS"} < variables
     assert "$LOG_DIR" in (CHECKOUT / "bin/kafka-run-class.sh").read_text()
+
+
+def test_the_unit_makes_the_folders_that_it_names(
+    unit: configparser.ConfigParser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its user sees no home."""
+    service = unit["Service"]
+    assert service["ProtectHome"] == "yes"
+    for assignment in service["Environment"].split():
+        monkeypatch.setenv(*assignment.split("=", 1))
+    assert cache_folder() == Path("/var/cache", service["CacheDirectory"])
+    assert state_folder() == Path("/var/lib", service["StateDirectory"])
 
 
 def test_systemd_takes_the_unit(tmp_path: Path) -> None:

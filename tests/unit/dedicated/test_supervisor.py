@@ -296,10 +296,12 @@ def test_a_flow_that_waits_for_its_next_try_stops_at_once(caplog: pytest.LogCapt
     assert STOP_OVERDUE not in {vars(record).get("event") for record in caplog.records}
 
 
-def test_the_end_of_java_ends_all() -> None:
+def test_the_end_of_java_ends_all(caplog: pytest.LogCaptureFixture) -> None:
     mirror = FakeMirror()
     run = Run(flow("A->B", lambda: mirror))
     assert mirror.started.wait(5)
     run.host.error = StreamFailure("the Java process for Spark has ended")
     assert run.wait() == 3
     assert run.host.phase is Phase.FAILED
+    said = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert said == ["All flows of this process stop: the Java process for Spark has ended"], "no stream is to blame"

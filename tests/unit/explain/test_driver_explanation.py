@@ -153,6 +153,22 @@ def test_what_a_provider_gave_is_shown_nowhere(
         assert SECRET not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("more", "code"), [("", 0), ("topics = a\nreplication.policy.class = com.acme.Policy\n", 2)])
+def test_files_of_connect_are_no_driver_s(
+    more: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "w").write_text("bootstrap.servers = b:1\n")
+    (tmp_path / "s").write_text(
+        "name = s\nconnector.class = MirrorSourceConnector\nsource.cluster.alias = A\ntarget.cluster.alias = B\n"
+        f"source.cluster.bootstrap.servers = a:1\ntopicz = x\n{more}"
+    )
+    assert main(["explain", "--", "connect-standalone.sh", str(tmp_path / "w"), str(tmp_path / "s")]) == code
+    printed = capsys.readouterr().out
+    assert f"\nExit code of legacy-mm connect: {code}\n" in printed
+    assert "Keys without effect, as with Kafka Connect" in printed
+    assert "driver" not in printed
+
+
 def test_a_reference_that_nobody_looks_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = explained(tmp_path, f"{AB}{ENV}A.ssl.keystore.password = ${{env:NO_SUCH_NAME_HERE}}\n", capsys)
     said = "A.ssl.keystore.password holds ${env:...}, which stays as it is written: its provider has no value for it"

@@ -119,6 +119,34 @@ def test_what_keeps_java_from_starting_is_known_before(java: Path, options: str,
     assert found is None if told is None else told in (found or "")
 
 
+DYING = """#!/bin/sh
+echo "Error occurred during initialization of VM"
+echo "{said}"
+exit 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Failed to mark memory page as executable - check if grsecurity/PaX is enabled", "MemoryDenyWriteExecute=no"),
+        ("Could not reserve enough space for code cache", "Could not reserve enough space"),
+    ],
+)
+def test_a_jvm_that_dies_while_it_initializes_is_asked_why(tmp_path: Path, said: str, told: str) -> None:
+    """It says so on standard output, which users' classes write to as well."""
+    java = tmp_path / "java"
+    java.write_text(DYING.format(said=said))
+    java.chmod(0o755)
+    found = jvm_options.why_ended(java, ["-Xmx1g", "-Dcom.sun.management.jmxremote.port=9999"], [])
+    assert said in found
+    assert told in found
+
+
+def test_a_jvm_that_told_why_it_ended_is_not_asked(tmp_path: Path) -> None:
+    assert jvm_options.why_ended(tmp_path / "none", [], ["java.net.BindException: in use"]).startswith("java.net.Bind")
+
+
 def test_an_agent_of_another_host_is_not_tried(tmp_path: Path) -> None:
     agent = tmp_path / "agent.jar"
     with pytest.raises(HostError, match="agent.jar is not on this host"):

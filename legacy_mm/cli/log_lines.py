@@ -91,11 +91,6 @@ LOG_LINES = (
         "Stop the flow if that is not meant, and set the position that the line names.",
     ),
     LogLine(
-        "more topics without a position have copies",
-        "Only the first such topics have lines of their own.",
-        "legacy-mm plan prints all.",
-    ),
-    LogLine(
         "what is there of this source comes twice",
         "The group of the mirror had no offset for a partition, and the target held records of it already.",
         "Stop the mirror if that is not meant. Delete the doubled copy, or the group's offsets, and look at legacy-mm "
@@ -231,7 +226,7 @@ LOG_LINES = (
         "Look for a line of [topic-creation] with the reason, or create the topic with the source's cleanup.policy.",
     ),
     LogLine(
-        "is still missing at the target",
+        "is still missing at the target and is left to its brokers",
         "topic.creation has not made this copy in 30 s. The mirror no longer waits for it, and the target's brokers "
         "are asked.",
         "Look for a line of [topic-creation] with the reason.",

@@ -61,7 +61,12 @@ def run(tickets: Iterator[Ticket]) -> Iterator[None]:
         _ignore_signals(embedded=not ticket.certificate)
         _refuse_second_attempt()
         _keep_freed_memory()
-        peer, order = present(ticket, TaskConfig, Share)
+        try:
+            peer, order = present(ticket, TaskConfig, Share)
+        except ConnectionRefusedError:
+            if ticket.certificate:  # on a cluster the reason is worth telling
+                raise
+            return iter(())  # the mirror was stopped while this process started
         _forward_events(peer)
         process = TaskProcess()
         if isinstance(order, TaskConfig):

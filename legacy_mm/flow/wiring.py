@@ -35,7 +35,7 @@ from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.logs import events, root_logger
 from legacy_mm.metrics.registry import MirrorNames, Registry
-from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle
+from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle, membership_remedy
 from legacy_mm.policies.same_cluster import same_addresses
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def check_logins(settings: Settings) -> None:
             )
     source = settings.source.client
     if (login := beyond_librdkafka(source.connection)) and (wanted := membership_obstacle(source.membership)):
-        raise ConfigurationError(f"{login} is not possible with {wanted}; use range or roundrobin")
+        raise ConfigurationError(f"{login} is not possible with {wanted}: {membership_remedy(source.membership)}")
 
 
 def build_mirror(

@@ -48,6 +48,7 @@ _NAME = "spark-driver"
 _CONFIGURATIONS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _MESSAGES_ON_STDERR = "-XX:+DisplayVMOutputToStderr"
 _SUSPENDED = "suspend=y"
+_GONE = "the Java process for Spark does not answer"
 _UNDECODED = re.compile("[\ud800-\udfff]")
 """Bytes of a command line that are no letters: Java has this letter for them."""
 IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
@@ -228,15 +229,17 @@ class TopicMatcher:
     """A Java regular expression for topic names, matched as a whole."""
 
     def __init__(self, jvm: Any, pattern: str) -> None:
-        self._compile = jvm.java.util.regex.Pattern.compile
-        self._lines = self._compile("\n")
-        self._joining = jvm.java.util.stream.Collectors.joining("\n")
         try:
+            self._compile = jvm.java.util.regex.Pattern.compile
+            self._lines = self._compile("\n")
+            self._joining = jvm.java.util.stream.Collectors.joining("\n")
             self._matches = self._compile(_UNDECODED.sub("\ufffd", pattern)).asMatchPredicate()
         except Py4JJavaError as error:
             refused = InvalidPattern(f"java.lang.RuntimeException: {pattern} is an invalid regex.")
             refused.advice = advice(pattern, _reason(error), self._compiles)
             raise refused from error
+        except (Py4JError, OSError) as error:
+            raise StreamFailure(_GONE) from error
 
     def _compiles(self, pattern: str) -> bool:
         try:
@@ -255,7 +258,7 @@ class TopicMatcher:
         try:
             found = self._lines.splitAsStream(joined).filter(self._matches).collect(self._joining)
         except (Py4JError, OSError) as error:
-            raise StreamFailure("the Java process for Spark does not answer") from error
+            raise StreamFailure(_GONE) from error
         return frozenset(found.split("\n")) - {""}
 
 

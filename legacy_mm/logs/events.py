@@ -308,7 +308,8 @@ COMPACTED_UNMADE = Event(
 TOPIC_UNMADE = Event(
     "topic-unmade",
     logging.WARNING,
-    "[topic-creation] topic {topic} is still missing at the target; its brokers may now create it with their defaults",
+    "[topic-creation] topic {topic} is still missing at the target and is left to its brokers: those that create "
+    "topics make it with their defaults; where its name or a right keeps them from it, too, its records wait",
 )
 TOPICS_MISSING = Event(
     "topics-missing",

@@ -38,6 +38,13 @@ def membership_obstacle(settings: MembershipSettings) -> str | None:
     return None if set(settings.assignors) <= _EAGER else f"the assignor {','.join(settings.assignors)}"
 
 
+def membership_remedy(settings: MembershipSettings) -> str:
+    """Return what to write instead of the group setting that only librdkafka supports."""
+    if settings.protocol != "classic":
+        return "set group.protocol=classic"
+    return "set partition.assignment.strategy to the range or the roundrobin assignor"
+
+
 def librdkafka_keeps_membership(settings: ConsumerSettings, *, tuned: bool) -> bool:
     """Return True if librdkafka, and not ours, is this consumer's member of the group.
 

@@ -19,8 +19,8 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import environment
 from legacy_mm.config.settings import JvmSettings
-from legacy_mm.errors import HostError
-from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.jvm.gateway import Jvm, TopicMatcher
 from legacy_mm.jvm.java_home import java_version
 from tests.structure.source_tree import CHECKOUT
 
@@ -128,6 +128,19 @@ def test_configurations_of_clusters_are_on_the_class_path(start: Start, tmp_path
 def test_an_option_that_fails_for_itself_ends_the_start_with_its_reason(option: str, words: str, start: Start) -> None:
     with pytest.raises(HostError, match=words):
         start(JvmSettings((option,))).connect()
+
+
+class Gone:
+    """A Java that has ended: py4j raises what its new socket says."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+
+def test_a_pattern_for_a_java_that_has_ended_is_a_failure_of_ours() -> None:
+    """No thread ends in a traceback because of it."""
+    with pytest.raises(StreamFailure, match="does not answer"):
+        TopicMatcher(Gone(), "a.*")
 
 
 def test_a_folder_that_cannot_be_removed_ends_nothing(

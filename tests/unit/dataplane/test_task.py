@@ -135,6 +135,26 @@ def test_a_task_stays_until_its_last_word_is_read(last: str, answer: Frame | Non
             assert process.wait(SECONDS) == 0
 
 
+TOO_LATE = """
+import sys
+from legacy_mm.control_channel.frames import Ticket
+from legacy_mm.dataplane import task
+
+assert list(task.run(iter([Ticket("127.0.0.1", int(sys.argv[1]), b"", sys.argv[2], "", 0, 0, 0)]))) == []
+"""
+
+
+@pytest.mark.parametrize(("certificate", "said"), [("", ""), ("of a cluster", "ConnectionRefusedError")])
+def test_a_task_that_starts_while_the_mirror_stops_ends_in_silence(certificate: str, said: str) -> None:
+    """On this host only the end of the mirror closes its port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    command = [sys.executable, "-c", TOO_LATE, str(port), certificate]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == bool(said)
+    assert said in done.stderr if said else not done.stderr
+
+
 PAGE_FAULTS = """
 import resource, sys
 from legacy_mm.dataplane import task

@@ -71,7 +71,8 @@ def test_what_is_not_made_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch, cap
     assert not topics.holds("A.a")
     assert not topics.holds("A.a")
     assert len(caplog.records) == 1
-    assert "topic A.a is still missing at the target" in caplog.text
+    assert "topic A.a is still missing at the target and is left to its brokers" in caplog.text
+    assert "its records wait" in caplog.text, "a name that collides, for example, is refused to brokers as well"
 
 
 def test_a_target_that_does_not_answer_takes_no_time_from_the_duty(monkeypatch: pytest.MonkeyPatch) -> None:

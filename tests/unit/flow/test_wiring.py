@@ -64,8 +64,9 @@ COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (COOPERATIVE, "cooperative-sticky; use range or roundrobin"),
-        ({"group.protocol": "consumer"}, "group.protocol=consumer"),
+        (COOPERATIVE, "cooperative-sticky: set partition.assignment.strategy to the range or the roundrobin assignor$"),
+        ({"group.protocol": "consumer"}, "group.protocol=consumer: set group.protocol=classic$"),
+        ({"group.protocol": "consumer", **COOPERATIVE}, "group.protocol=consumer: set group.protocol=classic$"),
     ],
 )
 def test_a_login_that_librdkafka_does_not_have(settings: Settings, source: dict[str, str], said: str) -> None:

@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 from legacy_mm.clients.api import AssignmentListener, CommitProblem, Member, MembershipListener
 from legacy_mm.clock import Deadline, monotonic
@@ -41,6 +42,12 @@ _FATAL: Mapping[FailureKind, type[StreamFailure]] = {
 }
 
 
+class OnFailure(Protocol):
+    """Tells of a failure; the rest of the mirror hears of it when `leave` has returned, which ends the stream."""
+
+    def __call__(self, stream: int, error: BaseException, leave: Callable[[], None] | None = None, /) -> None: ...
+
+
 class Stream(threading.Thread):
     """One membership, its thread and its copy job."""
 
@@ -59,7 +66,7 @@ class Stream(threading.Thread):
         adapt: Callable[[CopyTrouble], bool],
         revoke_seconds: float,
         metrics: StreamMetrics,
-        on_failure: Callable[[int, BaseException], None],
+        on_failure: OnFailure,
         listener: AssignmentListener | None = None,
         ownership: Ownership | None = None,
     ) -> None:
@@ -139,25 +146,27 @@ class Stream(threading.Thread):
             self._shut_down(self._stop_deadline)
             events.emit(events.STREAM_STOPPED, stream=self.index)
         except BaseException as error:  # noqa: BLE001 - a stream that dies takes the mirror with it, as in the legacy tool
-            if self._job is not None and not commits(error):
+            if commits(error):
+                self._on_failure(self.index, error, lambda: self._leave_behind(commit=True))
+                return
+            if self._job is not None:
                 self._job.kill()
             self._on_failure(self.index, error)
-            with suppress(Exception):  # the cause of the mirror's end has been logged
-                self._leave_behind(commit=commits(error))
+            self._leave_behind(commit=False)
 
     def _leave_behind(self, *, commit: bool) -> None:
         """End the stream after a failure: by a clean stop, or wait for the killed task and commit nothing."""
         self._stop_deadline = Deadline.after(self._revoke_seconds if commit else _KILL_TIMEOUT)
         self._commit_at_stop = commit
-        try:
-            if commit:
-                self._shut_down(self._stop_deadline)
-                events.emit(events.STREAM_STOPPED, stream=self.index)
-            elif self._job is not None:
-                self._job.wait_over(self._stop_deadline)
-        finally:
-            if self._member is not None:
-                self._member.close()
+        with suppress(Exception):  # the cause of the mirror's end is told
+            try:
+                if commit:
+                    self._shut_down(self._stop_deadline)
+                elif self._job is not None:
+                    self._job.wait_over(self._stop_deadline)
+            finally:
+                if self._member is not None:
+                    self._member.close()
 
     def _shut_down(self, deadline: Deadline) -> None:
         """Shut down in four steps.

@@ -76,7 +76,7 @@ class Piece:
     missing: int
     """Batches that are not acknowledged yet."""
     begin: int = -1
-    """An offset at or before the first of them, with nothing in between; -1: not known."""
+    """The offset from which they were read; -1: not known."""
     counted: Portion | None = None
     """The content of its receipt, if one is asked for."""
 
@@ -113,9 +113,17 @@ class Pieces:
         self._open: defaultdict[TopicPartition, deque[Piece]] = defaultdict(deque)
         self._abandoned: dict[TopicPartition, int] = {}
 
-    def open(self, partition: TopicPartition, next_offset: int, batches: int, counted: Portion | None = None) -> Piece:
+    def open(
+        self,
+        partition: TopicPartition,
+        next_offset: int,
+        batches: int,
+        counted: Portion | None = None,
+        *,
+        begin: int = -1,
+    ) -> Piece:
         """Open a piece that is sent in this number of batches; one with none was dropped on purpose."""
-        piece = Piece(partition, next_offset, batches, self._safe.sent_to(partition), counted)
+        piece = Piece(partition, next_offset, batches, begin, counted)
         self._open[partition].append(piece)
         self._safe.sent({partition: next_offset})
         if not batches:
@@ -156,7 +164,8 @@ class Pieces:
         if self._tally is not None:
             return
         for partition, offset in self._abandoned.items():
-            if offset > self._safe.safe().get(partition, -1):
+            pieces = self._open.get(partition)
+            if pieces and pieces[0].begin < offset:
                 self._safe.acknowledged(partition, offset)
 
     def _advance(self, partition: TopicPartition) -> None:

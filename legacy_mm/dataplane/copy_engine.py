@@ -219,10 +219,10 @@ class CopyEngine:
         self._failures.raise_if_ending()
         if found is None or not self.delivery.may_go_on(source):
             return False
+        first = max(begin, arrived.batch.header.base_offset)
         targets = {TopicPartition(topic, each.partition) for topic, route in found.routes for each in route.batches}
         if not self.delivery.takes(targets):
-            offset = max(begin, arrived.batch.header.base_offset)
-            self._held.hold(source, offset, found.routes[0][0], 1, targets)
+            self._held.hold(source, first, found.routes[0][0], 1, targets)
             self._stage.waits(source)
             return False
         if found.failure is not None and not found.records:
@@ -231,9 +231,9 @@ class CopyEngine:
         if self._refused is None:
             self._failures.too_large(found.routes)  # before its piece is open, or its offset would be safe
         measured = self._measures.outbound(source, arrived, begin, found)
-        parts = sum(len(route.batches) for _, route in found.routes)
-        lone = 0 if self._refused is None else sum(len(route.too_large) for _, route in found.routes)
-        piece = self._pieces.open(source, found.next_offset, parts + lone + self.delivery.parts, measured.counted)
+        parts = self.delivery.parts + sum(len(route.batches) for _, route in found.routes)
+        parts += 0 if self._refused is None else sum(len(route.too_large) for _, route in found.routes)
+        piece = self._pieces.open(source, found.next_offset, parts, measured.counted, begin=first)
         self.delivery.begin_piece(piece, targets)
         try:
             complete = all(self._append(topic, route, piece, measured.sized) for topic, route in found.routes)

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.stream import Stream
+from legacy_mm.controlplane.stream import OnFailure, Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import SendFailure, commits, one_line
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
 
 _LAST_WORDS_TIMEOUT = 0.5
-OnFailure = Callable[[int, BaseException], None]
 
 
 class Background(Protocol):
@@ -145,31 +144,34 @@ class Mirror:
     def report_failure(self, error: BaseException) -> BaseException:
         """Log the failure that ended the mirror from outside its streams; return the same error."""
         _say_failure(0, error)
+        _say_end(0, error)
         return error
 
-    def _failed(self, stream: int, error: BaseException) -> None:
+    def _failed(self, stream: int, error: BaseException, leave: Callable[[], None] | None = None) -> None:
+        """Log the failure, let the stream leave, and log its end: as the legacy tool does, one after the other."""
         _say_failure(stream, error)
+        if leave is None:
+            _say_end(stream, error)
+        else:
+            leave()
+            for event in _END:
+                events.emit(event, stream=stream)
         self.failures.put(error)
 
 
-_AFTER_FAILURE = (
-    events.FLUSHING,
-    events.COMMITTING_LAST,
-    events.COMMIT_SKIPPED,
-    events.LEAVING,
-    events.STREAM_STOPPED,
-    events.STREAM_OVER,
-    events.STREAM_EXITED,
-)
+_WITHOUT_COMMIT = (events.FLUSHING, events.COMMITTING_LAST, events.COMMIT_SKIPPED, events.LEAVING)
+_END = (events.STREAM_STOPPED, events.STREAM_OVER, events.STREAM_EXITED)
 
 
 def _say_failure(stream: int, error: BaseException) -> None:
-    """Log why the stream ended, then the end of its life as the legacy tool did; a stream that commits logs that
-    itself.
-    """
+    """Log why the stream ends."""
     if isinstance(error, SendFailure):
         events.emit(events.SENDING_ENDED)  # the record had its own line before
     else:
         events.emit(events.STREAM_FAILED, error=error, stream=stream, reason=one_line(error))
-    for event in (events.STREAM_EXITED,) if commits(error) else _AFTER_FAILURE:
+
+
+def _say_end(stream: int, error: BaseException) -> None:
+    """Log the end of its life as the legacy tool did; one that commits logs that itself when it is stopped."""
+    for event in (events.STREAM_EXITED,) if commits(error) else (*_WITHOUT_COMMIT, *_END):
         events.emit(event, stream=stream)

@@ -18,7 +18,7 @@ from legacy_mm.config.settings import SourceSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
 from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
-from legacy_mm.controlplane.stream import Stream
+from legacy_mm.controlplane.stream import OnFailure, Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import ConfigurationError, LegacyMMError, one_line
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
@@ -29,7 +29,7 @@ from legacy_mm.flow.bundle_settings import offset_book
 from legacy_mm.flow.copy_jobs import Copies, client_id
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
-from legacy_mm.flow.mirror import Mirror, OnFailure, Renewal
+from legacy_mm.flow.mirror import Mirror, Renewal
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.held_code import HeldCode

@@ -112,8 +112,13 @@ class Bench:
             adapt=lambda trouble: False,
             revoke_seconds=1.0,
             metrics=metrics,
-            on_failure=lambda index, error: self.failures.append(error),
+            on_failure=self._failed,
         )
+
+    def _failed(self, _: int, error: BaseException, leave: Callable[[], None] | None = None) -> None:
+        self.failures.append(error)
+        if leave is not None:
+            leave()
 
     @property
     def job(self) -> Job:

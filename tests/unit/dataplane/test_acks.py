@@ -127,8 +127,8 @@ def test_the_safe_offset_is_the_end_of_the_complete_front(batches: list[int], ra
 def test_what_is_before_the_first_abandoned_record_is_safe_at_the_end() -> None:
     safe = SafeOffsets()
     pieces = Pieces(safe)
-    first, second, other = pieces.open(A, 10, 1), pieces.open(A, 20, 2), pieces.open(B, 5, 1)
-    assert (first.begin, second.begin) == (-1, 10)
+    first, other = pieces.open(A, 10, 1, begin=0), pieces.open(B, 5, 1, begin=0)
+    second = pieces.open(A, 20, 2, begin=10)
     for piece in (first, second, other):
         pieces.acknowledged(piece)
     for partition, offset in ((A, 17), (A, 14), (B, 3)):
@@ -138,12 +138,22 @@ def test_what_is_before_the_first_abandoned_record_is_safe_at_the_end() -> None:
     assert safe.safe() == {A: 14, B: 5}
 
 
+def test_where_nothing_arrived_nothing_is_safe() -> None:
+    """As the legacy tool, which commits no offset at which it has only begun."""
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    pieces.open(A, 10, 1, begin=4)
+    pieces.abandon(A, 4)
+    pieces.all_others_arrived()
+    assert safe.safe() == {}
+
+
 def test_with_receipts_a_piece_is_safe_as_a_whole_or_not_at_all() -> None:
     """Else no receipt would tell of the records before the abandoned one."""
     safe = SafeOffsets()
     pieces = Pieces(safe, Tally())
-    pieces.acknowledged(pieces.open(A, 10, 1, Portion(*A, 0, 10, 10, 100)))
-    pieces.acknowledged(pieces.open(A, 20, 2, Portion(*A, 10, 20, 10, 100)))
+    pieces.acknowledged(pieces.open(A, 10, 1, Portion(*A, 0, 10, 10, 100), begin=0))
+    pieces.acknowledged(pieces.open(A, 20, 2, Portion(*A, 10, 20, 10, 100), begin=10))
     pieces.abandon(A, 14)
     pieces.all_others_arrived()
     assert safe.safe() == {A: 10}

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.stream import OnFailure
 from legacy_mm.errors import HostError, SourceGap, StreamFailure
 from legacy_mm.flow import lifecycle
-from legacy_mm.flow.mirror import Mirror, OnFailure, Renewal
+from legacy_mm.flow.mirror import Mirror, Renewal
 from legacy_mm.metrics.health import Phase
 
 HOST: Any = SimpleNamespace(

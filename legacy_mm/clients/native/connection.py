@@ -28,6 +28,7 @@ from legacy_mm.clients.native import login
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.incoming_response import IncomingResponse
+from legacy_mm.clients.native.tls_words import broken_reason
 from legacy_mm.clients.native.transport_layer import TransportLayer, open_socket
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -66,7 +67,7 @@ def open_connection(
     try:
         return _connect(security, host, port, settings, node, deadline)
     except OSError as error:
-        raise ConnectionLost(f"{host}:{port} cannot be reached: {error.strerror or error}") from error
+        raise ConnectionLost(f"{host}:{port} cannot be reached: {broken_reason(error, connected=False)}") from error
     except AuthenticationFailed as error:
         raise AuthenticationFailed(f"{security.protocol.value}://{host}:{port}: {error}") from error
 
@@ -401,7 +402,7 @@ class Connection:
             yield
         except OSError as error:
             self.close()
-            raise self._lost(error.strerror or str(error)) from error
+            raise self._lost(broken_reason(error, connected=True)) from error
         except BaseException:
             self.close()
             raise

@@ -14,11 +14,11 @@ from kafka.net.sasl.scram import SaslMechanismScram, ScramClient
 from legacy_mm.clients.native import bearer_tokens, tls_context
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed
 from legacy_mm.clients.native.gssapi_login import KerberosLogin
+from legacy_mm.clients.native.tls_words import handshake_reason
 from legacy_mm.clients.native.transport_layer import (
     PlaintextTransportLayer,
     SslTransportLayer,
     TransportLayer,
-    tls_reason,
 )
 from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, SaslSettings
 from legacy_mm.errors import ConfigurationError
@@ -122,7 +122,7 @@ class Security:
         except ssl.SSLEOFError:
             raise
         except ssl.SSLError as error:
-            raise AuthenticationFailed(f"SSL handshake failed: {tls_reason(error)}") from error
+            raise AuthenticationFailed(f"SSL handshake failed: {handshake_reason(error)}") from error
 
     def mechanism(self, host: str) -> Mechanism:
         """Return a new login's half of the conversation; raise AuthenticationFailed when it cannot even begin."""

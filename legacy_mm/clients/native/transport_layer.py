@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from threading import Lock
 
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed
+from legacy_mm.clients.native.tls_words import handshake_reason
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.protocol.compression import Bytes
@@ -119,7 +120,7 @@ class SslTransportLayer(TransportLayer):
             raise BlockingIOError from None
         except ssl.SSLError as error:
             if "ALERT" in (error.reason or ""):
-                raise AuthenticationFailed(f"SSL handshake failed: {tls_reason(error)}") from error
+                raise AuthenticationFailed(f"SSL handshake failed: {handshake_reason(error)}") from error
             raise
 
     def send_some(self, segments: Sequence[Bytes]) -> int:
@@ -188,13 +189,6 @@ def shut(connected: socket.socket) -> None:
         socket.socket.shutdown(connected, socket.SHUT_RDWR)
     except OSError:
         return
-
-
-def tls_reason(error: ssl.SSLError) -> str:
-    """Return OpenSSL's reason in words: `tlsv13 alert certificate required`."""
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"broker certificate could not be verified: {error.verify_message}"
-    return (error.reason or error.strerror or type(error).__name__).lower().replace("_", " ")
 
 
 def _first(segments: Sequence[Bytes], size: int) -> bytes:

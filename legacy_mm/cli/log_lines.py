@@ -216,7 +216,7 @@ LOG_LINES = (
     ),
     LogLine(
         "The target does not have these topics yet",
-        "The target was asked for these topics and does not have them. The line comes about once a second.",
+        "The target was asked for these topics and does not have them. The line comes at growing pauses.",
         "Nothing, if the target creates topics by itself. Else create them.",
     ),
     LogLine(

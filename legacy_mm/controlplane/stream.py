@@ -27,6 +27,7 @@ from legacy_mm.errors import CorruptRecords, FailureKind, SendFailure, StreamFai
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
+from legacy_mm.policies.reminders import Reminders
 
 _POLL_INTERVAL, _QUIET_POLL_INTERVAL = 0.1, 0.5
 _QUIET_AFTER = 10.0
@@ -97,6 +98,7 @@ class Stream(threading.Thread):
         self._reset: frozenset[TopicPartition] = frozenset()
         self._unacknowledged: dict[TopicPartition, int] = {}
         self._retry_at = 0.0
+        self._reminders = Reminders()
         self._news_at = monotonic()
         self._restarts: deque[float] = deque(maxlen=len(_RESTART_BACKOFFS))
         self._stop_deadline: Deadline | None = None
@@ -316,9 +318,11 @@ class Stream(threading.Thread):
             missing = [partition for partition, offset in known.items() if offset is None]
             proposed = self._positions.propose(self._require_member(), missing)
         except TimeoutError as error:
-            events.emit(events.CLIENT_ERROR, client=self.name, text=f"committed offsets: {error}")
+            if self._reminders.is_due(str(error)):
+                events.emit(events.CLIENT_ERROR, client=self.name, text=f"committed offsets: {error}")
             self._retry_at = monotonic() + _RETRY_BACKOFF
             return
+        self._reminders.over()
         self._tell_assigned()
         offsets = {partition: offset for partition, offset in known.items() if offset is not None} | proposed
         self._reset = frozenset(partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST))

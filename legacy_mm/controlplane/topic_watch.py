@@ -15,6 +15,7 @@ from legacy_mm.clients.api import TopicLister
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.logs import events
+from legacy_mm.policies.reminders import Reminders
 from legacy_mm.policies.topic_choice import TopicChoice
 
 _RETRY_BACKOFF = 1.0
@@ -51,6 +52,7 @@ class TopicWatch(threading.Thread):
         self._on_failure = on_failure
         self._stopping = threading.Event()
         self._again = threading.Event()
+        self._reminders = Reminders()
         self._existing: frozenset[str] | None = None
         self._mirrored: frozenset[str] | None = None
 
@@ -109,6 +111,8 @@ class TopicWatch(threading.Thread):
                 events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
                 self._on_change(found)
         except HostError as error:
-            events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))
+            if self._reminders.is_due(str(error)):
+                events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))
             return False
+        self._reminders.over()
         return True

@@ -1,4 +1,4 @@
-"""The pace of requests about topics that the target lacks, and the log lines about the answers: as in Java's client."""
+"""The pace of requests about topics that the target lacks, as in Java's client, and the log lines about the answers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from legacy_mm.clock import monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.logs import events
+from legacy_mm.policies.reminders import Reminders
 
 _MOST_BACKOFF = 1.0
 """`retry.backoff.max.ms` of Java's client."""
@@ -22,12 +23,14 @@ class RetryBackoff:
         self._client = target.client_id or "client"
         self._pause = self._first
         self._due = 0.0
-        self._told = 0
+        self._answers = 0
+        self._reminders = Reminders()
 
     def is_due(self, *, waiting: bool) -> bool:
         """Return True if it is time to ask again; `waiting`: there is something to ask for."""
         if not waiting:
             self._pause, self._due = self._first, 0.0
+            self._reminders.over()
             return False
         now = monotonic()
         if now < self._due:
@@ -37,8 +40,9 @@ class RetryBackoff:
         return True
 
     def tell(self, problems: Mapping[str, str]) -> None:
-        """Report the target's answer about these topics."""
+        """Report the target's answer about these topics; one that lasts at growing pauses."""
         if problems:
-            self._told += 1
+            self._answers += 1
             told = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
-            events.emit(events.TOPICS_MISSING, client=self._client, number=self._told, problems=told)
+            if self._reminders.is_due(told):
+                events.emit(events.TOPICS_MISSING, client=self._client, number=self._answers, problems=told)

@@ -433,6 +433,13 @@ DIFFERENCES = (
         "tests/side_by_side/test_offsets.py::test_an_offset_that_retention_removed",
     ),
     KnownDifference(
+        "lasting-troubles-told-rarely",
+        "repeats the WARN line about a topic that the target lacks each second",
+        "says it once and then after 5, 10 ... 300 s, and at once when the answer is another one",
+        "a line each second hides all others",
+        "tests/unit/dataplane/test_retry_backoff.py::test_an_answer_that_lasts_is_told_less_and_less_often",
+    ),
+    KnownDifference(
         "skipped-is-reported",
         "begins at the end of a log for which the group has no offset, and skips its records in silence",
         "does the same, and a WARN line names the partition and what was skipped; --new.topics.from earliest closes it",

@@ -412,7 +412,7 @@ class GroupSession:
         try:
             request: Any = offset_requests.fetch_request(self._terms.group, partitions)
             answer = self._coordinator.call(request, min(timeout, self._timeout))
-            found.set_result(offset_requests.fetched(answer))
+            found.set_result(offset_requests.fetched(self._terms.group, answer))
         except (ConnectionLost, ClusterUnreachable) as error:
             found.set_exception(TimeoutError(str(error)))
         except (LegacyMMError, TimeoutError) as error:

@@ -187,7 +187,7 @@ def _committed(coordinator: Coordinator, partitions: Collection[TopicPartition],
     try:
         while True:
             try:
-                found = offset_requests.fetched(coordinator.call(request, deadline.remaining()))
+                found = offset_requests.fetched(coordinator.group, coordinator.call(request, deadline.remaining()))
                 return {partition: each.offset for partition, each in found.items()}
             except ConnectionLost:
                 coordinator.forget()

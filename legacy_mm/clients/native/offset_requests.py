@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NoReturn
 
 from kafka.protocol.consumer import OffsetCommitRequest, OffsetFetchRequest
 
@@ -14,7 +14,7 @@ from legacy_mm.clients.native.coordinator import CoordinatorMoved
 from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import CommittedOffset, TopicPartition
-from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, MEMBER_UNKNOWN, is_retriable
+from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, MEMBER_UNKNOWN, ErrorCode, is_retriable
 
 BY_NAME = 9
 """The newest versions of these requests that name topics by their names."""
@@ -89,12 +89,15 @@ def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:
     )
 
 
-def fetched(answer: Any) -> dict[TopicPartition, CommittedOffset]:
+def fetched(group: str, answer: Any) -> dict[TopicPartition, CommittedOffset]:
     """Return the offsets of partitions that have one; raise CoordinatorMoved, TimeoutError, StreamFailure."""
     told = answer.groups[0] if answer.groups else answer
-    _check([told.error_code or 0])
     found = dict(rows(told))
-    _check(row.error_code for row in found.values())
+    if told.error_code:
+        _raise(told.error_code, f"group {group}")
+    if code := next((row.error_code for row in found.values() if row.error_code), 0):
+        first, *others = sorted(partition for partition, row in found.items() if row.error_code == code)
+        _raise(code, f"group {group}, {first}" + (f" and {len(others)} more" if others else ""))
     return {
         partition: CommittedOffset(row.committed_offset, row.metadata or "")
         for partition, row in found.items()
@@ -102,10 +105,12 @@ def fetched(answer: Any) -> dict[TopicPartition, CommittedOffset]:
     }
 
 
-def _check(codes: Iterable[int]) -> None:
-    for code in filter(None, codes):
-        if code in COORDINATOR_MOVED:
-            raise CoordinatorMoved(error_text.text(code))
-        if commit_problem(code) is CommitProblem.FATAL:
-            raise StreamFailure(f"committed offsets cannot be read: {error_text.text(code)}")
-        raise TimeoutError(error_text.text(code))
+def _raise(code: int, where: str) -> NoReturn:
+    why = f"{error_text.text(code)} ({where})"
+    if code in COORDINATOR_MOVED:
+        raise CoordinatorMoved(why)
+    if code == ErrorCode.UNSTABLE_OFFSET_COMMIT:
+        raise TimeoutError(f"{why}: a transaction that commits these offsets is open, and its end is waited for")
+    if commit_problem(code) is CommitProblem.FATAL:
+        raise StreamFailure(f"committed offsets cannot be read: {why}")
+    raise TimeoutError(why)

@@ -91,7 +91,7 @@ def test_what_comes_first_is_tried_again_until_it_succeeds(monkeypatch: pytest.M
 def test_a_look_without_an_answer_is_repeated_soon(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And the connection ends with the watch."""
+    """And the connection ends with the watch. What lasts is told once."""
     monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_BACKOFF", 0.0)
     told: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
 
@@ -99,7 +99,7 @@ def test_a_look_without_an_answer_is_repeated_soon(
         @override
         def topics(self) -> dict[str, str]:
             topics = super().topics()
-            if self.looks == 1:
+            if self.looks <= 3:
                 raise HostError("no answer")
             return topics
 
@@ -109,7 +109,7 @@ def test_a_look_without_an_answer_is_repeated_soon(
     assert told.get(timeout=10) == {"a", "ab"}
     topic_watch.stop()
     topic_watch.join(10)
-    assert "no answer" in caplog.text
+    assert caplog.text.count("no answer") == 1
     assert cluster.closed
 
 

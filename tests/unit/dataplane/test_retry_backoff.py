@@ -8,6 +8,7 @@ from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.dataplane import retry_backoff
 from legacy_mm.dataplane.retry_backoff import RetryBackoff
+from legacy_mm.policies import reminders
 
 
 class Clock:
@@ -52,11 +53,28 @@ def test_a_new_wait_begins_soon_again(clock: Clock) -> None:
     assert pauses(pace, clock, 1) == [0.2]
 
 
+def test_an_answer_that_lasts_is_told_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A topic that cannot be had makes six lines in three minutes, not one a second; what changes is told at once."""
+    moment = 0.0
+    monkeypatch.setattr(reminders, "monotonic", lambda: moment)
+    pace = RetryBackoff(ConnectionSettings(client_id="mirror"))
+    for second in range(180):
+        moment = float(second)
+        pace.tell({"a": "INVALID_TOPIC_EXCEPTION"})
+    assert [vars(line)["fields"]["number"] for line in caplog.records] == [1, 6, 16, 36, 76, 156]
+    pace.tell({"a": "LEADER_NOT_AVAILABLE"})
+    assert not pace.is_due(waiting=False)
+    pace.tell({"a": "LEADER_NOT_AVAILABLE"})
+    assert [vars(line)["fields"]["number"] for line in caplog.records][6:] == [181, 182]
+
+
 def test_each_answer_is_a_numbered_line(caplog: pytest.LogCaptureFixture) -> None:
     pace = RetryBackoff(ConnectionSettings(client_id="mirror"))
     pace.tell({})
-    for _ in range(2):
-        pace.tell({"b": "UNKNOWN_TOPIC_OR_PARTITION", "a": "LEADER_NOT_AVAILABLE"})
+    pace.tell({"b": "UNKNOWN_TOPIC_OR_PARTITION"})
+    pace.tell({"b": "UNKNOWN_TOPIC_OR_PARTITION", "a": "LEADER_NOT_AVAILABLE"})
     fields = [vars(line)["fields"] for line in caplog.records]
-    problems = "a=LEADER_NOT_AVAILABLE, b=UNKNOWN_TOPIC_OR_PARTITION"
-    assert fields == [{"client": "mirror", "number": number, "problems": problems} for number in (1, 2)]
+    told = ["b=UNKNOWN_TOPIC_OR_PARTITION", "a=LEADER_NOT_AVAILABLE, b=UNKNOWN_TOPIC_OR_PARTITION"]
+    assert fields == [{"client": "mirror", "number": 1 + at, "problems": each} for at, each in enumerate(told)]

@@ -1,0 +1,31 @@
+"""What lasts is told once, and then at growing pauses."""
+
+from __future__ import annotations
+
+from legacy_mm.clock import monotonic
+
+_FIRST_PAUSE = 5.0
+_LONGEST_PAUSE = 300.0
+
+
+class Reminders:
+    """When to tell of a trouble that is met again and again. Used by one thread."""
+
+    def __init__(self) -> None:
+        self._trouble = ""
+        self._due = 0.0
+        self._pause = _FIRST_PAUSE
+
+    def is_due(self, trouble: str) -> bool:
+        """Return True if this trouble is to be told now: another one at once, the same after 5, 10 ... 300 s."""
+        now = monotonic()
+        if trouble != self._trouble:
+            self._trouble, self._pause = trouble, _FIRST_PAUSE
+        elif now < self._due:
+            return False
+        self._due, self._pause = now + self._pause, min(2 * self._pause, _LONGEST_PAUSE)
+        return True
+
+    def over(self) -> None:
+        """Note that all is well: the next trouble is told at once."""
+        self._trouble = ""

@@ -1,4 +1,4 @@
-"""What lasts is told once, and then at growing pauses."""
+"""Reminders of what lasts: once, and then at growing pauses."""
 
 from __future__ import annotations
 

@@ -39,7 +39,6 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         clients/native/compacted_topic clients/native/internal_topic features/connect_offsets/source_logs
         clients/native/partition_log clients/native/single_producer clients/native/topic_reader
         clients/native/access_rules clients/native/group_session clients/native/gssapi_login
-       
         dataplane/batch_source features/cutover/adoption flow/connect_offset_topic
         handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
     """,

@@ -309,10 +309,7 @@ class Stream(threading.Thread):
             self._tell_assigned()
 
     def _start_job(self) -> None:
-        """Start the copy job: steps (2) to (4) of an assignment.
-
-        (2) Propose start offsets, (3) call the listener, (4) start the copy job, which answers its actual offsets.
-        """
+        """Start the copy job: (2) propose offsets, (3) call the listener, (4) start it; it answers its actual ones."""
         try:
             known = {partition: self._resume_at(partition) for partition in self._owned}
             missing = [partition for partition, offset in known.items() if offset is None]

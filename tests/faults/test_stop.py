@@ -103,15 +103,17 @@ def test_a_signal_under_load(scene: Scene, send: Callable[..., None], number: si
     assert tool.tree.pids() == []
 
 
-def test_timeout_10s_copies_and_commits(scene: Scene) -> None:
-    """GNU timeout signals its whole group."""
+def test_under_timeout_it_copies_and_commits(scene: Scene) -> None:
+    """GNU timeout signals its whole group when its time is over, and when it is told to end itself."""
     wrapper = scene.start_tool(
         {"bootstrap.servers": scene.source.bootstrap, "group.id": scene.group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": scene.target.bootstrap},
         "--whitelist",
         scene.topic,
-        wrapper=("timeout", "--preserve-status", "10s"),
+        wrapper=("timeout", "--preserve-status", "600s"),
     )
+    scene.wait_for(1)
+    wrapper.signal(signal.SIGTERM)
     assert wrapper.wait(60) == 143
     assert scene.arrived() > 0
     assert scene.committed() == scene.arrived()

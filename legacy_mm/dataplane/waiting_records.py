@@ -35,7 +35,7 @@ _REMEDIES: Mapping[int, str] = {
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "give the principal the right IDEMPOTENT_WRITE on the target cluster",
 }
 _ANY_REMEDY = "see to the topic at the target"
-_HANDLER_REMEDY = "mend what the transforms need; or set errors.tolerance=all to leave such records out"
+_HANDLER_REMEDY = "see to what the transforms need; or set errors.tolerance=all to leave such records out"
 _CORRUPT_REMEDY = "see to the log at the source: another replica of the partition may be intact"
 
 

@@ -128,10 +128,10 @@ def test_the_line_of_a_failure_says_what_to_do(bench: Bench, caplog: pytest.LogC
     bench.waiting.failed(TopicPartition("t", 5), 8, "A.u", CorruptRecords("t-5: bad checksum"))
     assert caplog.messages == [
         "t-3 waits at offset 42, a record of 2023-11-14 22:13:20 UTC: the transforms failed on t-3 at offset 42: bad; "
-        "all other partitions go on. It is tried again in 5 s. To mend it mend what the transforms need; or set "
+        "all other partitions go on. It is tried again in 5 s. To mend it see to what the transforms need; or set "
         "errors.tolerance=all to leave such records out",
         "t-4 waits at offset 7, a record without a time: the transforms failed on t-3 at offset 42: bad; all other "
-        "partitions go on. It is tried again in 5 s. To mend it mend what the transforms need; or set "
+        "partitions go on. It is tried again in 5 s. To mend it see to what the transforms need; or set "
         "errors.tolerance=all to leave such records out",
         "t-5 waits at offset 8, a record without a time: t-5: bad checksum; all other partitions go on. It is tried "
         "again in 5 s. To mend it see to the log at the source: another replica of the partition may be intact",

@@ -40,7 +40,9 @@ EMPTY, DEAD = "Empty", "Dead"
 _RETRY_BACKOFF = 0.2
 _LEAST_TIMEOUT = 0.001
 _NO_GENERATION, _NO_MEMBER = -1, ""
-_ASKED_AGAIN = {ErrorCode.REQUEST_TIMED_OUT} | COORDINATOR_MOVED
+_ASKED_AGAIN = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.REBALANCE_IN_PROGRESS} | COORDINATOR_MOVED
+_JOINING = 10.0
+"""Seconds to wait for members that join just now: a worker's session timeout, after which a dead one is missed."""
 _CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
 """Protocol and kind of groups that read topics; those without a protocol have committed and never joined."""
 _TOLD = 3
@@ -80,15 +82,18 @@ class GroupAdmin:
             return self._ask_coordinators(cluster, [group], _members, deadline)[0].get(group, ())
 
     def doubt(self, group: str, ask: Callable[[str, GroupDescription], str], deadline: Deadline) -> str:
-        """Return what a question about the present members of a group finds; nothing of a missing one. Raise
-        LegacyMMError.
+        """Return what a question about the present members of a group finds; nothing of a missing one. Members that
+        join just now are asked a little later. Raise LegacyMMError.
         """
+        joining = Deadline.after(min(_JOINING, deadline.remaining() / 2))
 
         def asked(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[str]]:
             for row in cluster.call(node, group_protocol.describe(groups)).groups:
-                missing = row.error_code == ErrorCode.GROUP_ID_NOT_FOUND
-                told = "" if row.error_code else ask(row.group_id, group_protocol.description(row))
-                yield row.group_id, 0 if missing else row.error_code, told
+                found = group_protocol.description(row)
+                code = 0 if row.error_code == ErrorCode.GROUP_ID_NOT_FOUND else row.error_code
+                if found.members and not found.protocol and not joining.expired():
+                    code = ErrorCode.REBALANCE_IN_PROGRESS
+                yield row.group_id, code, "" if row.error_code else ask(row.group_id, found)
 
         with closing(self._cluster(deadline)) as cluster:
             found, untold = self._ask_coordinators(cluster, [group], asked, deadline)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 import threading
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-from kafka.protocol.admin import ListGroupsResponse
+from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
 
 from legacy_mm.clients.native import groups
 from legacy_mm.clients.native.groups import GroupAdmin, reads_topics
@@ -61,3 +63,30 @@ def test_commits_do_not_wait_for_one_another(peer: Peer, monkeypatch: pytest.Mon
     with peer.connection.with_timeout(SECONDS):
         assert GroupAdmin("target", ConnectionSettings()).commit(offsets, Deadline.after(SECONDS)) == {}
     broker.join(SECONDS)
+
+
+def describing(monkeypatch: pytest.MonkeyPatch, protocols: Iterator[str]) -> GroupAdmin:
+    """Groups of a cluster whose one group has these protocols at the next questions; none while its member joins."""
+    group = DescribeGroupsResponse.DescribedGroup
+    member = group.DescribedGroupMember(member_id="m", client_id="mm", client_host="/10.0.0.1")
+
+    def call(node: int, request: object) -> SimpleNamespace:
+        return SimpleNamespace(groups=[group(group_id="g", protocol_data=next(protocols), members=[member])])
+
+    cluster = SimpleNamespace(call=call, stale=lambda: None, close=lambda: None)
+    monkeypatch.setattr(groups, "Cluster", lambda properties, timeout: cluster)
+    monkeypatch.setattr(groups, "coordinators", lambda cluster, names: [(name, 0, 1) for name in names])
+    return GroupAdmin("target", ConnectionSettings())
+
+
+def test_members_that_join_are_asked_when_they_have_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a node of another kind goes on, and makes topics of its own, while those that are there rebalance."""
+    admin = describing(monkeypatch, iter(["", "", "sessioned"]))
+    assert admin.doubt("g", lambda name, found: f"{name} has {found.protocol}", Deadline.after(SECONDS)) == (
+        "g has sessioned"
+    )
+
+
+def test_members_that_never_finish_joining_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = describing(monkeypatch, itertools.repeat(""))
+    assert admin.doubt("g", lambda name, found: found.protocol, Deadline.after(0.5)) == ""

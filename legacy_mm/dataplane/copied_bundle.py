@@ -48,6 +48,7 @@ from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, Offsets, TopicPartition, describe_partitions
+from legacy_mm.policies.growing_pauses import doubled
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 
@@ -239,9 +240,7 @@ class CopiedBundle:
 
     def ask_ownership(self) -> None:
         """Ask the driver, after a pause that grows with each transaction given up in a row."""
-        pause = 0.0
-        if self._fences > 1:
-            pause = min(_FIRST_BACKOFF * 2.0 ** (self._fences - 2), _LONGEST_BACKOFF)
+        pause = doubled(_FIRST_BACKOFF, self._fences - 2, _LONGEST_BACKOFF) if self._fences > 1 else 0.0
         self._ask_at = self._asked_at = monotonic() + pause
 
     def claim(self) -> PositionsRecord:

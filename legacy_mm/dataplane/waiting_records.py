@@ -20,10 +20,10 @@ from legacy_mm.dataplane.acks import Part
 from legacy_mm.errors import CorruptRecords, HandlerFailure
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
+from legacy_mm.policies.growing_pauses import pause_after
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 300.0
 _REMEDIES: Mapping[int, str] = {
     ErrorCode.MESSAGE_TOO_LARGE: "raise max.message.bytes of the topic at the target (brokers: message.max.bytes)",
     ErrorCode.RECORD_LIST_TOO_LARGE: "raise segment.bytes of the topic at the target",
@@ -79,7 +79,7 @@ class WaitingRecords:
         part: Part = refused.opaque
         place, source, offset = refused.queue.partition, part.piece.partition, part.offsets[0]
         tries = _tries(self._waiting.get(place), offset)
-        pause = _pause(tries)
+        pause = pause_after(tries)
         reason = f"{error_codes.name(refused.refusal)}: {refused.why}"
         self._waiting[place] = _Waiting(refused, source, offset, reason, tries, monotonic() + pause)
         refused.queue.hindered(reason, monotonic())
@@ -100,7 +100,7 @@ class WaitingRecords:
         """Note that the record at this offset cannot be copied; return the seconds until it is to be tried again."""
         tries = _tries(self._failed.get(source), offset)
         self._failed[source] = _Failed(offset, topic, str(error), tries)
-        pause = _pause(tries)
+        pause = pause_after(tries)
         timestamp = error.timestamp if isinstance(error, HandlerFailure) else None
         events.emit(
             events.PARTITION_WAITS,
@@ -165,11 +165,6 @@ class WaitingRecords:
 def _tries(known: _Waiting | _Failed | None, offset: int) -> int:
     """Return how often the record at this offset was tried again."""
     return known.tries + 1 if known is not None and known.offset == offset else 0
-
-
-def _pause(tries: int) -> float:
-    """Return the seconds after the first try, or after so many more."""
-    return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0**tries)
 
 
 def _date(timestamp_ms: int) -> str:

@@ -18,10 +18,9 @@ from legacy_mm.flow.lifecycle import Signals, renewed
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase
+from legacy_mm.policies.growing_pauses import pause_after
 
 _LOOK_INTERVAL, _FAILURE_LOOK_INTERVAL = 0.2, 1.0
-_FIRST_BACKOFF = 5.0
-_LONGEST_BACKOFF = 300.0
 _HEALTHY_AFTER = 600.0
 """A flow that has run so long begins again with the first pause."""
 _STOP_TIMEOUT = 30.0
@@ -55,7 +54,7 @@ class _FlowKeeper:
         self._begin_at = 0.0
         self._orders: queue.SimpleQueue[Deadline] = queue.SimpleQueue()
         self._stop_deadline: Deadline | None = None
-        self._backoff = _FIRST_BACKOFF
+        self._repeats = 0
         self._has_run = False
         self.refused = False
         """True once it is clear that the flow can never run as it is configured."""
@@ -91,7 +90,7 @@ class _FlowKeeper:
                 self._run_once()
             except BaseException as error:  # noqa: BLE001 - said; nothing may end a flow in silence
                 if monotonic() - started > _HEALTHY_AFTER:
-                    self._backoff = _FIRST_BACKOFF
+                    self._repeats = 0
                 self._ordered(self._report(error))
 
     def _run_once(self) -> None:
@@ -124,7 +123,7 @@ class _FlowKeeper:
 
     def _report(self, failure: BaseException) -> float:
         """Say that the flow failed; return the seconds until it is to be tried again."""
-        seconds, self._backoff = self._backoff, min(2 * self._backoff, _LONGEST_BACKOFF)
+        seconds, self._repeats = pause_after(self._repeats), self._repeats + 1
         self._flow.on_change(one_line(failure))
         events.emit(events.FLOW_FAILED, flow=self._flow.name, seconds=seconds, reason=one_line(failure))
         return seconds

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from legacy_mm.clock import monotonic
-
-_FIRST_PAUSE = 5.0
-_LONGEST_PAUSE = 300.0
+from legacy_mm.policies.growing_pauses import pause_after
 
 
 class Reminders:
@@ -14,16 +12,16 @@ class Reminders:
     def __init__(self) -> None:
         self._trouble = ""
         self._due = 0.0
-        self._pause = _FIRST_PAUSE
+        self._repeats = 0
 
     def is_due(self, trouble: str) -> bool:
         """Return True if this trouble is to be told now: another one at once, the same after 5, 10 ... 300 s."""
         now = monotonic()
         if trouble != self._trouble:
-            self._trouble, self._pause = trouble, _FIRST_PAUSE
+            self._trouble, self._repeats = trouble, 0
         elif now < self._due:
             return False
-        self._due, self._pause = now + self._pause, min(2 * self._pause, _LONGEST_PAUSE)
+        self._due, self._repeats = now + pause_after(self._repeats), self._repeats + 1
         return True
 
     def over(self) -> None:

@@ -19,8 +19,8 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Progress
-from legacy_mm.dataplane import waiting_records
 from legacy_mm.model import TopicPartition
+from legacy_mm.policies import growing_pauses
 from tests.fixtures.copying import PATIENCE, Copying, Start
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.warm_mirrors import WarmMirror
@@ -33,7 +33,7 @@ LARGE = 1_500_000
 
 @pytest.fixture
 def name(topic: Callable[[], str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> str:
-    monkeypatch.setattr(waiting_records, "_FIRST_PAUSE", 0.2)
+    monkeypatch.setattr(growing_pauses, "_FIRST", 0.2)
     caplog.set_level(logging.INFO, "legacy_mm")
     return topic()
 

@@ -11,9 +11,9 @@ from threading import Event
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.policies.growing_pauses import doubled
 
 _JITTER = 0.2
-_MOST_DOUBLINGS = 30
 
 
 class Reconnects:
@@ -45,5 +45,5 @@ class Reconnects:
         self._failures.pop((host, port), None)
 
     def _pause(self, failed: int) -> float:
-        pause = min(self._first * 2.0 ** min(failed, _MOST_DOUBLINGS), self._most)
+        pause = doubled(self._first, failed, self._most)
         return pause * random.uniform(1 - _JITTER, 1 + _JITTER)

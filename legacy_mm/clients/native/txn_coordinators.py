@@ -42,6 +42,7 @@ from legacy_mm.exactly_once.bundle_events import Answered, First, Unanswered
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import EndTxn, InitProducerId
 from legacy_mm.logs import events
+from legacy_mm.policies.growing_pauses import doubled
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 
@@ -248,7 +249,7 @@ class TxnCoordinators:
             return 0.0
         if first is First.FIND_COORDINATOR:
             return _FIND_PAUSE
-        return min(_FIRST_PAUSE * 2.0 ** min(known.tries - 2, 10), _LONGEST_PAUSE)
+        return doubled(_FIRST_PAUSE, known.tries - 2, _LONGEST_PAUSE)
 
     def _note_hanging(self, transactional_id: str, error: int) -> None:
         with self._changed:

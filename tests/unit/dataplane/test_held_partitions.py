@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from legacy_mm.dataplane import held_partitions, waiting_records
+from legacy_mm.dataplane import held_partitions
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.logs.events import NOT_COPIED
 from legacy_mm.model import TopicPartition
+from legacy_mm.policies import growing_pauses
 from tests.fakes.appender import FakeAppender
 from tests.fakes.fetcher import FakeFetcher
 
@@ -136,13 +137,13 @@ def test_at_the_end_what_waited_is_counted_once(copying: Copying, caplog: pytest
 def test_a_partition_waits_at_a_record_until_its_pause_is_over(
     copying: Copying, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting_records, "_FIRST_PAUSE", 3600.0)
+    monkeypatch.setattr(growing_pauses, "_FIRST", 3600.0)
     copying.held.wait_at(A, 5, CorruptRecords("a-0: torn"))
     copying.held.tend()
     assert copying.held.stays(A)
     assert copying.held.reasons() == {"w.a": "a-0 waits at offset 5: a-0: torn"}
     copying.held.forget(A)
-    monkeypatch.setattr(waiting_records, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(growing_pauses, "_FIRST", 0.0)
     copying.held.wait_at(A, 5, CorruptRecords("a-0: torn"))
     copying.held.tend()
     assert not copying.held.stays(A)

@@ -18,6 +18,7 @@ from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_line
 from legacy_mm.logs.events import FLOW_REFUSED, STOP_OVERDUE
 from legacy_mm.metrics.health import Phase
+from legacy_mm.policies import growing_pauses
 
 TERM = 15
 
@@ -78,7 +79,10 @@ class Run:
         self.host = FakeHost()
         self.signals = SimpleNamespace(arrived=queue.SimpleQueue(), shutdown_timeout=5.0, limit=lambda code: None)
         self.codes: list[int] = []
-        self._thread = threading.Thread(target=lambda: self.codes.append(supervise(flows, self.host, self.signals)))  # type: ignore[arg-type]
+        self._thread = threading.Thread(
+            target=lambda: self.codes.append(supervise(flows, self.host, self.signals)),  # type: ignore[arg-type]
+            daemon=True,  # so that a test that fails ends
+        )
         self._thread.start()
 
     def end(self) -> int:
@@ -92,7 +96,7 @@ class Run:
 
 @pytest.fixture(autouse=True)
 def _short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "_FIRST_BACKOFF", 0.05)
+    monkeypatch.setattr(growing_pauses, "_FIRST", 0.05)
     monkeypatch.setattr(supervisor, "_LOOK_INTERVAL", 0.02)
     monkeypatch.setattr(supervisor, "_FAILURE_LOOK_INTERVAL", 0.02)
 

@@ -19,7 +19,8 @@ from legacy_mm.audit.cluster_access import commit, committed, create_topic, dele
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
-from tests.fixtures.mirrored import COMMITTED, PARTITIONS, PATIENCE, Mirrored, content
+from tests.fixtures.exactly_once import COMMITTED, PATIENCE, read_committed
+from tests.fixtures.mirrored import PARTITIONS, Mirrored, content
 from tests.fixtures.tools import Run
 from tests.fixtures.warm_mirrors import WarmMirror
 
@@ -271,7 +272,7 @@ def test_the_source_is_replaced(
     assert positions("move", *places)[0] == 0
     assert positions("status")[0] == 0
     other.run_until(600)
-    seen = read_all(mirrored.target.bootstrap, mirrored.topic, isolation=COMMITTED)
+    seen = read_committed(mirrored.target.bootstrap, mirrored.topic)
     assert sorted(map(content, seen)) == sorted(
         content(each)
         for cluster in (mirrored.source, source_39)

@@ -42,11 +42,10 @@ from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.model import EARLIEST, UNDEFINED, TopicPartition
 from legacy_mm.protocol.record_set import Arrived
 from tests.fixtures.copying import PATIENCE, Copying, Start
-from tests.fixtures.exactly_once import CopiedOnce, Engines, formatted
+from tests.fixtures.exactly_once import CopiedOnce, Engines, formatted, read_committed
 
 pytestmark = pytest.mark.brokers
 GROUP = "g"
-COMMITTED = "read_committed"
 RECORDS, SIZE = 25_000, 4_000
 FEW = 1_000
 BACKLOG, TOO_LARGE_TO_JOIN = 48, 500_000
@@ -110,7 +109,7 @@ def wait_pieces(bundle: CopiedBundle, count: int) -> None:
 
 def assert_once(source: Cluster, target: Cluster, name: str) -> None:
     """A committed reader sees what the source has."""
-    written, copied = (read_all(each.bootstrap, name, isolation=COMMITTED) for each in (source, target))
+    written, copied = (read_committed(each.bootstrap, name) for each in (source, target))
     assert same_records(written, copied) == []
 
 
@@ -155,7 +154,7 @@ def test_where_copies_are_is_told_when_they_are_committed(
     wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= RECORDS, PATIENCE, "an open transaction")
     assert copying.of(Pairs) == []
     assert copying.stop() == {}
-    copies = {(each.partition, each.offset): each for each in read_all(target.bootstrap, name, isolation=COMMITTED)}
+    copies = {(each.partition, each.offset): each for each in read_committed(target.bootstrap, name)}
     written = {(each.partition, each.offset): each for each in read_all(source.bootstrap, name)}
     told = {
         (run.partition, run.upstream + number): (run.partition, run.downstream + number)
@@ -183,7 +182,7 @@ def test_a_record_that_the_target_refuses_is_left_out_of_its_transaction(
     copying.wait_safe(FEW)
     assert copying.stop() == {}
     assert copying.dropped() >= 1
-    copied = [each.value for each in read_all(target.bootstrap, name, isolation=COMMITTED)]
+    copied = [each.value for each in read_committed(target.bootstrap, name)]
     assert copied == [str(number).encode() for number in range(FEW) if number != FEW // 2]
 
 
@@ -315,7 +314,7 @@ def test_what_is_open_is_committed_when_a_person_must_decide(
     wait_until(copying.over, PATIENCE, "its end")
     assert isinstance(copying.error, Undecided)
     assert copying.safe == {each: ends[each.partition] for each in others}
-    assert len(read_all(target.bootstrap, name, isolation=COMMITTED)) == read
+    assert len(read_committed(target.bootstrap, name)) == read
 
 
 def test_positions_that_are_deleted_end_the_copying(
@@ -327,7 +326,7 @@ def test_positions_that_are_deleted_end_the_copying(
     load(source.bootstrap, name, 1_000, 100)
     wait_until(copying.over, PATIENCE, "its end")
     assert "legacy-mm exactly-once adopt takes the group's offset" in str(copying.error)
-    assert len(read_all(target.bootstrap, name, isolation=COMMITTED)) == 1_000
+    assert len(read_committed(target.bootstrap, name)) == 1_000
 
 
 @pytest.mark.slow

@@ -13,7 +13,8 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.waiting import wait_until
-from tests.fixtures.mirrored import COMMITTED, PARTITIONS, PATIENCE, Mirrored, content
+from tests.fixtures.exactly_once import PATIENCE, read_committed
+from tests.fixtures.mirrored import PARTITIONS, Mirrored, content
 
 pytestmark = pytest.mark.brokers
 RECORDS, SIZE = 15_000, 2_000
@@ -103,7 +104,7 @@ def test_killed_halfway(
     mirrored.run_until(RECORDS, *words)
     written = read_all(mirrored.source.bootstrap, mirrored.topic)
     for name, becomes in expected.items():
-        seen = read_all(bootstrap, name, isolation=COMMITTED)
+        seen = read_committed(bootstrap, name)
         assert list(map(content, seen)) == list(becomes(written)), name
     again = {name: len(read_all(bootstrap, name)) - len(list(becomes(written))) for name, becomes in expected.items()}
     assert any(again.values()), "nothing was given up, so the test shows nothing"

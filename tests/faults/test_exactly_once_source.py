@@ -13,7 +13,8 @@ from legacy_mm.audit.cluster_access import create_topic, leader, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.test_exactly_once import UNSAFE, led_and_followed
-from tests.fixtures.mirrored import COMMITTED, PATIENCE, Mirrored, content
+from tests.fixtures.exactly_once import PATIENCE, read_committed
+from tests.fixtures.mirrored import Mirrored, content
 
 pytestmark = pytest.mark.faults
 KEPT, CUT, NEW = 900, 100, 300
@@ -61,5 +62,5 @@ def test_an_unclean_election_while_no_mirror_runs(
     leads.restart()
     source.wait_ready()
     written = read_all(source.bootstrap, name)
-    copied = read_all(target.bootstrap, name, isolation=COMMITTED)
+    copied = read_committed(target.bootstrap, name)
     assert list(map(content, copied)) == list(map(content, [*written[:KEPT], *cut, *written[KEPT:]]))

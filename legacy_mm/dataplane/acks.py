@@ -102,6 +102,10 @@ class Part(NamedTuple):
         """Return True in the copy of its own partition, so that its offset there says where a consumer resumes."""
         return self.in_copy and not self.moved
 
+    def of(self, offsets: SourceOffsets, times: Times | None) -> Part:
+        """Return the part of it that another batch carries in its place."""
+        return self._replace(offsets=offsets, times=times)
+
 
 class Pieces:
     """The pieces under way, in source order; those at the front that are complete make the safe offset."""

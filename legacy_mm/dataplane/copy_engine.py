@@ -44,8 +44,7 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 from legacy_mm.protocol.record_set import Arrived
 
-_POLL_TIMEOUT = 0.1
-_LAST_TIMEOUT = 20.0
+_POLL_TIMEOUT, _LAST_TIMEOUT = 0.1, 20.0
 
 
 class CopyEngine:
@@ -155,9 +154,9 @@ class CopyEngine:
             self._put_aside()
 
     def _prove_sent(self) -> None:
-        """Report as safe what was sent of earlier batches; only where the engine's own thread never comes back."""
+        """Report as safe what was sent of earlier batches, and end; only where the engine's own thread cannot do it."""
         self._drain(Deadline.after(_LAST_TIMEOUT).expired)
-        self._send_progress(blocked=False)
+        self.purge()
 
     def _turn(self, arrived: Sequence[CompletedFetch]) -> None:
         """Copy these and see to what came back. Called by one thread at a time, not always that of `run`."""
@@ -299,15 +298,20 @@ class CopyEngine:
         self._appender.tend()
         self.delivery.tend()
         self._halving = bool(refused)
-        for each in refused:
-            self._deal_with(each)
+        try:
+            while refused:
+                self._deal_with(refused[0])
+                del refused[0]
+        except StreamFailure:
+            for each in refused:  # copying ends, and must not wait for what these queues hold
+                self.delivery.abandon(each)
+            raise
         self._failures.raise_if_ending()
         if self._reports.due():
             self._send_progress(blocked=blocked)
-        measured = self._measures.statistics_when_due(self._safe.safe())
-        for statistics in (self._read.statistics_when_due(), self._written.statistics_when_due(), measured):
-            if statistics is not None:
-                self._report(statistics)
+        read, written = self._read.statistics_when_due(), self._written.statistics_when_due()
+        for statistics in filter(None, (read, written, self._measures.statistics_when_due(self._safe.safe()))):
+            self._report(statistics)
 
     def count(self, acknowledged: Acknowledged) -> None:
         """Count a batch that the target has, for good."""
@@ -331,9 +335,8 @@ class CopyEngine:
             self._refused.not_taken(refused.opaque, refused.why)
             self._drop(refused)
             return
-        piece, offsets, _, moved, in_copy = refused.opaque
-        placed = Placed(number, refused.batch, offsets)
-        instead, failed = self._router.replace(placed, refused.refusal, refused.blamed)
+        piece, offsets, *_ = part = refused.opaque
+        instead, failed = self._router.replace(Placed(number, refused.batch, offsets), refused.refusal, refused.blamed)
         if failed and self._config.records_may_wait and self._config.exactly_once is None:  # a transaction cannot wait
             if not self._held.records.add(refused):
                 self.delivery.abandon(refused)
@@ -353,10 +356,7 @@ class CopyEngine:
         if instead:
             if error_codes.is_too_large(refused.refusal):
                 self._join_limits.refused(topic, refused.size)
-            parts = [
-                (made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header), moved, in_copy))
-                for made in instead
-            ]
+            parts = [(made.batch, part.of(made.offsets, Times.of_batch(made.batch.header))) for made in instead]
             self._appender.replace(refused, parts)
         else:
             self._drop(refused)
@@ -422,7 +422,6 @@ class CopyEngine:
         self._fetcher.close()
         self.delivery.stop()
         empty = self._drain(self._stop_deadline.expired)
-        self._send_progress(blocked=not empty)
         left = {} if empty else self._safe.unacknowledged()
         self._held.tell_of_the_end(left)
         return left
@@ -433,16 +432,16 @@ class CopyEngine:
         self.delivery.stop()
         deadline = Deadline.after(_LAST_TIMEOUT)
         self._drain(lambda: deadline.expired() or self._stopping.is_set())
-        self._send_progress(blocked=False)
 
     def _drain(self, give_up: Callable[[], bool]) -> bool:
-        """Wait for what is under way; return True if nothing is left."""
+        """Wait for what is under way, and report what is safe; return True if nothing is left."""
         while not self._all_settled(_POLL_TIMEOUT) and not give_up():
             self._tend(blocked=True)
             self._put_aside()
         self._tend(blocked=False)
         if settled := self._all_settled(0.0):
             self.delivery.finish()
+        self._send_progress(blocked=not settled)
         return settled
 
     def _all_settled(self, seconds: float) -> bool:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, read_all
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, partition_of, read_all
 from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.append_options import options_from
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.cluster import Cluster as Connections
+from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clock import epoch_ms
+from legacy_mm.config import property_names
+from legacy_mm.model import TopicPartition
+from tests.unit.protocol.batches import Latin, Row, build
 
 pytestmark = pytest.mark.brokers
 SECONDS, PARTITIONS, BEFORE, AFTER = 60.0, 3, 40, 20
@@ -102,6 +112,41 @@ def test_a_handler_that_fails(
         check(source, target, name, group, bad)
 
 
+def write_unreadable(source: Cluster, name: str) -> tuple[int, int]:
+    """A batch of records around one that is too large and has a header whose name is no text; return its place."""
+    properties = {"bootstrap.servers": source.bootstrap, "enable.idempotence": "false", "max.request.size": "5000000"}
+    cluster = Connections(property_names.read_connection(properties), SECONDS)
+    cluster.watch([name])
+    options = options_from(property_names.read_producer(properties))
+    appender = BatchAppender(cluster, options, Traffic("producer", print))
+    rows = [Row(number, epoch_ms(), b"k0", b"%d" % number) for number in range(5)]
+    rows[2] = Row(2, epoch_ms(), b"k0", bytes(400_000), [(Latin("größe"), b"x")])
+    place = TopicPartition(name, partition_of(b"k0", PARTITIONS))
+    appender.start()
+    try:
+        appender.append(place, build(rows), "the batch")
+        wait_until(lambda: appender.wait_empty(0.1), SECONDS, "the batch at the source")
+        ((_, base_offset),) = appender.take_acknowledged()
+    finally:
+        appender.purge()
+        cluster.close()
+    return place.partition, base_offset + 2
+
+
+def test_a_record_that_cannot_be_set_aside(
+    source: Cluster, target: Cluster, name: str, group: str, our_mirror: Callable[..., ToolProcess], tmp_path: Path
+) -> None:
+    """What stands before it in its batch is committed, too."""
+    write(source, name, b"small enough")
+    bad = write_unreadable(source, name)
+    flags = ("--send.on.error", "quarantine", "--quarantine.file", str(tmp_path / "aside"))
+    for _ in range(2):
+        told = run(our_mirror, words(source, target, name, group, *flags)).output()
+        assert f"{name}-{bad[0]} at offset {bad[1]} " in told
+        assert "cannot be set aside as it is: it has a header whose name is not UTF-8" in told
+        check(source, target, name, group, bad)
+
+
 def test_exactly_once(
     source: Cluster, target: Cluster, name: str, group: str, our_mirror: Callable[..., ToolProcess]
 ) -> None:
@@ -112,4 +157,9 @@ def test_exactly_once(
         run(our_mirror, line)
         reached = committed(source.bootstrap, group, [name])
         assert reached.get((name, partition), 0) <= offset
-        assert len(read_all(target.bootstrap, name, isolation="read_committed")) == sum(reached.values())
+        wait_until(partial(seen, target, name, sum(reached.values())), SECONDS, "the markers of what was committed")
+
+
+def seen(cluster: Cluster, topic: str, count: int) -> bool:
+    """So many records, by a committed reader."""
+    return len(read_all(cluster.bootstrap, topic, isolation="read_committed")) == count

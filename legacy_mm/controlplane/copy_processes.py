@@ -1,6 +1,7 @@
 """Copy processes that streams share: as many as there are cores, and each copy job in the one with the fewest.
 
-A copy job with a handler has a process of its own, which begins with what the handler needs before its config comes.
+Copy jobs with a handler have processes of their own, which begin with what the handler needs before a config comes:
+one for each job where Python handles the records, so that they do not wait for one another.
 
 A copy job keeps its own ticket, channel, lease, connections and last word; only the process is common. The driver can
 end a task that hangs only together with its process. The other streams of that process start again then, from

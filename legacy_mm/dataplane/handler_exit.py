@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from legacy_mm.control_channel.frames import Exit, Frame, Stopped
+from legacy_mm.errors import ChannelError
 
 _CODE_TIMEOUT = 5.0
 """Java's other shutdown hooks may take so long before its code is known."""
@@ -56,11 +58,9 @@ class HandlerExit:
             self._engine_done.wait()
 
     def ended(self, code: int) -> None:
-        """Note that Java has ended with this code. The process exits on its own after the driver has read the last
-        frame.
-        """
-        self._report(Exit(code))
+        """Note that Java has ended with this code."""
+        with suppress(ChannelError):  # the engine has ended without the code
+            self._report(Exit(code))
+            if self._stuck:
+                self._report(Stopped({}))
         self._code_known.set()
-        if self._stuck:
-            self._report(Stopped({}))
-        threading.Event().wait()

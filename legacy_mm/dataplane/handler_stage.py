@@ -22,7 +22,7 @@ from legacy_mm.handlers import java_batches
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, Handled, MadeRecords, SourceRecords, made_of
 from legacy_mm.handlers.java_batches import JavaBatches
-from legacy_mm.handlers.loader import is_python, load_handler
+from legacy_mm.handlers.loader import load_handler, needs_java
 from legacy_mm.handlers.quarantine import quarantine_of
 from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.logs import events
@@ -67,7 +67,7 @@ class _Kept(NamedTuple):
 
 def prepare_handler(settings: HandlerSettings) -> None:
     """Begin what every handler with these settings needs; what fails here fails again, and is told, when it is made."""
-    if settings.name and not is_python(settings.name, settings.class_path):
+    if needs_java(settings):
         with suppress(HandlerFailure, HostError):
             java_batches.start(settings, find_java(), compiler_jars())
 

@@ -210,7 +210,9 @@ class CopyTask:
         if isinstance(frame, Understood):
             self._understood.set()
             if not self.over.is_set():  # the last word was said for an engine that never comes back
-                os._exit(ENDED_BY_HANDLER)
+                self.over.set()
+                self._process.exit_with_the_last_task(ENDED_BY_HANDLER)
+                self._peer.close()
         with self._lock:
             if isinstance(frame, Stop):
                 self._stop_frame = frame

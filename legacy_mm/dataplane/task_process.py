@@ -1,7 +1,8 @@
-"""Hold what the copy tasks of one process share: threads that hear the driver and watch leases, and memory."""
+"""Hold what the copy tasks of one process share: threads that hear the driver and watch leases, memory, and its end."""
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -38,6 +39,7 @@ class TaskProcess:
         self.reader = SocketReader("channel")
         self.buffers = Buffers()
         self._tasks: list[Leased] = []
+        self._exit_code: int | None = None
         self._lock = threading.Lock()
         threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
 
@@ -46,11 +48,17 @@ class TaskProcess:
         with self._lock:
             self._tasks.append(task)
 
+    def exit_with_the_last_task(self, code: int) -> None:
+        """End this process with that code once all its tasks have said their last word. From any thread."""
+        self._exit_code = code
+
     def _watch_leases(self) -> None:
         never = threading.Event()
         while not never.wait(BEAT_INTERVAL / 4):
             with self._lock:
                 self._tasks = [task for task in self._tasks if not task.over.is_set()]
                 tasks = list(self._tasks)
+            if self._exit_code is not None and not tasks:
+                os._exit(self._exit_code)
             for task in tasks:
                 task.check_lease()

@@ -64,8 +64,8 @@ DIFFERENCES = (
     KnownDifference(
         "handler-for-each-job",
         "one handler object for all threads and the whole run",
-        "one object for each stream, a new one after a rebalance; static fields belong to one stream, too",
-        "each stream with a handler copies in a process of its own",
+        "one object for each stream, a new one after a rebalance; streams of one process share static fields",
+        "streams copy in as many processes as there are cores, and a rebalance gives a stream another one",
         "tests/unit/dataplane/test_handler_stage.py::test_each_stage_makes_its_own_handler",
         option("message.handler"),
     ),

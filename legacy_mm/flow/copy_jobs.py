@@ -13,10 +13,12 @@ from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.errors import FailureKind
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
+from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.held_code import HeldCode
+from legacy_mm.handlers.loader import needs_java
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets
@@ -41,7 +43,8 @@ class Copies:
     ) -> None:
         """Take the settings and the services that all copy jobs of the flow share.
 
-        `runner` gives a copy job a worker of its own; embedded, jobs share `processes`.
+        `runner` gives a copy job a worker of its own; embedded, jobs share `processes`, and those with a handler have
+        others: as many for Java as there are cores, one for each job where Python handles the records.
         `prepare` and `pairs` belong to the features. `prepare` gets the target ready for the next copy job, and returns
         the compacted topics of the source that have no copy yet. `pairs` receives the offset pairs of what was copied.
 
@@ -60,14 +63,15 @@ class Copies:
         self._steps = steps
         self._target = settings.target.client
         self._lock = threading.Lock()
-        self._alone: CopyProcesses | None = None
+        self._handling: CopyProcesses | None = None
         if settings.handler is not None and not self._moves_whole_topics:
-            self._alone = CopyProcesses(channel, runner, None, self._handler_now)
+            most = usable_cores() if needs_java(settings.handler) else None
+            self._handling = CopyProcesses(channel, runner, most, self._handler_now)
 
     def warm_up(self) -> None:
-        """Start a process for the first copy job before there is one, where it needs one of its own."""
-        if self._alone is not None and self._settings.spark.embedded:
-            self._alone.warm_up()
+        """Start a process for the first copy job with a handler before there is one."""
+        if self._handling is not None and self._settings.spark.embedded:
+            self._handling.warm_up()
 
     def start(
         self,
@@ -126,7 +130,7 @@ class Copies:
         """Return what runs the copy job with this task config."""
         if not self._settings.spark.embedded:
             return self._runner
-        return self._processes if config.handler is None or self._alone is None else self._alone
+        return self._processes if config.handler is None or self._handling is None else self._handling
 
     @property
     def _moves_whole_topics(self) -> bool:

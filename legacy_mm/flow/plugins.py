@@ -24,6 +24,7 @@ from legacy_mm.handlers.loader import (
     is_python,
     load_class,
     load_listener,
+    needs_java,
     script_of,
 )
 from legacy_mm.jvm.gateway import Jvm
@@ -122,10 +123,10 @@ def shipment(settings: HandlerSettings) -> tuple[list[ShippedWork], dict[str, Pa
     """Return the content of the archive for workers with a handler: work, and name in it -> file or folder."""
     if not settings.name:
         return [], {}
-    python = is_python(settings.name, settings.class_path)
-    entries = settings.class_path if python else with_jars(settings).class_path
+    java = needs_java(settings)
+    entries = with_jars(settings).class_path if java else settings.class_path
     code = {_place(entry, number): Path(entry) for number, entry in enumerate(entries)}
-    if not python:
+    if java:
         return ["java"], code
     modules = {place: path for place, path in code.items() if path.is_dir()}
     script = script_of(settings.name)

@@ -14,14 +14,18 @@ from typing import NamedTuple
 
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import control_groups
+from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.handlers.loader import needs_java
 
-_FIRST_STREAM = 90
-_EACH_FURTHER = 8
-"""Tasks of a busy mirror on two cores with one broker on each side: 76 to 83 were counted, then 5 for each stream.
-
-Each further broker costs a stream one or two more.
+_FIRST_STREAM = 80
+_EACH_FURTHER, _EACH_IN_PYTHON = 6, 14
+"""Tasks of a busy mirror on two cores with one broker on each side (2026-11-29): 76, 134 and 280 were counted of 1, 10
+and 40 streams; 69, 196 and 617 where a handler in Python has a process for each. Each further broker costs a stream
+one or two more.
 """
+_EACH_JVM = 10
+"""Tasks of the JVM in a copy process: with a handler in a jar 84, 150 and 301 were counted."""
 _EACH_FEATURE = 8
 """Tasks of the clients that a feature has beside the copying: 860 were counted of 20 flows with six features each."""
 
@@ -43,8 +47,7 @@ def check_task_limit(flows: Iterable[Settings]) -> None:
     if not embedded:
         return
     streams = max(1, sum(settings.streams for settings in embedded))
-    features = sum(len(settings.features.switched_on) for settings in embedded)
-    needed = _FIRST_STREAM + _EACH_FURTHER * (streams - 1) + _EACH_FEATURE * features
+    needed = _FIRST_STREAM + max(0, sum(map(_needed, embedded)) - _EACH_FURTHER)
     room = min((*_of_cgroups(), *_of_user()), default=None)
     if room is None or room.tasks + _own_tasks() >= needed:
         return
@@ -53,6 +56,17 @@ def check_task_limit(flows: Iterable[Settings]) -> None:
         f"{streams} stream{'s' if streams > 1 else ''} need about {needed} processes and threads, and {room.limit} "
         f"leaves {room.tasks}: raise it by {needed - room.tasks}{fewer}"
     )
+
+
+def _needed(settings: Settings) -> int:
+    """Return the tasks of one flow, as one beside others."""
+    features = _EACH_FEATURE * len(settings.features.switched_on)
+    handler = settings.handler
+    if handler is None or not handler.name:
+        return features + _EACH_FURTHER * settings.streams
+    if needs_java(handler):
+        return features + _EACH_FURTHER * settings.streams + _EACH_JVM * min(settings.streams, usable_cores())
+    return features + _EACH_IN_PYTHON * settings.streams
 
 
 def _own_tasks() -> int:

@@ -77,8 +77,7 @@ class JavaBatches:
         `told` is called when a handler ends the program; `legal_topics` as for `PythonBatches`.
         """
         jpype = start(settings, java, compiler_jars)
-        if told is not None:
-            java_exit.watch(jpype, told)
+        self._stop_watching: Callable[[], None] = (lambda: None) if told is None else java_exit.watch(jpype, told)
         self._input = _Shared(jpype.nio.convertToDirectBuffer)
         try:
             bridge = _bridge(jpype, settings, legal_topics)
@@ -104,6 +103,7 @@ class JavaBatches:
         """Close transforms and predicates, as Connect does; a message handler is not told of the end."""
         if self._chain is not None:
             self._chain.close()
+        self._stop_watching()
 
 
 class _Shared:

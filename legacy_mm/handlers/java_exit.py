@@ -1,22 +1,27 @@
 """A Java handler that ends its JVM: what comes before the end, and with which code.
 
-`System.exit` runs Java's shutdown hooks, then ends the whole process, which is the copy task. Order: (1) a hook says
-that the end has begun, while Java still answers other threads; when it returns, (2) Java stops, and (3) the C library
-tells the code and waits for the callback before the process ends. The hook goes through JPype, because Java runs all
-hooks side by side, and JPype's own would take Java away from the threads that still use it.
+`System.exit` runs Java's shutdown hooks, then ends the whole process, which has one copy task or several. Order: (1) a
+hook for each handler says that the end has begun, while Java still answers other threads; when all have returned, (2)
+Java stops, and (3) the C library tells the code and waits for the callback before the process ends. The hooks go
+through JPype, because Java runs all hooks side by side, and JPype's own would take Java away from the threads that
+still use it.
 """
 
 from __future__ import annotations
 
 import ctypes
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from typing import Any, Protocol
 
 from legacy_mm.handlers.java_source import CLASS
 
 _ON_EXIT = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
 _EXITS = ("java.lang.Runtime", "exit")
-_kept: list[Any] = []
-"""The callbacks of the C library, which must live as long as the process."""
+_begun: list[ProgramExit] = []
+"""Those who were told of the begin of Java's exit."""
 
 
 class ProgramExit(Protocol):
@@ -28,33 +33,47 @@ class ProgramExit(Protocol):
         """
 
     def ended(self, code: int) -> None:
-        """Handle the end of Java; the process ends when this returns."""
+        """Handle the end of Java; must return. The process ends when all that it reports is read."""
 
 
-def watch(jpype: Any, told: ProgramExit) -> None:
-    """Tell of an end that the handler asks for."""
+def watch(jpype: Any, told: ProgramExit) -> Callable[[], None]:
+    """Tell of an end that a handler asks for; return what stops that. Call it in the thread that calls the handler."""
     java = jpype.JPackage("java").lang
-    begun: list[bool] = []
+    caller = java.Thread.currentThread()
 
     def begin() -> None:
-        begun.append(True)
-        told.begun(stuck=_is_stuck(java))
+        _begun.append(told)
+        told.begun(stuck=_is_stuck(caller))
+
+    hook = java.Thread(jpype.JProxy("java.lang.Runnable", {"run": begin}))
+    java.Runtime.getRuntime().addShutdownHook(hook)
+    _tell_of_the_code()
+
+    def stop() -> None:
+        if told not in _begun:  # a call of Java would never return then
+            with suppress(jpype.JException):  # it begins in this moment, and keeps its hooks
+                java.Runtime.getRuntime().removeShutdownHook(hook)
+
+    return stop
+
+
+@cache
+def _tell_of_the_code() -> Any:
+    """Ask the C library for the code, once; return the callback, which must live as long as the process."""
 
     def end(code: int, _: object) -> None:
-        if begun:
+        for told in _begun:
             told.ended(code)
+        if _begun:
+            threading.Event().wait()
 
-    hook = jpype.JProxy("java.lang.Runnable", {"run": begin})
-    java.Runtime.getRuntime().addShutdownHook(java.Thread(hook))
+    callback = _ON_EXIT(end)
     if (on_exit := getattr(ctypes.CDLL(None), "on_exit", None)) is not None:  # glibc's
-        _kept.append(_ON_EXIT(end))
-        on_exit(_kept[-1], None)
+        on_exit(callback, None)
+    return callback
 
 
-def _is_stuck(java: Any) -> bool:
-    """Return whether a thread that runs the bridge waits for the end of Java."""
-    for frames in java.Thread.getAllStackTraces().values():
-        calls = [(str(frame.getClassName()), str(frame.getMethodName())) for frame in frames]
-        if _EXITS in calls and any(name == CLASS for name, _ in calls):
-            return True
-    return False
+def _is_stuck(thread: Any) -> bool:
+    """Return whether a thread waits for the end of Java, which its handler has asked for."""
+    calls = [(str(frame.getClassName()), str(frame.getMethodName())) for frame in thread.getStackTrace()]
+    return _EXITS in calls and any(name == CLASS for name, _ in calls)

@@ -46,6 +46,11 @@ def is_python(name: str, class_path: Sequence[str] = ()) -> bool:
     return _has(package, attribute)
 
 
+def needs_java(settings: HandlerSettings) -> bool:
+    """Return True if the copy process needs a JVM of its own for this handler."""
+    return settings.transforms is not None or bool(settings.name and not is_python(settings.name, settings.class_path))
+
+
 def _has(package: str, attribute: str) -> bool:
     """Tell if the module has it: Java packages share names with Python modules; Python reports a failing import."""
     try:

@@ -54,5 +54,5 @@ def test_streams_that_need_more_are_refused_before_they_start(
     scene = make_scene(source, target, 100)
     tool = scene.mirror("--num.streams", "20", launcher=launcher)
     assert tool.wait(40) == 1, tool.output()
-    assert f"20 streams need about 242 processes and threads, and pids.max of this container ({TASKS})" in tool.output()
+    assert f"20 streams need about 194 processes and threads, and pids.max of this container ({TASKS})" in tool.output()
     assert scene.arrived() == scene.committed() == 0

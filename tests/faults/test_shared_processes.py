@@ -109,3 +109,35 @@ def test_idle_streams_keep_no_thread_for_the_target(source: Any, target: Any, ma
     assert the_process(tool, target) == process
     stop(tool)
     assert scene.differences(allow_duplicates=False) == []
+
+
+@pytest.mark.parametrize("where", ["here", "aside"])
+def test_streams_that_share_a_jvm_end_together_when_a_handler_ends_the_program(
+    source: Any, target: Any, make_scene: Callable[..., Scene], handler_jars: dict[str, Path], where: str
+) -> None:
+    """`here`: in the thread that handles records, which never returns. What all of them have sent is committed."""
+    scene = make_scene(source, target, FEW, partitions=12)
+    args = ("--message.handler", "Enough", "--message.handler.args", f"{FEW} 7 {where}")
+    tool = mirror(scene, *args, classpath=[handler_jars["Enough"]])
+    scene.wait_committed(FEW)
+    the_process(tool, target)
+    scene.load(2 * STREAMS * FEW, seed=2)
+    assert tool.wait(PATIENCE) == 7, tool.output()
+    assert lost(tool) == []
+    assert FEW <= scene.arrived() == scene.committed()
+
+
+def test_a_killed_jvm_is_replaced_for_all_its_streams(
+    source: Any, target: Any, make_scene: Callable[..., Scene], handler_jars: dict[str, Path]
+) -> None:
+    """Their handlers are made anew, in one process again."""
+    scene = make_scene(source, target, BACKLOG, size=SIZE, partitions=12)
+    tool = mirror(scene, "--message.handler", "Counter", classpath=[handler_jars["Counter"]])
+    scene.wait_for(1)
+    killed = the_process(tool, target)
+    os.kill(killed, signal.SIGKILL)
+    scene.wait_committed(BACKLOG)
+    assert the_process(tool, target) != killed
+    stop(tool)
+    assert lost(tool)
+    assert scene.arrived() >= BACKLOG

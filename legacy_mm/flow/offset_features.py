@@ -10,13 +10,15 @@ from collections.abc import Callable
 from functools import partial
 
 from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.inspector import ends
+from legacy_mm.clients.native.inspector import NativeInspector, ends
 from legacy_mm.clients.native.internal_log import InternalLog
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.topic_reader import has_records
 from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.flags import CheckpointSettings
+from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import StoredSyncs, Translation
@@ -26,6 +28,7 @@ from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.own_positions import own_positions
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import Registry
@@ -91,6 +94,14 @@ class FlowOffsets:
             names.remote,
             self.pairs.assigned,
             partial(ends, target),
+            IdlePartitions(
+                NativeInspector(source),
+                own_positions(settings),
+                translation.first_known,
+                lambda place, begin, end: has_records(
+                    settings.source.connection, *place, begin, end, committed=settings.source.committed_only
+                ),
+            ),
         )
 
 

@@ -63,7 +63,9 @@ def read_range(
 def has_records(
     settings: ConnectionSettings, topic: str, partition: int, begin: int, end: int, *, committed: bool
 ) -> bool:
-    """Return True if a range holds records: its offsets may all be those of markers. Raise HostError."""
+    """Return True if a range holds records: it may be empty, or all of markers. Raise HostError."""
+    if begin >= end:
+        return False
     with closing(read_range(settings, topic, partition, begin, end, committed=committed)) as batches:
         return next(batches, None) is not None
 

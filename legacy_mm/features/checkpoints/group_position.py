@@ -130,6 +130,11 @@ def answer(
     return replace(found, behind=may_improve and (end is None or end.upstream < offset))
 
 
+def first_known(first: OffsetPair | None, syncs: Sequence[OffsetPair]) -> int | None:
+    """Return the lowest source offset that the exact map, which begins with `first`, or a sync knows; None: neither."""
+    return min((each.upstream for each in (*syncs, first) if each is not None), default=None)
+
+
 def copied_until(pairs: OffsetMap) -> int:
     """Return the source offset to which the exact map has records as copied."""
     return pairs.runs[-1].end.upstream if pairs.runs else 0

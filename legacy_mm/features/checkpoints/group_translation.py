@@ -19,15 +19,15 @@ from legacy_mm.features.checkpoints.group_position import (
     best,
     by_checkpoint,
     copied_until,
+    first_known,
 )
+from legacy_mm.features.checkpoints.idle_partitions import Ends, IdlePartitions
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
 from legacy_mm.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 
 _SCANS = 8
-Ends = Mapping[TopicPartition, tuple[int, int]]
-"""First offset, and the next offset to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Source(ClusterView):
 
     connection: ConnectionSettings
     """The way to it, as the mirror's consumers have it."""
-    mirror: str
-    """The mirror's own group."""
+    copied: Callable[[Deadline], GroupOffsets]
+    """The mirror's own positions; raises LegacyMMError."""
     committed_only: bool
     """True if the mirror copies no record of an aborted transaction."""
 
@@ -90,6 +90,7 @@ class GroupTranslation:
         self.target = target
         self._known = known
         self._copies = copies
+        self._idle = IdlePartitions(source.topics, source.copied, self._first_known, self._has_records)
 
     def refresh(self, deadline: Deadline) -> None:
         """Read what the mirror has written since the last time; raises HostError."""
@@ -118,8 +119,9 @@ class GroupTranslation:
         )  # read before the known offsets, and before the source's
         self.refresh(deadline)
         source_ends = self.source.topics.log_ends(there, deadline)
-
-        all_read = self._read_to_the_end({place.topic for place in there}, committed, deadline)
+        with ThreadPoolExecutor(_SCANS) as pool:
+            topics = {place.topic for place in there}
+            all_read = self._idle.read_to_the_end({group: committed}, topics, deadline, pool.map)[group]
 
         def position(place: TopicPartition) -> Position:
             offset = committed[place]
@@ -131,10 +133,10 @@ class GroupTranslation:
             there_ends = target_ends[target]
             found = self._answer(place, offset.offset, source_ends[place], there_ends)
             told = self._known.checkpoints.last(group, target)
-            if told is not None and told.downstream <= there_ends[1]:
+            if found.how is How.UNKNOWN:  # a checkpoint there was, too, right only while the group had nothing left
+                found = GroupPosition(How.AT_THE_END, there_ends[1]) if place.topic in all_read else found
+            elif told is not None and told.downstream <= there_ends[1]:
                 found = by_checkpoint(found, offset.offset, told, self._known.maps.read_map(place).nearest(-1).first)
-            if found.how is How.UNKNOWN and place.topic in all_read:
-                found = GroupPosition(How.AT_THE_END, there_ends[1])
             if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
                 found = GroupPosition(How.FIRST_RECORD, there_ends[0], behind=found.behind)
             if (
@@ -151,35 +153,10 @@ class GroupTranslation:
     def ends(self, group: str, deadline: Deadline) -> Ends:
         """Return the log ends of all partitions of the mirrored topics that the group has committed."""
         committed = offsets_of(self.source.groups, group, deadline)
-        return self._ends_of(self._copies({place.topic for place in committed}), deadline)
+        return self._idle.ends(self._copies({place.topic for place in committed}), deadline)
 
-    def _ends_of(self, topics: Iterable[str], deadline: Deadline) -> Ends:
-        counts = self.source.topics.partitions(deadline)
-        places = [TopicPartition(topic, number) for topic in topics for number in range(counts.get(topic, 0))]
-        return self.source.topics.log_ends(places, deadline)
-
-    def _read_to_the_end(self, topics: Collection[str], committed: GroupOffsets, deadline: Deadline) -> set[str]:
-        """Return the source topics that the group and the mirror have read completely, with an unknown partition.
-
-        Before partitions were preserved a record may be in any partition, so no partition of such a topic may have
-        records left.
-        """
-        unknown = {place.topic for place in committed if place.topic in topics and not self._is_known(place)}
-        ends = self._ends_of(sorted(unknown), deadline) if unknown else {}
-        mirrored = offsets_of(self.source.groups, self.source.mirror, deadline) if ends else {}
-
-        def has_left(place: TopicPartition) -> bool:
-            low, end = ends[place]
-            read, copied = (group[place].offset if place in group else 0 for group in (committed, mirrored))
-            # records that the source has removed since may still be at the target
-            return read < low or self._has_records(place, min(read, max(low, copied)), end)
-
-        with ThreadPoolExecutor(_SCANS) as pool:
-            left = {place.topic for place, has in zip(ends, pool.map(has_left, ends), strict=True) if has}
-        return unknown - left
-
-    def _is_known(self, place: TopicPartition) -> bool:
-        return bool(self._map(place).runs or self._known.syncs.pairs(place))
+    def _first_known(self, place: TopicPartition) -> int | None:
+        return first_known(self._map(place).nearest(-1).first, self._known.syncs.pairs(place))
 
     def lag(self, ends: Ends, deadline: Deadline) -> Offsets:
         """Return the number of source offsets of each partition not copied up to its end.
@@ -187,7 +164,7 @@ class GroupTranslation:
         Partitions without lag are left out.
         """
         self.refresh(deadline)
-        committed = offsets_of(self.source.groups, self.source.mirror, deadline)
+        committed = self.source.copied(deadline)
 
         def behind(place: TopicPartition) -> int:
             low, end = ends[place]

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clients.native.internal_log import InternalLog, decoded
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
-from legacy_mm.errors import HostError, one_line
+from legacy_mm.errors import HostError, LegacyMMError, one_line
 from legacy_mm.features.checkpoints import checkpoint_rule
+from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.target_groups import GroupPlace, TargetGroups
 from legacy_mm.features.checkpoints.translation import Translation
 from legacy_mm.features.duties import RUN_TIMEOUT
@@ -177,11 +178,13 @@ class Checkpoints(threading.Thread):
         remote: Callable[[str], str],
         held: Callable[[], frozenset[TopicPartition]],
         target_ends: Callable[[Collection[TopicPartition], Deadline], Offsets],
+        idle: IdlePartitions,
     ) -> None:
         """Take the collaborators of a round.
 
         `remote` gives a source topic's name at the target; `held` the partitions that this process copies.
-        `target_ends` gives the ends of logs at the target, as far as they are known; it may raise HostError.
+        `target_ends` gives the ends of logs at the target, as far as they are known; it may raise HostError. `idle`
+        says what a group has left in topics with partitions of which nothing is known.
         """
         super().__init__(name="checkpoints", daemon=True)
         self._rounds = rounds
@@ -192,6 +195,7 @@ class Checkpoints(threading.Thread):
         self._remote = remote
         self._held = held
         self._target_ends = target_ends
+        self._idle = idle
         self._stopping = threading.Event()
         self._said: dict[str, str] = {}
         self._left_out: dict[str, frozenset[TopicPartition]] = {}
@@ -217,11 +221,13 @@ class Checkpoints(threading.Thread):
         self._translation.refresh(deadline)
         asked_at = monotonic()
         offsets, untold = self._groups.offsets(deadline)
-        found = tuple(self._new_checkpoints(offsets))
+        found, failure = self._found(offsets, deadline)
         self._name_left_out(offsets, found)
         ends = self._ends_of(found, deadline)  # asked last, so that what was copied before is not beyond them
         self._emitter.emit((each for each in found if not _is_beyond(each, ends)), asked_at, deadline)
         raise_untold(untold)
+        if failure is not None:
+            raise failure
 
     def _begin(self) -> None:
         """Read known checkpoints before copying fills a recreated topic up to its old checkpoints."""
@@ -249,6 +255,37 @@ class Checkpoints(threading.Thread):
                 if translated is not None:
                     remote = self._remote(partition.topic)
                     yield Checkpoint(group, remote, partition.partition, offset, translated, metadata)
+
+    def _found(
+        self, committed: Mapping[str, GroupOffsets], deadline: Deadline
+    ) -> tuple[Sequence[Checkpoint], LegacyMMError | None]:
+        """Return all checkpoints, and why those of idle partitions are missing; they hold up no others."""
+        found = tuple(self._new_checkpoints(committed))
+        try:
+            return (*found, *self._at_the_end(committed, deadline)), None
+        except LegacyMMError as error:
+            return found, error
+
+    def _at_the_end(self, committed: Mapping[str, GroupOffsets], deadline: Deadline) -> Iterator[Checkpoint]:
+        """Yield checkpoints at the ends of copies of which nothing is known, for groups that have nothing left there.
+
+        As `cutover` and `translate` say it: on condition that nobody else writes into the copy.
+        """
+        places = {place for offsets in committed.values() for place in offsets.keys() & self._held()}
+        there = {
+            place: TopicPartition(self._remote(place.topic), place.partition)
+            for place in places
+            if self._translation.first_known(place) is None
+        }
+        if not there:
+            return
+        ends = self._target_ends(there.values(), deadline)  # asked first: what is copied meanwhile is behind them
+        read = self._idle.read_to_the_end(committed, {place.topic for place in there}, deadline)
+        for group, offsets in committed.items():
+            for place in offsets.keys() & there.keys():
+                end, (offset, metadata) = ends.get(there[place]), offsets[place]
+                if place.topic in read[group] and end is not None and offset >= 0:
+                    yield Checkpoint(group, *there[place], offset, end, metadata)
 
     def _name_left_out(self, committed: Mapping[str, GroupOffsets], found: Collection[Checkpoint]) -> None:
         """Log each group that has had no checkpoint for some partitions in two rounds."""

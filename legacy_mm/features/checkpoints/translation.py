@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from legacy_mm.clients.native.internal_log import InternalLog, decoded
 from legacy_mm.clock import Deadline
-from legacy_mm.features.checkpoints.group_position import best
+from legacy_mm.features.checkpoints.group_position import best, first_known
 from legacy_mm.features.offset_syncs.offset_map import Nearest
 from legacy_mm.features.offset_syncs.offset_sync_store import OffsetSyncStore
 from legacy_mm.model import OffsetPair, TopicPartition
@@ -72,3 +72,7 @@ class Translation:
         No record is missed from there; if the exact map does not know the offset, some records may be read again.
         """
         return best(offset, self._nearest(partition, offset), self._syncs.pairs(partition)).offset
+
+    def first_known(self, partition: TopicPartition) -> int | None:
+        """Return the lowest source offset of which a pair is known; None: nothing is known of the partition."""
+        return first_known(self._nearest(partition, -1).first, self._syncs.pairs(partition))

@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.errors import HostError, LegacyMMError
-from legacy_mm.features.checkpoints.group_translation import Ends, GroupTranslation, Position, offsets_of, untranslated
+from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, offsets_of, untranslated
+from legacy_mm.features.checkpoints.idle_partitions import Ends
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 

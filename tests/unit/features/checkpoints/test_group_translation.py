@@ -10,10 +10,17 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.checkpoints import group_translation
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
-from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Position, Source
+from legacy_mm.features.checkpoints.group_translation import (
+    ClusterView,
+    GroupTranslation,
+    Known,
+    Position,
+    Source,
+    offsets_of,
+)
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
-from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun, TopicPartition
+from legacy_mm.model import GroupOffsets, JoinedChunk, OffsetMapChunk, OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
 from tests.fakes.groups import FakeGroups
@@ -29,6 +36,10 @@ class Cluster:
     def __init__(self, *ends: tuple[int, int], committed: int = 0, mirrored: int | None = None) -> None:
         self.inspector = FakeInspector({"t": 1}, ends)
         self.groups = FakeGroups(g={HERE: committed}, mirror={} if mirrored is None else {HERE: mirrored})
+
+    def mirrored(self, deadline: Deadline) -> GroupOffsets:
+        """Where the mirror is."""
+        return offsets_of(self.groups, "mirror", deadline)
 
     def commit_others(self, offsets: Mapping[str, int | None]) -> None:
         """Group -> what it has committed of a second partition."""
@@ -190,7 +201,7 @@ def positions(
     logs = [each or FakeInternalTopic() for each in (syncs, maps, checkpoints)]
     known = Known(StoredSyncs(logs[0]), StoredMaps(logs[1]), StoredCheckpoints(logs[2]))
     translation = GroupTranslation(
-        Source(source.groups, source.inspector, ConnectionSettings(), "mirror", committed_only=False),
+        Source(source.groups, source.inspector, ConnectionSettings(), source.mirrored, committed_only=False),
         ClusterView(target.groups, target.inspector),
         known,
         lambda topics: {topic: topic for topic in topics},

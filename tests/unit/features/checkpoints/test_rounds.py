@@ -12,6 +12,7 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
+from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import StoredSyncs, Translation
@@ -20,9 +21,10 @@ from legacy_mm.logs.events import DUTY_FAILED
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import WindowReading
-from legacy_mm.model import OffsetRun, TopicPartition
+from legacy_mm.model import CommittedOffset, GroupOffsets, OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from tests.fakes.groups import FakeGroups
+from tests.fakes.inspector import FakeInspector
 from tests.fakes.internal_topic import FakeInternalTopic
 
 SECONDS = 20.0
@@ -81,20 +83,31 @@ class Here:
         self.looked = threading.Event()
         self.registry = Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str))
         metrics = OffsetMetrics(self.registry)
+        made = translation(*pairs, partitions=(0, 1))
+        self.hidden = False
+        """True: the mirror's positions cannot be read."""
         self.thread = Checkpoints(
             CheckpointRounds(interval, 0.01 if target else None),
             SourceGroups(source, lambda group: group != "mirror", None),
-            translation(*pairs, partitions=(0, 1)),
+            made,
             Emitter(known, known.writer, metrics),
             None if target is None else TargetGroups(target, metrics),
             lambda topic: f"west.{topic}",
             lambda: frozenset({ONE}),
             self._ends,
+            IdlePartitions(
+                FakeInspector({"t": 2}, [(0, 100)]), self._copied, made.first_known, lambda _, begin, end: begin < end
+            ),
         )
 
     def _ends(self, places: Collection[TopicPartition], deadline: Deadline) -> dict[TopicPartition, int]:
         self.looked.set()
         return {} if self.end is None else dict.fromkeys(places, self.end)
+
+    def _copied(self, deadline: Deadline) -> GroupOffsets:
+        if self.hidden:
+            raise HostError("the mirror's positions cannot be read")
+        return {place: CommittedOffset(100, "") for place in (ONE, OTHER)}
 
     def counted(self, name: str) -> float:
         return self.registry.snapshot().readings[OFFSETS][name].value
@@ -313,3 +326,25 @@ def test_groups_that_are_left_out_are_named_once(caplog: pytest.LogCaptureFixtur
         groups.offsets(Deadline.after(SECONDS))
     beginning = "[checkpoints] left out by groups and groups.exclude, or the mirror's own: console-consumer-"
     assert [record.getMessage() for record in caplog.records] == [f"{beginning}1", f"{beginning}2"]
+
+
+def test_a_group_that_has_read_all_goes_on_at_the_end_of_a_copy_of_which_nothing_is_known() -> None:
+    """By the rule of `cutover`; a group that has something left has no checkpoint."""
+    source = FakeGroups(g={ONE: 100, OTHER: 100}, behind={ONE: 100, OTHER: 99})
+    with Here(source, None, FakeInternalTopic(), end=70) as here:
+        wait_until(lambda: here.topic.written, SECONDS, "a checkpoint")
+    assert decoded(here.topic, Checkpoint) == [Checkpoint("g", "west.t", 0, 100, 70, "m")]
+
+
+def test_an_idle_partition_that_cannot_be_judged_is_told_and_judged_again(
+    troubles: Callable[[], list[str]],
+) -> None:
+    source = FakeGroups(g={TopicPartition("t", 0): 100})
+    with Here(source, None, FakeInternalTopic(), end=70) as here:
+        here.hidden = True
+        wait_until(troubles, SECONDS, "the line")
+        assert not here.topic.written
+        here.hidden = False
+        source.committed["g"][OTHER] = 100
+        wait_until(lambda: here.topic.written, SECONDS, "the checkpoint")
+    assert set(troubles()) == {"the mirror's positions cannot be read"}

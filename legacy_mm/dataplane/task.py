@@ -211,7 +211,7 @@ class CopyTask:
             self._understood.set()
             if not self.over.is_set():  # the last word was said for an engine that never comes back
                 self.over.set()
-                self._process.exit_with_the_last_task(ENDED_BY_HANDLER)
+                self._process.after_the_last_task(lambda: os._exit(ENDED_BY_HANDLER))
                 self._peer.close()
         with self._lock:
             if isinstance(frame, Stop):

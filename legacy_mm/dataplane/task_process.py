@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -39,7 +39,7 @@ class TaskProcess:
         self.reader = SocketReader("channel")
         self.buffers = Buffers()
         self._tasks: list[Leased] = []
-        self._exit_code: int | None = None
+        self._end: Callable[[], None] | None = None
         self._lock = threading.Lock()
         threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
 
@@ -48,9 +48,9 @@ class TaskProcess:
         with self._lock:
             self._tasks.append(task)
 
-    def exit_with_the_last_task(self, code: int) -> None:
-        """End this process with that code once all its tasks have said their last word. From any thread."""
-        self._exit_code = code
+    def after_the_last_task(self, end: Callable[[], None]) -> None:
+        """Call this once all tasks of the process have said their last word. From any thread."""
+        self._end = end
 
     def _watch_leases(self) -> None:
         never = threading.Event()
@@ -58,7 +58,7 @@ class TaskProcess:
             with self._lock:
                 self._tasks = [task for task in self._tasks if not task.over.is_set()]
                 tasks = list(self._tasks)
-            if self._exit_code is not None and not tasks:
-                os._exit(self._exit_code)
+            if self._end is not None and not tasks:
+                self._end()
             for task in tasks:
                 task.check_lease()

@@ -1,4 +1,4 @@
-"""Where the copying of a flow is, as the flow itself keeps it."""
+"""Reads where the copying of a flow is, as the flow itself keeps it."""
 
 from __future__ import annotations
 

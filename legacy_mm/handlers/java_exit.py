@@ -21,7 +21,7 @@ from legacy_mm.handlers.java_source import CLASS
 _ON_EXIT = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
 _EXITS = ("java.lang.Runtime", "exit")
 _begun: list[ProgramExit] = []
-"""Those who were told of the begin of Java's exit."""
+"""The receivers that were told of the begin of Java's exit."""
 
 
 class ProgramExit(Protocol):

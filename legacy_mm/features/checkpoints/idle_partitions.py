@@ -17,7 +17,7 @@ from legacy_mm.model import GroupOffsets, TopicPartition
 
 Ends = Mapping[TopicPartition, tuple[int, int]]
 """First offset, and the next offset to be written."""
-Mapped = Callable[[Callable[[TopicPartition], bool], Iterable[TopicPartition]], Iterable[bool]]
+AskOfEach = Callable[[Callable[[TopicPartition], bool], Iterable[TopicPartition]], Iterable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class IdlePartitions:
     """True if the source has records from one offset to before another, if that is greater; markers are none."""
 
     def read_to_the_end(
-        self, groups: Mapping[str, GroupOffsets], topics: Collection[str], deadline: Deadline, mapped: Mapped = map
+        self, groups: Mapping[str, GroupOffsets], topics: Collection[str], deadline: Deadline, mapped: AskOfEach = map
     ) -> dict[str, set[str]]:
         """Return group -> those of the topics with an unknown partition in which it has nothing left; raise
         LegacyMMError.

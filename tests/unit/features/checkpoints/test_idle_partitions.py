@@ -30,7 +30,7 @@ def left_nothing(groups: Mapping[str, GroupOffsets], known: int | None, *, copie
         FakeInspector({"t": 2}, [(low, END)]),
         lambda deadline: group(idle=copied, busy=copied),
         lambda place: known if place == BUSY else None,
-        lambda place, begin, end: begin < end,
+        lambda place, begin, end: max(begin, low) < end,
     )
     found = idle.read_to_the_end(groups, {"t"}, Deadline.after(5))
     return {name for name, topics in found.items() if topics}

@@ -171,7 +171,7 @@ def _answer(request: Request, oauth: OAuthSettings) -> Any:
 
 
 def _https(oauth: OAuthSettings) -> ssl.SSLContext:
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made = tls_context.ClientContext(ssl.PROTOCOL_TLS_CLIENT)
     tls_context.trust(made, oauth.ca_pem, oauth.ca_location)
     return made
 

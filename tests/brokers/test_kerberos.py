@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import socket
 import struct
 import subprocess
 from collections.abc import Callable
@@ -332,6 +333,17 @@ def test_a_keytab_opens_the_broker(kerberized: Kerberized) -> None:
     for _ in range(2):
         with closing(opened(kerberized)) as connection:
             assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
+
+
+@pytest.mark.usefixtures("realms")
+def test_no_service_is_called_by_a_host_that_ends_with_a_dot(
+    kerberized: Kerberized, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, _, port = kerberized.source.bootstrap_of(LISTENER).rpartition(":")
+    named, found = f"{socket.gethostbyaddr(address)[0]}.", socket.getaddrinfo(address, int(port))
+    monkeypatch.setattr("socket.getaddrinfo", lambda host, *_, **__: found if host == named else [])
+    with closing(opened(kerberized, bootstrap_servers=f"{named}:{port}")) as connection:
+        assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
 
 
 @pytest.mark.usefixtures("realms")

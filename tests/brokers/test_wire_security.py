@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -41,16 +42,16 @@ class Secured:
     stores: Stores
     cluster: Cluster
 
-    def connect(self, listener: str, security: Properties) -> Connection:
-        """As a client whose Java file says this."""
+    def connect(self, listener: str, security: Properties, host: str = "") -> Connection:
+        """As a client whose Java file says this, at the broker's address or at this name of its."""
         where = self.cluster.bootstrap_of(listener)
         protocol = {"security.protocol": LISTENERS.get(listener, listener), "bootstrap.servers": where}
         properties = dict(apply("consumer", {**protocol, "group.id": "any", **security}).properties)
         assert unsupported(property_names.read_connection(properties)) is None
-        host, _, port = where.rpartition(":")
+        address, _, port = where.rpartition(":")
         return open_connection(
             Security(property_names.read_connection(properties)),
-            host,
+            host or address,
             int(port),
             property_names.read_connection(properties),
         )
@@ -104,6 +105,14 @@ OPENED: dict[str, tuple[str, Callable[[Secured], Properties]]] = {
 def test_a_broker_answers(secured: Secured, case: str) -> None:
     listener, security = OPENED[case]
     with closing(secured.connect(listener, security(secured))) as connection:
+        assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
+
+
+def test_a_host_may_end_with_a_dot(secured: Secured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broker's Java refuses such a name, and its certificate does not have it; only the resolver knows the dot."""
+    found = socket.getaddrinfo("127.0.0.1", int(secured.cluster.bootstrap_of("BOTH").rpartition(":")[2]))
+    monkeypatch.setattr("socket.getaddrinfo", lambda host, *_, **__: found if host == "localhost." else [])
+    with closing(secured.connect("BOTH", secured.trust() | login("SCRAM-SHA-512"), "localhost.")) as connection:
         assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import ssl
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -29,9 +30,29 @@ _CIPHER_WORDS = (
 """The words that OpenSSL's names omit or join, in this order."""
 
 
+class ClientContext(ssl.SSLContext):
+    """The TLS of a client, which names the server without the dot of the root zone, as Java does.
+
+    Only resolvers know that dot: no certificate has it, and brokers refuse it as the name of a server.
+    """
+
+    def wrap_socket(
+        self,
+        sock: socket.socket,
+        server_side: bool = False,
+        do_handshake_on_connect: bool = True,
+        suppress_ragged_eofs: bool = True,
+        server_hostname: str | bytes | None = None,
+        session: ssl.SSLSession | None = None,
+    ) -> ssl.SSLSocket:
+        """Return the socket with encryption; as its base, but for the name of the server."""
+        named = server_hostname.removesuffix(".") if isinstance(server_hostname, str) else server_hostname
+        return super().wrap_socket(sock, server_side, do_handshake_on_connect, suppress_ragged_eofs, named, session)
+
+
 def context(tls: TlsSettings) -> ssl.SSLContext:
     """Return the TLS context with trusted and own certificates; raise ConfigurationError, which quotes no secret."""
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made = ClientContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.options |= ssl.OP_NO_RENEGOTIATION
     # as in Java, whatever is in the trust store is an anchor, signed by itself or not

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +14,7 @@ from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import TlsSettings
 from legacy_mm.control_channel import certificate
 from legacy_mm.errors import ConfigurationError
+from tests.unit.certificates import certify, key_pem, pem
 
 SUITES = """
 TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 ECDHE-ECDSA-AES256-GCM-SHA384
@@ -108,3 +112,20 @@ def test_a_key_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
     own, key = (text.decode() for text in certificate._self_signed("127.0.0.1"))
     assert tls_context.context(property_names.read_connection({"ssl.certificate.pem": own, "ssl.key.pem": key}).tls)
+
+
+def test_a_host_that_ends_with_a_dot_is_named_without_it(tmp_path: Path) -> None:
+    """Java refuses it as the server's name, and certificates do not have it."""
+    key, certificate = certify("broker", None, authority=True)
+    file = tmp_path / "broker.pem"
+    file.write_text(key_pem(key) + pem(certificate))
+    serving, named = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), list[str | None]()
+    serving.load_cert_chain(file)
+    serving.sni_callback = lambda _, name, __: named.append(name)
+    made = tls_context.context(TlsSettings(ca_pem=pem(certificate)))
+    ours, theirs = socket.socketpair()
+    with ThreadPoolExecutor(1) as threads:
+        accepted = threads.submit(serving.wrap_socket, theirs, server_side=True)
+        with made.wrap_socket(ours, server_hostname="localhost."):
+            accepted.result().close()
+    assert named == ["localhost"]

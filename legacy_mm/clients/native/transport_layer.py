@@ -6,14 +6,17 @@ One thread may send while another receives, and any thread may call `shut`. Whoe
 
 from __future__ import annotations
 
-import random
+import errno
+import os
 import select
 import socket
 import ssl
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import zip_longest
 from threading import Lock
+from typing import Any
 
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed
 from legacy_mm.clients.native.tls_words import handshake_reason
@@ -23,10 +26,13 @@ from legacy_mm.protocol.compression import Bytes
 
 MOMENT = 1.0
 """Seconds after which a blocked call raises BlockingIOError, so that its caller may look at the time."""
-_LEAST_TIMEOUT = 1.0
+_NEXT_ADDRESS_AFTER = 0.3
+"""Seconds for which an address is tried alone: longer than the way to most brokers and back."""
 _MOST_SEGMENTS = 512  # IOV_MAX is 1024
 _TLS_CHUNK = 64 << 10
 _MICROSECONDS = 1_000_000
+_AddressInfo = tuple[Any, ...]
+"""A row of `getaddrinfo`."""
 _TIMEVAL = struct.Struct("@ll")
 
 
@@ -146,30 +152,65 @@ def _happens(connected: socket.socket, event: int, seconds: float) -> bool:
 
 
 def open_socket(host: str, port: int, settings: ConnectionSettings, seconds: float) -> socket.socket:
-    """Return a TCP connection to the first address of `host` that accepts one in time; raise OSError.
+    """Return a TCP connection to the address of `host` that accepts one first; raise OSError if none does in time.
 
-    Each address has its share of the time, with a minimum: of very many addresses some are not tried.
+    Addresses are tried in the order of the resolver, its families in turn (RFC 8305): an address that is silent is
+    joined by the next after a moment, one that refuses at once.
     """
     deadline = Deadline.after(seconds)
-    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    share = max(seconds / len(addresses), _LEAST_TIMEOUT)
-    if share * len(addresses) > seconds:
-        random.shuffle(addresses)
-    refused: OSError | None = None
-    for family, kind, protocol, _, address in addresses:
-        if deadline.expired():
-            break
-        opened = socket.socket(family, kind, protocol)
-        try:
-            _prepare(opened, settings)
-            opened.settimeout(min(share, deadline.remaining()))
-            opened.connect(address)
-            opened.settimeout(deadline.remaining())
-            return opened
-        except OSError as error:
+    addresses = _in_turns(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    opening: list[socket.socket] = []
+    refused: OSError = TimeoutError("timed out")
+    try:
+        while (addresses or opening) and not deadline.expired():
+            if addresses:
+                try:
+                    opening.append(_begin_to_connect(addresses.pop(0), settings))
+                except OSError as error:
+                    refused = error
+                    continue
+            patience = min(_NEXT_ADDRESS_AFTER, deadline.remaining()) if addresses else deadline.remaining()
+            for opened in _settled(opening, patience):
+                opening.remove(opened)
+                if not (code := opened.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)):
+                    opened.settimeout(deadline.remaining())
+                    return opened
+                opened.close()
+                refused = OSError(code, os.strerror(code))
+    finally:
+        for opened in opening:
             opened.close()
-            refused = error
-    raise refused or OSError("it has no address")
+    raise refused
+
+
+def _in_turns(addresses: list[_AddressInfo]) -> list[_AddressInfo]:
+    """Return the addresses so that those of two families alternate, each family in its order."""
+    first = [each for each in addresses if each[0] == addresses[0][0]]
+    others = [each for each in addresses if each[0] != addresses[0][0]]
+    return [each for pair in zip_longest(first, others) for each in pair if each is not None]
+
+
+def _begin_to_connect(info: _AddressInfo, settings: ConnectionSettings) -> socket.socket:
+    family, kind, protocol, _, address = info
+    opened = socket.socket(family, kind, protocol)
+    try:
+        _prepare(opened, settings)
+        opened.setblocking(False)
+        if (code := opened.connect_ex(address)) not in (0, errno.EINPROGRESS):
+            raise OSError(code, os.strerror(code))
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def _settled(opening: Sequence[socket.socket], seconds: float) -> list[socket.socket]:
+    """Return those that are connected or refused, as soon as there is one; none after this time."""
+    poll = select.poll()
+    for each in opening:
+        poll.register(each, select.POLLOUT)
+    found = {number for number, _ in poll.poll(seconds * 1000)}
+    return [each for each in opening if each.fileno() in found]
 
 
 def _prepare(opened: socket.socket, settings: ConnectionSettings) -> None:

@@ -18,8 +18,10 @@ ADDRESSES = 24
 def named(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Lets a name have these ports of the loopback for addresses."""
 
-    def name(*ports: int) -> None:
+    def name(*ports: int, silent: int = 0) -> None:
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for port in ports]
+        if silent:
+            found.insert(0, (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", silent)))
         monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: found)
 
     return name
@@ -45,3 +47,15 @@ def test_an_address_that_refuses_is_followed_by_the_next(named: Any) -> None:
         named(closed, closed)
         with pytest.raises(ConnectionRefusedError):
             open_socket("brokers", 9093, ConnectionSettings(), SECONDS)
+
+
+def test_a_family_of_addresses_that_is_silent_holds_up_no_other(named: Any) -> None:
+    """Its host takes no more connections, as one behind a firewall that drops."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_server(("::1", 0), family=socket.AF_INET6, backlog=0) as full,
+        socket.create_connection(full.getsockname()[:2]),
+    ):
+        named(server.getsockname()[1], silent=full.getsockname()[1])
+        with open_socket("brokers", 9093, ConnectionSettings(), 3600.0) as opened:
+            assert opened.family == socket.AF_INET

@@ -10,8 +10,10 @@ from legacy_mm.clock import Deadline
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
-from legacy_mm.policies.changes import CreateTopic, Look
+from legacy_mm.features.trial_creations import creation_errors, numbered
+from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
 
+_FACTORS = "heartbeats.topic.replication.factor, checkpoints.topic.replication.factor and so on"
 COMPACTED = {"cleanup.policy": "compact"}
 """Topic properties that keep only the newest record of each key."""
 
@@ -44,16 +46,18 @@ class InternalTopics:
             for topic in self._wanted
             if topic not in present
         ]
-        refused = self._refused([each for each in missing if each.topic in self._dispensable], deadline)
-        notes = (f"topic {topic} is not made, and everything else goes on: {why}" for topic, why in refused.items())
-        return Look(tuple(each for each in missing if each.topic not in refused), notes=tuple(notes))
+        given, notes = self._given(missing, deadline)
+        tried = [each for each in given if each.topic in self._dispensable]
+        refused = creation_errors(self._cluster, tried, deadline)
+        notes += [f"topic {topic} is not made, and everything else goes on: {why}" for topic, why in refused.items()]
+        return Look(tuple(each for each in given if each.topic not in refused), notes=tuple(notes))
 
-    def _refused(self, wanted: Sequence[CreateTopic], deadline: Deadline) -> dict[str, str]:
-        """Return topic -> why it would not be created."""
-        if not wanted:
-            return {}
-        outcomes = self._cluster.create_topics(wanted, deadline, trial=True)
-        return {each.topic: outcome.error for each, outcome in zip(wanted, outcomes, strict=True) if outcome.error}
+    def _given(self, missing: Sequence[CreateTopic], deadline: Deadline) -> tuple[Sequence[CreateTopic], list[str]]:
+        """Return the topics as the brokers take them, and notes; those with a number are not tried."""
+        if all(each.replication_factor != BROKER_DEFAULT for each in missing):
+            return missing, []
+        found = numbered(self._cluster, missing, deadline, _FACTORS)
+        return found.wanted, found.notes
 
 
 def scheduled(scene: DutyScene) -> Scheduled | None:

@@ -17,12 +17,14 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
 from legacy_mm.features.duties import Applier
 from legacy_mm.features.feature import FeatureSettings, TopicNames
+from legacy_mm.features.heartbeats.heartbeat_copies import HeartbeatCopies
+from legacy_mm.features.internal_topics import InternalTopics
 from legacy_mm.features.schedule import feature_duties
 from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
-from legacy_mm.policies.changes import Look
+from legacy_mm.policies.changes import BROKER_DEFAULT, Look
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
@@ -136,6 +138,27 @@ def test_old_targets_are_asked_in_the_old_way(
     expected = {"cleanup.policy": "compact", "flush.ms": "7", "delete.retention.ms": "5"}
     assert overrides(old.bootstrap, there) == expected
     assert caplog.text.count("can only replace all properties of a topic at once") == ancient
+
+
+def test_the_mirror_s_own_topics_and_copies_of_heartbeats_get_the_default_of_old_brokers(
+    source: Any, old: ZooKeeperCluster, topic: Callable[..., str], client: Callable[..., Admin]
+) -> None:
+    ancient = old.release.version in ("1.1.1", "2.2.2")
+    there, here = (
+        client(name, property_names.read_connection({"bootstrap.servers": each.bootstrap}))
+        for name, each in (("source", source), ("target", old))
+    )
+    own, brought = [topic("own"), topic("dispensable")], topic("heartbeats")
+    create_topic(source.bootstrap, brought, 1, config={"cleanup.policy": "compact"})
+    for duty in (
+        InternalTopics(here, dict.fromkeys(own, BROKER_DEFAULT), dispensable=own[1:]),
+        HeartbeatCopies(there, here, lambda name: name, brought.__eq__),
+    ):
+        found = duty.look(frozenset(), Deadline.after(SECONDS))
+        assert ["created with 1, their default.replication.factor" in note for note in found.notes] == [True] * ancient
+        assert not [each.error for each in Applier(here).apply(found.changes, Deadline.after(SECONDS)) if each.error]
+    for name in (*own, brought):
+        assert overrides(old.bootstrap, name) == {"cleanup.policy": "compact"}
 
 
 def test_what_an_old_target_does_not_know_costs_no_other(

@@ -8,6 +8,7 @@ from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
+from legacy_mm.features.trial_creations import numbered
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
 from legacy_mm.policies.config_filter import TopicProperty
 
@@ -41,12 +42,12 @@ class HeartbeatCopies:
         there = self._target.topics(deadline) if brought else {}
         missing = sorted(topic for topic in brought if self._remote_name(topic) not in there)
         told, _ = self._source.properties(missing, deadline)
-        return Look(
-            tuple(
-                CreateTopic(self._remote_name(topic), brought[topic], BROKER_DEFAULT, _cleanup(told.get(topic, ())))
-                for topic in missing
-            )
-        )
+        wanted = [
+            CreateTopic(self._remote_name(topic), brought[topic], BROKER_DEFAULT, _cleanup(told.get(topic, ())))
+            for topic in missing
+        ]
+        found = numbered(self._target, wanted, deadline, "default.replication.factor of the brokers")
+        return Look(tuple(found.wanted), notes=tuple(found.notes))
 
 
 def _cleanup(properties: Iterable[TopicProperty]) -> dict[str, str]:

@@ -12,9 +12,10 @@ from typing import NamedTuple, TypeVar
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
-from legacy_mm.policies.changes import BROKER_DEFAULT, Alteration, CreateTopic, SetConfig, by_topic
+from legacy_mm.features.trial_creations import creation_errors, numbered
+from legacy_mm.policies.changes import Alteration, CreateTopic, SetConfig, by_topic
 
-_REPLICAS = "default.replication.factor"
+_FACTOR = "replication.factor"
 Item = TypeVar("Item")
 
 
@@ -37,17 +38,14 @@ class Tried(NamedTuple):
 
 def creations(target: Admin, wanted: Sequence[CreateTopic], deadline: Deadline) -> Tried:
     """Return these topics as the target would create them; raises HostError."""
-    errors = _creation_errors(target, wanted, deadline)
-    notes: list[str] = []
-    if errors and all(each.replication_factor == BROKER_DEFAULT for each in wanted):
-        wanted, errors, notes = _with_a_number(target, wanted, errors, deadline)
+    wanted, errors, notes = numbered(target, wanted, deadline, _FACTOR)
     bare = {topic: why for topic, why in errors.items() if not _configs(wanted, topic)}
     doubtful = [each for each in wanted if each.topic in errors and each.configs]
-    bare |= _creation_errors(target, [replace(each, configs={}) for each in doubtful], deadline)
+    bare |= creation_errors(target, [replace(each, configs={}) for each in doubtful], deadline)
     spared = [each for each in doubtful if each.topic not in bare]
     refused = _refused_alone(target, spared, deadline)
     left = {each.topic: _without(each, refused[each.topic]) for each in spared}
-    bare |= _creation_errors(target, list(left.values()), deadline)
+    bare |= creation_errors(target, list(left.values()), deadline)
     left_out = [
         _left_out(topic, name, _configs(wanted, topic)[name], why)
         for topic, found in refused.items()
@@ -71,32 +69,6 @@ def alterations(target: Admin, wanted: Sequence[Alteration], deadline: Deadline)
         if (why := errors.get((each.topic, each.name)))
     ]
     return [each for each in wanted if (each.topic, each.name) not in errors], troubles
-
-
-def _creation_errors(target: Admin, wanted: Sequence[CreateTopic], deadline: Deadline) -> dict[str, str]:
-    """Return topic -> why it would not be created."""
-    if not wanted:
-        return {}
-    outcomes = target.create_topics(wanted, deadline, trial=True)
-    return {each.topic: outcome.error for each, outcome in zip(wanted, outcomes, strict=True) if outcome.error}
-
-
-def _with_a_number(
-    target: Admin, wanted: Sequence[CreateTopic], errors: dict[str, str], deadline: Deadline
-) -> tuple[Sequence[CreateTopic], dict[str, str], list[str]]:
-    """Add the broker's own default replication factor, because brokers before 2.4 create no topic without a number."""
-    bare = [replace(each, configs={}) for each in wanted if each.topic in errors]
-    told = target.broker_properties(deadline).get(_REPLICAS, "")
-    if not told or not _creation_errors(target, bare, deadline):
-        return wanted, errors, []
-    numbered = [replace(each, replication_factor=int(told)) for each in wanted]
-    if _creation_errors(target, [replace(each, configs={}) for each in numbered], deadline).keys() >= errors.keys():
-        return wanted, errors, []
-    note = (
-        f"the brokers of the target are older than 2.4 and want a replication factor: topics are created with {told}, "
-        f"their {_REPLICAS}; set replication.factor for another one"
-    )
-    return numbered, _creation_errors(target, numbered, deadline), [note]
 
 
 def _refused_alone(

@@ -14,6 +14,23 @@ def test_a_missing_topic_is_compacted_and_an_existing_one_stays() -> None:
     assert duty.look(frozenset(), Deadline.after(1.0)) == Look(expected)
 
 
+def test_brokers_that_want_a_number_get_their_own_default_and_others_keep_theirs() -> None:
+    wanted = {"heartbeats": -1, "checkpoints": 2, "map": -1}
+    look = InternalTopics(FakeAdmin(replicas="3"), wanted, dispensable={"map"}).look(frozenset(), Deadline.after(1.0))
+    assert look.changes == tuple(
+        CreateTopic(*row, COMPACTED) for row in (("heartbeats", 1, 3), ("checkpoints", 1, 2), ("map", 1, 3))
+    )
+    (note,) = look.notes
+    assert "the brokers of the target are older than 2.4" in note and "created with 3" in note
+    assert "heartbeats.topic.replication.factor" in note
+
+
+def test_nothing_is_tried_where_each_topic_has_a_number() -> None:
+    target = FakeAdmin()
+    InternalTopics(target, {"heartbeats": 2}).look(frozenset(), Deadline.after(1.0))
+    assert not target.tried
+
+
 def test_a_topic_that_mirror_maker_2_does_not_have_is_made_where_the_rights_allow_it() -> None:
     for refuses, changes, notes in (
         ({}, ("map", "needed"), ()),

@@ -28,6 +28,12 @@ def test_a_copy_is_compacted_where_its_source_is() -> None:
     )
 
 
+def test_brokers_that_want_a_number_get_their_own_default() -> None:
+    look = looked(FakeAdmin({"heartbeats": {}}), FakeAdmin(replicas="2"))
+    assert look.changes == (CreateTopic("west.heartbeats", 1, 2, {}),)
+    assert "are older than 2.4" in look.notes[0]
+
+
 def test_the_target_is_not_asked_where_there_are_no_heartbeats() -> None:
     source = FakeAdmin({"t": {}})
     assert looked(source, FakeAdmin()) == Look()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import socket
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from legacy_mm.clients.native.topology import Broker
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -58,6 +58,16 @@ class Addresses:
             for well in ([each for each in some.values() if each not in lost] for some in (known, named))
         )
         return [*first[:_KNOWN_FIRST], *others, *first[_KNOWN_FIRST:], *lost]
+
+    def beyond_bootstrap(self, brokers: Iterable[Any]) -> Address | None:
+        """Return one of the brokers that a bootstrap server names; None where it names a bootstrap server, too.
+
+        Advertised addresses may lead to another cluster than the one that advertises them.
+        """
+        named = [Address(each.host, each.port, each.node_id) for each in brokers]
+        if any((each.host, each.port) in self._bootstrap for each in named):
+            return None
+        return random.choice(named)
 
     def lost(self, host: str, port: int) -> None:
         """Ask this address last from now on: it refused, was silent, or broke off."""

@@ -102,8 +102,10 @@ class NativeAdmin:
         return partition_counts(self._listing(deadline))
 
     def cluster_id(self, deadline: Deadline) -> str:
-        """Return the cluster id; empty for brokers before 0.10.1."""
-        return self._listing(deadline).cluster_id or ""
+        """Return the cluster id, as an advertised broker tells it; empty for brokers before 0.10.1."""
+        with self._asking("asking for the cluster id", deadline) as cluster:
+            cluster.refresh()
+            return cluster.cluster_id()
 
     def layout(self, topic: str, deadline: Deadline) -> TopicLayout:
         """Return a topic's place on the brokers; a missing one has no partition."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from math import inf
 from threading import Condition, Event, Lock, Thread
@@ -19,7 +20,7 @@ from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.kept_connection import KeptConnection
 from legacy_mm.clients.native.missing_listeners import MissingListeners, listener_problem
 from legacy_mm.clients.native.reconnects import Reconnects
-from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
+from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology, known_topics
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -382,10 +383,7 @@ class Cluster:
         topics = [row(name=name) for name in sorted(asked) if self._used[name] >= used_since]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create)
         try:
-            if broker is None:
-                answer = known_topics(self.call_any(request))
-            else:
-                answer = known_topics(self._call(_address(broker), request))
+            answer = self._topics_told_by(broker, request)
         except ConnectionLost as error:
             self._closed.wait(self._retry_pause)
             raise ClusterUnreachable(str(error)) from error
@@ -393,6 +391,16 @@ class Cluster:
         self._listeners.note(self._topology.without_listener)
         self._refreshed = monotonic()
         self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
+
+    def _topics_told_by(self, broker: Broker | None, request: Any) -> Any:
+        """Return the answer of this broker, else of any; at first of an advertised one, which may lead elsewhere."""
+        if broker is not None:
+            return known_topics(self._call(_address(broker), request))
+        answer = known_topics(self.call_any(request))
+        if not self._topology.brokers and (advertised := self._addresses.beyond_bootstrap(answer.brokers)):
+            with suppress(ConnectionLost):
+                return known_topics(self._call(advertised, request, self._addresses.patience))
+        return answer
 
     def _call(self, address: Address, request: Any, patience: float = inf, *, is_change: bool = False) -> Any:
         limit = Deadline.after(patience)
@@ -434,15 +442,6 @@ class Cluster:
 
 def _address(broker: Broker) -> Address:
     return Address(broker.host, broker.port, broker.node)
-
-
-def known_topics(listing: Any) -> Any:
-    """Return a broker's answer about topics; raise ConnectionLost where it does not know any broker, and so no
-    topic, yet.
-    """
-    if not listing.brokers:
-        raise ConnectionLost("a broker that has just started knows nothing of its cluster")
-    return listing
 
 
 def _require_retriable(code: int, partition: TopicPartition) -> None:

@@ -8,8 +8,9 @@ from kafka.protocol.admin.acl import ACLOperation
 from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.cluster import Cluster, known_topics
+from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
+from legacy_mm.clients.native.topology import known_topics
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _FIRST_WITH_RIGHTS, _LAST_BY_NAME = 8, 9

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
@@ -71,6 +72,15 @@ class Topology:
             problems=problems,
             without_listener=without_listener(told),
         )
+
+
+def known_topics(listing: Any) -> Any:
+    """Return a broker's answer about topics; raise ConnectionLost where it does not know any broker, and so no
+    topic, yet.
+    """
+    if not listing.brokers:
+        raise ConnectionLost("a broker that has just started knows nothing of its cluster")
+    return listing
 
 
 def without_listener(topics: Iterable[Any]) -> frozenset[TopicPartition]:

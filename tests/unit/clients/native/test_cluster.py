@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import cluster as module
 from legacy_mm.clients.native import kept_connection
+from legacy_mm.clients.native.addresses import Address
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import (
     AuthenticationFailed,
@@ -174,6 +176,24 @@ def test_a_broker_that_has_just_started_is_not_believed(monkeypatch: pytest.Monk
     monkeypatch.setattr(Cluster, "call_any", lambda *_: SimpleNamespace(brokers=[], topics=[]))
     with pytest.raises(ClusterUnreachable, match="knows nothing of its cluster"):
         Cluster(property_names.read_connection({**PROPERTIES, "retry.backoff.ms": "1"}), 1.0).refresh()
+
+
+@pytest.mark.parametrize("advertised", ["answers", "is away", "is a bootstrap server"])
+def test_what_a_cluster_is_an_advertised_broker_says(monkeypatch: pytest.MonkeyPatch, advertised: str) -> None:
+    """A bootstrap server may advertise the brokers of another cluster: records go there."""
+    host = "one" if advertised == "is a bootstrap server" else "elsewhere"
+    brokers = [SimpleNamespace(node_id=7, host=host, port=1, rack=None)]
+
+    def call(_: Cluster, address: Address, request: Any, patience: float = inf, *, is_change: bool = False) -> Any:
+        told = "the bootstrap server's" if address.node is None else "the other"
+        if address.node is not None and advertised == "is away":
+            raise ConnectionLost("away")
+        return SimpleNamespace(version=9, brokers=brokers, topics=[], cluster_id=told)
+
+    monkeypatch.setattr(Cluster, "_call", call)
+    cluster = Cluster(property_names.read_connection(PROPERTIES), 1.0)
+    cluster.refresh()
+    assert cluster.cluster_id() == ("the other" if advertised == "answers" else "the bootstrap server's")
 
 
 def test_a_refusal_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@
     │   ├── Undecided               exit 255  a person must decide where to continue: auto.offset.reset is none
     │   │   └── SourceGap           exit 255  source offsets cannot be read any more and on.gap is fail
     │   ├── HandlerFailure          exit 255  a message handler or rebalance listener cannot be made, or failed
+    │   ├── EndlessCopy             exit 255  topics, names or records would multiply for ever
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
@@ -35,6 +36,7 @@ class FailureKind(StrEnum):
     SEND_FAILURE = "send-failure"
     UNDECIDED = "undecided"
     IDEMPOTENCE_REFUSED = "idempotence-refused"
+    ENDLESS_COPY = "endless-copy"
 
 
 class LegacyMMError(Exception):
@@ -122,6 +124,12 @@ class HandlerFailure(StreamFailure):
 
     timestamp: int | None = None
     """The time of the record on which it failed, in milliseconds; None: it has none, or no record is to blame."""
+
+
+class EndlessCopy(StreamFailure):
+    """Copying would never end: what is copied comes back, more of it each time. No later start can do better."""
+
+    failure_kind = FailureKind.ENDLESS_COPY
 
 
 class CorruptRecords(StreamFailure):

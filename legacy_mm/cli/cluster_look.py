@@ -48,10 +48,10 @@ class FlowPlan:
 class FlowClusters:
     """The two clusters of a flow, as its features reach them."""
 
-    def __init__(self, settings: Settings, java: Jvm) -> None:
-        """Build names and clients; raises ConfigurationError for impossible names or an unreadable key store."""
+    def __init__(self, settings: Settings, names: Names, java: Jvm) -> None:
+        """Build the clients; raises ConfigurationError for an unreadable key store."""
         self._settings = with_stores(settings, lambda: java)
-        self._names = Names(settings.topics, settings.features, java.topic_matcher)
+        self._names = names
         self._clusters = DutyClusters(self._settings, self._names)
 
     def look(self) -> FlowPlan:
@@ -59,6 +59,8 @@ class FlowClusters:
         clusters = self._clusters
         present = frozenset(clusters.source.topics(_deadline()))
         topics = clusters.names.concerned(present)
+        mirrored = frozenset(self._names.choice().select(present))
+        self._names.look(mirrored)
         one_cluster = warning(self._settings, clusters.source, clusters.target, _deadline())
         looks = {"both ends": Look(notes=(one_cluster,))} if one_cluster else {}
         looks |= {each.duty.name: each.duty.look(topics, _deadline()) for each in clusters.scheduled}
@@ -66,7 +68,6 @@ class FlowClusters:
             made = each.duty.look(topics, _deadline()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
-        mirrored = frozenset(self._names.choice().select(present))
         if told := list(EarlierCopies(self._settings, self._names).tell(mirrored, _deadline())):
             looks[_BEGIN] = Look(notes=tuple(each.text for each in told))
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):

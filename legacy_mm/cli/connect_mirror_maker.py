@@ -200,6 +200,7 @@ def _build(flow: FlowRun, host: Host, circles: Circles) -> Mirror:
     except ConfigurationError as error:  # a name that nobody knows today may be known tomorrow
         raise HostError(str(error)) from error
     with flow.lines.named():
+        circles.check(flow.pair)
         return wiring.build_mirror(flow.settings, host, leaves_out=partial(circles.closed_by, flow.pair))
 
 

@@ -183,8 +183,9 @@ LOG_LINES = (
     ),
     LogLine(
         "Attention: {what}",
-        "Source and target are one cluster: records are copied into their own topics, again and again.",
-        "Stop the mirror. Look at bootstrap.servers and advertised.listeners. To rename topics within a cluster use "
+        "Source and target are one cluster: records are copied into their own topics. The mirror ends when they come "
+        "back.",
+        "Look at bootstrap.servers and advertised.listeners. To rename topics within a cluster use "
         "rename.topics with equal aliases.",
     ),
     LogLine(
@@ -395,13 +396,15 @@ LOG_LINES = (
     ),
     LogLine(
         "does not run until its configuration is changed",
-        "Dedicated mode: no later start of this flow could do better, such as with one cluster under two aliases.",
+        "Dedicated mode: no later start of this flow could do better, such as with one cluster under two aliases, or "
+        "with topics that come back and would be copied again for ever.",
         "Change the file, then restart this node.",
     ),
     LogLine(
         "because it would come back to",
-        "Dedicated mode: the flows of the file would copy this topic in a circle, because names are kept.",
-        "Exclude the topic from one of the flows, or use DefaultReplicationPolicy.",
+        "Dedicated mode: the flows of the file would copy this topic in a circle, because names are kept, or because "
+        "an alias holds the separator.",
+        "Exclude the topic from one of the flows, or do what the line says.",
     ),
     LogLine(
         "the alias of the source, and so says that it is a copy",

@@ -72,6 +72,7 @@ class DriverFlow:
         `matcher` returns the compiler of Java's regular expressions once Java runs.
         """
         circles = Circles(self.flows, matcher)
+        circles.check(self.run.pair)
         return Names(
             settings.topics,
             settings.features,
@@ -178,10 +179,15 @@ class MirrorLine:
 
     def driver_flow(self) -> DriverFlow:
         """Return `only_flow` of a line of MirrorMaker 2 with what its files say of its clients."""
+        return self.driver_flows()[self.only_flow().flow]
+
+    def driver_flows(self) -> Mapping[str, DriverFlow]:
+        """Return the flows of MirrorMaker 2's files by their names; nothing for another command line."""
+        if not self.is_mirror_maker_2:
+            return {}
         with hidden_in_errors() as hide:
             runs = self._driver_run(hide).flows
-        name = self.only_flow().flow
-        return DriverFlow(next(each for each in runs if each.settings.flow == name), runs, self._driver_words())
+        return {each.settings.flow: DriverFlow(each, runs, self._driver_words()) for each in runs}
 
     @contextmanager
     def flow_with_stores(self) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:

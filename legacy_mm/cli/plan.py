@@ -24,12 +24,13 @@ from legacy_mm.cli.cluster_look import START, FlowClusters, FlowPlan
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
-from legacy_mm.cli.mirror_line import MirrorLine
+from legacy_mm.cli.mirror_line import DriverFlow, MirrorLine
 from legacy_mm.cli.output import as_json
 from legacy_mm.dedicated.file_lines import FileLines
-from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.errors import ConfigurationError, EndlessCopy, HostError
 from legacy_mm.flow import wiring
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.names import Names
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import root_logger
 from legacy_mm.policies.change_effects import describe_change, effect, worst_first
@@ -87,15 +88,19 @@ def _apply(call: CommandCall) -> int:
 def _flows(line: MirrorLine) -> Iterator[Mapping[str, Callable[[], FlowClusters]]]:
     """Yield the flows of a command line by their names, while Java runs for them."""
     root_logger.silence()
-    settings = line.flows()
+    settings, of_file = line.flows(), line.driver_flows()
     with java_for(settings[0].spark.jvm.java_home) as jvm:
-        yield {each.flow: partial(_clusters, each, jvm) for each in settings}
+        yield {each.flow: partial(_clusters, each, of_file.get(each.flow), jvm) for each in settings}
 
 
-def _clusters(settings: Settings, java: Jvm) -> FlowClusters:
+def _clusters(settings: Settings, of_file: DriverFlow | None, java: Jvm) -> FlowClusters:
     wiring.check_addresses(settings)
     wiring.check_logins(settings)
-    return FlowClusters(settings, java)
+    if of_file is None:
+        names = Names(settings.topics, settings.features, lambda pattern: java.topic_matcher(pattern))
+    else:
+        names = of_file.names(settings, lambda: java.topic_matcher)
+    return FlowClusters(settings, names, java)
 
 
 def _refused(line: MirrorLine) -> Iterator[FlowPlan]:
@@ -111,7 +116,7 @@ def _looked(line: MirrorLine, flows: Mapping[str, Callable[[], FlowClusters]]) -
         try:
             with lines.get(flow, FileLines()).named():
                 found = clusters().look()
-        except ConfigurationError as error:
+        except (ConfigurationError, EndlessCopy) as error:
             if flow not in lines:
                 raise
             found = _in_trouble(flow, line.hidden(str(error)))

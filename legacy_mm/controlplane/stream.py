@@ -23,7 +23,7 @@ from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, StartCopy
 from legacy_mm.controlplane.ownership import Ownership
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
-from legacy_mm.errors import CorruptRecords, FailureKind, SendFailure, StreamFailure, Undecided, commits
+from legacy_mm.errors import CorruptRecords, EndlessCopy, FailureKind, SendFailure, StreamFailure, Undecided, commits
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
@@ -39,7 +39,7 @@ _RETRY_BACKOFF = 1.0
 _EXIT_OF_LOST_TIMEOUT = 1.0
 _KILL_TIMEOUT = 30.0
 _FATAL: Mapping[FailureKind, type[StreamFailure]] = {
-    each.failure_kind: each for each in (CorruptRecords, SendFailure, Undecided)
+    each.failure_kind: each for each in (CorruptRecords, EndlessCopy, SendFailure, Undecided)
 }
 
 

@@ -78,16 +78,15 @@ class CopyEngine:
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._refused = RefusedBatches(*refusing, self._stopping) if aside.refused else None
         self._halving = self._appending = False
-        names = {} if handled else config.names  # its records have the names of the target
-        self._one_cluster = OneCluster(names, self._source.cluster_id, self._target.cluster_id)
         self._reports = ReportTimes(min(BEAT_INTERVAL, config.report_interval), _POLL_TIMEOUT, self._is_idle)
         self._gaps, self._resume = list[Gap](), list[Offsets]()
-        beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
+        beat, clusters = KeepAlive(lambda: report(self._progress({}, blocked=True))), (self._source, self._target)
         self._empty_copies = EmptyCopies(
             Copying(config.names, config.offsets, self._safe.safe, self._read.log_begin, handled, config.begins_unseen),
-            (self._source, self._target),
+            clusters,
             beat,
         )
+        self._one_cluster = OneCluster({} if handled else config.names, clusters, beat)
         self._answered = options.acks != 0
         self._retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
         self._topics = TargetTopics(config, self._target, self._retries, self._stopping, self._wait)
@@ -319,6 +318,7 @@ class CopyEngine:
         if not isinstance(part, Aside):
             self._empty_copies.acknowledged(part, base_offset)
             self._measures.acknowledged(part, base_offset)
+            self._one_cluster.acknowledged(part, base_offset)
         self._pieces.acknowledged(part.piece)
 
     def _deal_with(self, refused: ProducerBatch) -> None:

@@ -1,28 +1,74 @@
-"""Source and target may be one cluster: the copying clients see it in answers that they get anyway."""
+"""Source and target may be one cluster: the copying clients see it in answers that they get anyway.
+
+Where a topic is copied into itself, what was written is read and written again. Copying ends then, because the topic
+would grow until the disks are full.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.dataplane.acks import Part
+from legacy_mm.dataplane.keep_alive import KeepAlive
+from legacy_mm.errors import EndlessCopy
 from legacy_mm.logs import events
-from legacy_mm.policies.same_cluster import what_one_cluster_means
+from legacy_mm.model import LATEST, TopicPartition
+from legacy_mm.policies.same_cluster import what_goes_round, what_one_cluster_means
 
 
 class OneCluster:
-    """Says it once, where a topic is copied into itself."""
+    """Says it once, where a topic is copied into itself, and ends the copying when its own records come back."""
 
-    def __init__(self, names: Mapping[str, str], source: Callable[[], str], target: Callable[[], str]) -> None:
-        """Create the check; `source` and `target` return the clusters' ids, if known."""
-        self._ids = (source, target)
+    def __init__(self, names: Mapping[str, str], clusters: tuple[Cluster, Cluster], beat: KeepAlive) -> None:
+        """Create the check for these copies; `clusters`: source and target.
+
+        `names`: topic -> its copy; none with a handler, whose records have the names of the target.
+        """
+        self._source, self._target = clusters
+        self._beat = beat
+        self._names = names
         self._told = not any(topic == name for topic, name in names.items())
+        self._is_one = False
+        self._written: dict[TopicPartition, int | None] = {}
+        """The first offset in a partition of the source that we may have written; None: it is another log."""
 
     def tell(self) -> None:
         """Tell if both are one cluster; call this now and then, it sends no request."""
         if self._told:
             return
-        source, target = (cluster_id() for cluster_id in self._ids)
+        source, target = self._source.cluster_id(), self._target.cluster_id()
         if source and target:
             self._told = True
-            if source == target:
+            self._is_one = source == target
+            if self._is_one:
                 text = what_one_cluster_means(source, renames=False, features=False, aliases=("", ""))
                 events.emit(events.ONE_CLUSTER, what=text)
+
+    def acknowledged(self, part: Part, base_offset: int) -> None:
+        """Handle what the target has from this offset on; raise EndlessCopy if it was there before, written by us."""
+        self.tell()
+        place = part.piece.partition
+        if not self._is_one or not part.is_copy or base_offset < 0 or self._names[place.topic] != place.topic:
+            return
+        written = self._written.setdefault(place, base_offset)
+        if written is None:
+            return
+        if base_offset < part.piece.next_offset:  # clusters that were made from one snapshot have one id
+            self._written[place] = None
+        elif part.piece.next_offset > written and (same := self._are_one_log(place)) is not None:
+            self._written[place] = None
+            if same:
+                raise EndlessCopy(what_goes_round(place, written))
+
+    def _are_one_log(self, place: TopicPartition) -> bool | None:
+        """Return True if what the target says of its end lies between two answers of the source; None: not known."""
+        with self._beat, suppress(ConnectionLost, ClusterUnreachable, RequestRefused):
+            asked = self._source, self._target, self._source
+            ends = [each.offsets_of_led([place], LATEST, patient=False) for each in asked]
+            if all(place in each for each in ends):
+                before, there, after = (each[place] for each in ends)
+                return before <= there <= after
+        return None

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import ConfigurationError, commits, one_line
+from legacy_mm.errors import ConfigurationError, EndlessCopy, commits, one_line
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.lifecycle import Signals, renewed
 from legacy_mm.flow.mirror import Mirror
@@ -88,6 +88,8 @@ class _FlowKeeper:
             started = monotonic()
             try:
                 self._run_once()
+            except EndlessCopy as error:
+                self._refuse(error)
             except BaseException as error:  # noqa: BLE001 - said; nothing may end a flow in silence
                 if monotonic() - started > _HEALTHY_AFTER:
                     self._repeats = 0
@@ -100,9 +102,7 @@ class _FlowKeeper:
         except ConfigurationError as error:
             if self._has_run:  # the configuration was right: a file of it is missing, or half written, for a moment
                 raise
-            events.emit(events.FLOW_REFUSED, flow=self._flow.name, reason=one_line(error))
-            self._flow.on_change(one_line(error))
-            self.refused = True
+            self._refuse(error)
             return
         try:
             mirror.start()
@@ -120,6 +120,12 @@ class _FlowKeeper:
         mirror.join(deadline)
         _report_uncommitted(mirror)
         events.emit(events.FLOW_STOPPED, flow=self._flow.name)
+
+    def _refuse(self, error: BaseException) -> None:
+        """Say that no later start would do better."""
+        events.emit(events.FLOW_REFUSED, flow=self._flow.name, reason=one_line(error))
+        self._flow.on_change(one_line(error))
+        self.refused = True
 
     def _report(self, failure: BaseException) -> float:
         """Say that the flow failed; return the seconds until it is to be tried again."""

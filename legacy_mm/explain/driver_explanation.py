@@ -13,6 +13,7 @@ from typing import Any
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.config.option import split_list
 from legacy_mm.dedicated import connect_files, driver, transform_properties, unused_keys
+from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED
 from legacy_mm.dedicated.driver_file import CLUSTERS, NoFlows, Pair
@@ -20,7 +21,7 @@ from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.dedicated.unused_keys import UnusedKey
-from legacy_mm.errors import HostError, LegacyMMError, one_line, printed_error
+from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, one_line, printed_error
 from legacy_mm.explain import host_look
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
@@ -135,7 +136,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> 
         missing = CLUSTERS not in file.properties
         what = 'no "clusters": MirrorMaker 2 needs the aliases of its clusters in this key' if missing else str(error)
         return DriverExplanation(_FAILED, f"It would end: {what}", runs_here=False, **common)
-    flows = [_flow(reading, clients, java, keys["ignored"]) for reading in readings]
+    flows = _flows(readings, clients, java, keys["ignored"])
     code, outcome, here = _outcome(readings, flows, "MirrorMaker 2")
     return DriverExplanation(
         code,
@@ -159,7 +160,7 @@ def _of_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm) -
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False, of_connect=True)
     ignored = {key: _near(key) for each in files.connectors for key in (*each.unknown, *each.of_others)}
-    flows = [_flow(reading, clients, java, ignored) for reading in readings]
+    flows = _flows(readings, clients, java, ignored)
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
     said = (*files.kept, *driver.naming_remarks(readings), *driver.transform_remarks(readings))
     return DriverExplanation(code, outcome, flows, ignored, remarks=said, runs_here=here, of_connect=True)
@@ -184,9 +185,32 @@ def _near(key: str) -> str:
     return RENAMED.get(near, near)
 
 
+def _flows(
+    readings: Sequence[FlowReading], clients: ClientTranslation, java: StartJvm, ignored: Mapping[str, str]
+) -> list[FlowExplanation]:
+    """Return the flows, each with what is wrong with it; those that would copy in a circle are known together."""
+    runs: list[FlowRun] = []
+    flows = [_flow(reading, clients, java, ignored, runs) for reading in readings]
+    circles = Circles(runs, lambda: lambda pattern: java().topic_matcher(pattern))
+    for run in runs:
+        try:
+            with suppress(HostError):  # where Java cannot start, nobody knows
+                circles.check(run.pair)
+        except ConfigurationError as error:
+            number = next(at for at, each in enumerate(flows) if Pair(each.source, each.target) == run.pair)
+            refused = (*flows[number].refused, f"legacy_mm: {one_line(error)}")
+            flows[number] = replace(flows[number], refused=refused, clients={})
+    return flows
+
+
 def _flow(
-    reading: FlowReading, clients: ClientTranslation, java: StartJvm, ignored: Mapping[str, str]
+    reading: FlowReading,
+    clients: ClientTranslation,
+    java: StartJvm,
+    ignored: Mapping[str, str],
+    runs: list[FlowRun],
 ) -> FlowExplanation:
+    """Return the flow; add what would run to `runs`."""
     pair = reading.pair
     refused = [f"{CONNECTORS[connector]}: {why}" for connector, why in reading.refusals.items()]
     made: dict[str, Any] = {}
@@ -202,6 +226,7 @@ def _flow(
         made["rights"] = permissions(run.settings)
         if reading.copies:
             made["group"], made["group_at"] = _group(run)
+        runs.append(run)
     except LegacyMMError as error:
         refused.append(f"legacy_mm: {one_line(error)}")
     if reading.copies:

@@ -142,7 +142,7 @@ def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[Topi
         counts = inspector.partitions(Deadline.after(_ASK_TIMEOUT))
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     topics = sorted(_matching(names, counts))
-    names.scope.look(topics)
+    names.look(topics)
     called = _called(settings, names, topics, java)
     copies = [TopicCopy(name, called.get(name, _DROPPED), counts[name]) for name in topics]
     partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from legacy_mm.config.settings import TopicSettings
+from legacy_mm.errors import EndlessCopy
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.feature import FeatureSettings
@@ -14,9 +15,10 @@ from legacy_mm.features.naming.policy_names import DEFAULT, LEGACY
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import plugins
 from legacy_mm.logs import events
+from legacy_mm.policies.name_growth import endless_copies
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out
-from legacy_mm.policies.topic_naming import ReplicationPolicy, has_left, is_broker_internal, is_cycle
+from legacy_mm.policies.topic_naming import ReplicationPolicy, has_left, is_broker_internal, is_cycle, tells_origin
 
 _EXACT = "offset-map"
 
@@ -75,9 +77,28 @@ class Names:
             return True
         return self._is_barred_by_policy(topic) and self._is_concerned(topic)
 
+    def tell_origin(self) -> bool:
+        """Return True if the names of all copies tell that they are from the source, or are kept."""
+        topics = ("t", self._policy.heartbeats_topic())
+        return all(tells_origin(self._policy_for(topic), topic, self._naming.source_alias) for topic in topics)
+
+    def look(self, mirrored: Iterable[str]) -> None:
+        """Look at the topics that are mirrored now; raise EndlessCopy if some are copies of the source's own that have
+        come back round after round.
+        """
+        self.scope.look(mirrored)
+        if rounds := endless_copies(mirrored, self.at_target):
+            raise EndlessCopy(
+                "topics come back to the source and would be copied again, under a longer name each time: "
+                f"{', '.join(rounds)}; look at the aliases and at replication.policy.separator of this mirror and of "
+                "the one in the other direction, or exclude what comes back; then delete these topics"
+            )
+
     def brings_heartbeats(self, topic: str) -> bool:
         """Return True if the topic holds heartbeats, of any depth of copies: no pattern can exclude it."""
-        return self._has_heartbeats(topic) and not self.is_barred(topic) and not self._has_left(topic)
+        if not self._has_heartbeats(topic) or self.is_barred(topic) or self._leaves_out(topic):
+            return False
+        return not self._has_left(topic)
 
     def offset_syncs_topic(self, location: str) -> str:
         """Return the topic for offset pairs, named after the cluster at the other end."""
@@ -135,7 +156,9 @@ class Names:
             accepted=lambda found: frozenset(
                 name for name in accepted(found) if not self._leaves_out(name) and not self._is_from_here(name)
             ),
-            always=lambda name: self._has_heartbeats(name) and not self._is_from_here(name),
+            always=lambda name: (
+                self._has_heartbeats(name) and not self._leaves_out(name) and not self._is_from_here(name)
+            ),
         )
 
     def try_expressions(self) -> None:

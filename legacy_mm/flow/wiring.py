@@ -165,7 +165,7 @@ def _mirror(
         ]
 
     def on_change(topics: frozenset[str]) -> None:
-        names.scope.look(topics)
+        names.look(topics)
         if duties is not None:
             duties.topics_found(topics)
         mirror.subscribe(topics)

@@ -147,8 +147,8 @@ FLOW_REFUSED = Event(
 CIRCLE = Event(
     "circle",
     logging.WARNING,
-    "Topic {topic} is not mirrored by {flow}, because it would come back to {source} as itself by {way}: exclude it "
-    "from one of these flows, or let names begin with the alias (DefaultReplicationPolicy)",
+    "Topic {topic} is not mirrored by {flow}, because it would come back to {source} {how} by {way}: exclude it from "
+    "one of these flows, or {remedy}",
 )
 FROM_HERE = Event(
     "from-here",

@@ -5,6 +5,7 @@ Pure.
 from __future__ import annotations
 
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.model import TopicPartition
 
 _CIRCLE = "records are copied into the topics that they were read from, again and again"
 _LOOK = "look at bootstrap.servers of both files, and at advertised.listeners of the brokers that they name"
@@ -42,3 +43,11 @@ def what_one_cluster_means(cluster_id: str, *, renames: bool, features: bool, al
             f"source and target are one cluster ({cluster_id}), and with features that keep names {_CIRCLE}: {_LOOK}"
         )
     return f"source and target are one cluster ({cluster_id}): where names are kept, {_CIRCLE}; {_LOOK}"
+
+
+def what_goes_round(partition: TopicPartition, offset: int) -> str:
+    """Return why copying ends where records that were written to a partition, from this offset on, were read again."""
+    return (
+        f"records of {partition} multiply: what was written to it at offset {offset} and after was read from it again, "
+        f"because source and target are one cluster: {_LOOK}"
+    )

@@ -163,6 +163,15 @@ def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
         topic = upstream
 
 
+def tells_origin(policy: ReplicationPolicy, topic: str, alias: str) -> bool:
+    """Return True if the copy of a topic of this cluster keeps its name, or its name tells the cluster.
+
+    An alias that holds the separator is cut there: who looks for it finds a part of it.
+    """
+    copy = policy.format_remote_topic(alias, topic)
+    return copy == topic or policy.topic_source(copy) == alias
+
+
 def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str) -> bool:
     """Return True if a topic of the source has already been at the target. An empty alias is in no name."""
     return target_alias != "" and target_alias in sources(policy, topic)

@@ -51,6 +51,67 @@ def file(source: Any, target: Any, topic: Callable[..., str]) -> Iterator[dict[s
     )
 
 
+def test_flows_that_would_copy_for_ever_run_nowhere(
+    source: Any, target: Any, warm_driver: Callable[..., WarmMirror], run: Run, tmp_path: Path
+) -> None:
+    """Where the aliases hold the separator, MirrorMaker 2 makes a topic more at each look."""
+    clusters = {"dc1.prod": source, "dc2.prod": target}
+    both = {f"{one}->{other}.enabled": "true" for one, other in (tuple(clusters), tuple(clusters)[::-1])}
+    file = driver_file(clusters, **both)
+    before = list_topics(source.bootstrap), list_topics(target.bootstrap)
+    node = warm_driver(file)
+    assert node.wait(SECONDS) == 2
+    why = "would come back as dc2.prod.dc1.prod.heartbeats, and again under a longer name each time,"
+    assert (
+        "Flow dc1.prod->dc2.prod does not run until its configuration is changed: heartbeats of dc1.prod"
+        in node.output()
+    )
+    assert (list_topics(source.bootstrap), list_topics(target.bootstrap)) == before
+    words = ("--", "connect-mirror-maker.sh", str(write_properties(tmp_path / "mm2.properties", file)))
+    for command, code in (("plan", 1), ("explain", 2)):
+        found, said, _ = run(command, *words)
+        assert found == code
+        assert why in " ".join(said.split())
+    assert why in node.output()
+
+
+def test_a_flow_stops_when_its_copies_come_back_under_longer_names(
+    source: Any,
+    target: Any,
+    topic: Callable[..., str],
+    warm_driver: Callable[..., WarmMirror],
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    """By a mirror that calls the clusters otherwise: no name holds the alias of our target."""
+    name = topic("t")
+    rounds = [name, f"x.a.{name}", f"x.a.x.a.{name}"]
+    for each in rounds[:2]:
+        load(source.bootstrap, each, RECORDS, 50, partitions=1)
+    file = driver_file(
+        {"a": source, "b": target},
+        **{
+            "a->b.enabled": "true",
+            "topics": f".*{name}",
+            "groups": name,
+            "emit.heartbeats.enabled": "false",
+            "refresh.topics.interval.seconds": "1",
+        },
+    )
+    node = warm_driver(file)
+    for each in rounds[:2]:
+        wait_until(lambda: _arrived(target, f"a.{each}") == RECORDS, SECONDS, "one round")  # noqa: B023
+    load(source.bootstrap, rounds[2], RECORDS, 50, partitions=1)
+    assert node.wait(SECONDS) == 2
+    why = (
+        f"topics come back to the source and would be copied again, under a longer name each time: {', '.join(rounds)};"
+    )
+    assert f"Flow a->b does not run until its configuration is changed: {why}" in node.output()
+    assert _arrived(target, f"a.{rounds[2]}") == 0
+    code, planned, _ = run("plan", "--", "connect-mirror-maker.sh", str(write_properties(tmp_path / "f", file)))
+    assert (code, f"trouble: {why}" in planned) == (1, True)
+
+
 @pytest.mark.parametrize(("key", "value", "why", "whole"), CASES, ids=[key for key, *_ in CASES])
 def test_the_other_flow_copies(
     file: dict[str, str],

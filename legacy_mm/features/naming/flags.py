@@ -12,6 +12,7 @@ from legacy_mm.features.flag import Flag, Relation, switch
 from legacy_mm.features.flag_values import FlagValues, extend_default, read_flag
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY, check_letters, foreign, policy_name
 from legacy_mm.features.naming.policy_names import POLICY as _POLICY
+from legacy_mm.policies.topic_naming import DefaultReplicationPolicy, tells_origin
 
 _OWNER = "legacy_mm.policies.topic_naming"
 _SOURCE, _SEPARATOR = "source.cluster.alias", "replication.policy.separator"
@@ -145,6 +146,8 @@ def read(values: FlagValues, *, detects_loops: bool, copies_own_names: bool = Fa
             f"{_POLICY}={DEFAULT} needs target.cluster.alias, because only that name tells which topics come back "
             "from there"
         )
+    if policy == DEFAULT and not copies_own_names:  # the flows of MirrorMaker 2's file are judged together
+        _require_readable_aliases(values)
     return NamingSettings(
         policy=policy,
         source_alias=alias,
@@ -155,6 +158,19 @@ def read(values: FlagValues, *, detects_loops: bool, copies_own_names: bool = Fa
         properties=values.texts(),
         copies_own_names=copies_own_names,
     )
+
+
+def _require_readable_aliases(values: FlagValues) -> None:
+    """Raise ConfigurationError for an alias that no name tells: what comes back from there would be copied again."""
+    separator = values[_SEPARATOR]
+    policy = DefaultReplicationPolicy(separator=separator)
+    for name in ALIASES:
+        if values[name] and not tells_origin(policy, "t", values[name]):
+            raise ConfigurationError(
+                f"{name}={values[name]} and {_SEPARATOR}={separator} exclude each other, because a name is read up to "
+                "its first separator: what comes back would be copied again and again; choose another alias or "
+                "separator"
+            )
 
 
 def _policy(values: FlagValues) -> str:

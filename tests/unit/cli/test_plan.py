@@ -109,7 +109,7 @@ def clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeClusters:
     monkeypatch.chdir(tmp_path)
     for name in ("c.properties", "p.properties"):
         (tmp_path / name).write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
-    monkeypatch.setattr(plan, "FlowClusters", lambda settings, jvm: made)
+    monkeypatch.setattr(plan, "FlowClusters", lambda settings, names, jvm: made)
     monkeypatch.setattr(plan, "java_for", lambda home: nullcontext())
     return made
 

@@ -15,7 +15,7 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.dedicated import supervisor
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
-from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_line
+from legacy_mm.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure, one_line
 from legacy_mm.logs.events import FLOW_REFUSED, STOP_OVERDUE
 from legacy_mm.metrics.health import Phase
 from legacy_mm.policies import growing_pauses
@@ -171,6 +171,16 @@ def test_a_flow_that_can_never_run_is_not_tried_again(caplog: pytest.LogCaptureF
     assert Run(flow("A->B", build)).wait() == 2
     assert tries == [1]
     assert [record for record in caplog.records if "until its configuration is changed" in record.getMessage()]
+
+
+def test_a_flow_that_would_copy_for_ever_is_not_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    made = [mirror := FakeMirror()]
+    run = Run(flow("A->B", made.pop))
+    assert mirror.started.wait(5)
+    mirror.failures.put(EndlessCopy("records multiply"))
+    assert run.wait() == 2
+    assert mirror.stops == [True], "what was copied is committed"
+    assert [record for record in caplog.records if "is changed: records multiply" in record.getMessage()]
 
 
 @pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError(), SystemExit(1)], ids=repr)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import pytest
 
 from legacy_mm.config.settings import TopicSettings
+from legacy_mm.errors import EndlessCopy
 from legacy_mm.features import flags
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.flow.names import Names
@@ -91,12 +94,35 @@ def test_what_the_pattern_leaves_out_is_not_worth_a_word(caplog: pytest.LogCaptu
     assert told(caplog) == []
 
 
+def of_mirror_maker_2(given: Mapping[str, list[str]], leaves_out: Callable[[str], bool] = lambda topic: False) -> Names:
+    given = {**given, "replication.policy.class": ["DefaultReplicationPolicy"]}
+    return Names(TopicSettings(".*", ".*"), flags.of_mirror_maker_2(given), Expression, leaves_out)
+
+
 def test_a_file_of_mirror_maker_2_copies_names_with_the_alias_of_the_source(caplog: pytest.LogCaptureFixture) -> None:
-    given = {**ALIASES, "replication.policy.class": ["DefaultReplicationPolicy"]}
-    flow = Names(TopicSettings(".*", ".*"), flags.of_mirror_maker_2(given), Expression)
+    flow = of_mirror_maker_2(ALIASES)
     found = flow.choice().select(["orders", "B.orders", *FROM_HERE])
     assert sorted(map(flow.at_target, found)) == ["A.A.heartbeats", "A.A.orders", "A.X.A.orders", "A.orders"]
     assert told(caplog) == []
+
+
+def test_copies_that_have_come_back_round_after_round_are_an_error() -> None:
+    flow = of_mirror_maker_2(ALIASES)
+    flow.look(["orders", "A.orders", "X.A.orders"])
+    with pytest.raises(EndlessCopy, match="under a longer name each time: orders, X.A.orders, X.A.X.A.orders;"):
+        flow.look(["orders", "X.A.orders", "X.A.X.A.orders"])
+
+
+def test_heartbeats_that_other_flows_forbid_are_left_out() -> None:
+    flow = of_mirror_maker_2({**ALIASES, "heartbeats.replication.enabled": ["true"]}, "C.heartbeats".__eq__)
+    assert flow.choice().select(["heartbeats", "C.heartbeats"]) == {"heartbeats"}
+    assert not flow.brings_heartbeats("C.heartbeats")
+
+
+@pytest.mark.parametrize(("alias", "tells"), [("A", True), ("A-1", True), ("A.1", False)])
+def test_an_alias_that_holds_the_separator_is_not_told(alias: str, tells: bool) -> None:
+    assert of_mirror_maker_2({**ALIASES, "source.cluster.alias": [alias]}).tell_origin() == tells
+    assert names().tell_origin(), "names are kept"
 
 
 @pytest.mark.parametrize("flags", [{}, {"emit_heartbeats_enabled": "true", "heartbeats_replication_enabled": "false"}])

@@ -84,6 +84,26 @@ def test_an_empty_alias_and_separator_keep_names_and_it_is_remarked() -> None:
 
 
 @pytest.mark.parametrize(
+    "given",
+    [
+        {"source.cluster.alias": "dc1.prod"},
+        {"target.cluster.alias": "dc2.prod"},
+        {"source.cluster.alias": "dc1-prod", "replication.policy.separator": "-"},
+        {"source.cluster.alias": "dc1", "replication.policy.separator": ""},
+    ],
+    ids=str,
+)
+def test_an_alias_that_no_name_tells_is_refused_unless_it_is_mirror_maker_2_s(given: dict[str, str]) -> None:
+    renamed = ALIASES | {"rename.topics": "true"} | given
+    with pytest.raises(
+        ConfigurationError, match="exclude each other, because a name is read up to its first separator"
+    ):
+        read(values(renamed), detects_loops=False)
+    assert read(values(renamed), detects_loops=False, copies_own_names=True).policy == DEFAULT
+    assert read(values(ALIASES | given), detects_loops=False).policy == LEGACY, "names are kept"
+
+
+@pytest.mark.parametrize(
     ("given", "include", "exclude"),
     [
         ({"topics": "a, b"}, ("a", "b"), (r".*[\-\.]internal", r".*\.replica", "__.*")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from legacy_mm.cli import group_plan
@@ -21,6 +21,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_changes import PositionChanges
+from legacy_mm.flow.refused_records import narrower_limits, quarantine_limits, quarantine_topic
 from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.changes import Change, ChangeOutcome, Look
@@ -29,6 +30,7 @@ from legacy_mm.policies.leftovers import left_behind
 _REQUEST_TIMEOUT = 30.0
 _BEGIN = "topics without a position"
 _TARGET = "topics that the target cannot have"
+_REFUSED = "records that the target refuses"
 START = "start"
 """The part of a plan about the mirror's start."""
 
@@ -83,6 +85,9 @@ class FlowClusters:
             looks["exactly once"] = replace(found, troubles=(*found.troubles, *uncertain), notes=notes)
         if troubles := self._impossible(present):
             looks[_TARGET] = Look(troubles=troubles)
+        planned = [change for look in looks.values() for change in look.changes]
+        if refused := self._refused(mirrored, planned):
+            looks[_REFUSED] = Look(notes=refused)
         # heartbeats of several clusters are told apart by these names, whatever the flags are
         named = (topic for topic in topics if not clusters.names.brings_heartbeats(topic))
         names = {topic: clusters.names.remote(topic) for topic in named}
@@ -98,8 +103,15 @@ class FlowClusters:
         ours = self._settings.features[TOPIC_CREATION] is not None
         mirrored = self._names.choice().select(present)
         copies = [self._names.at_target(topic) for topic in mirrored if not (ours and topic in self._names.scope)]
+        copies += filter(None, [quarantine_topic(self._settings)])
         found = impossible_copies(self._clusters.target, copies, _deadline())
         return tuple(f"topic {name}: {why}" for name, why in sorted(found.items()))
+
+    def _refused(self, mirrored: frozenset[str], planned: Iterable[Change]) -> tuple[str, ...]:
+        """Return which records the target will refuse for their own sake, and what its quarantine will."""
+        settings, ends = self._settings, (self._clusters.source, self._clusters.target)
+        narrower = narrower_limits(settings, self._names, mirrored, ends, planned, _deadline())
+        return (*narrower, *quarantine_limits(settings, self._clusters.target, _deadline()))
 
     def apply(self, changes: Sequence[Change]) -> Iterator[ChangeOutcome]:
         """Make these changes; raises HostError."""

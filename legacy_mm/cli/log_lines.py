@@ -41,7 +41,19 @@ LOG_LINES = (
     LogLine(
         "Error when sending message to topic",
         "The target refused a record. The line names the error, such as too large, or no right to write.",
-        "See docs/how-to/refused-records.md.",
+        "See docs/how-to/refused-records.md; the next line has the record's place at the source, and the remedy.",
+    ),
+    LogLine(
+        "Not sent to topic",
+        "The place at the source and the time of records that the target does not have, beside the legacy tool's "
+        "line. Copying ends there, or they are lost because of abort.on.send.failure=false or errors.tolerance=all.",
+        "Mend what the line names; docs/how-to/refused-records.md says how to keep such records.",
+    ),
+    LogLine(
+        "Some refused records go into the file",
+        "The topic of the quarantine has limits of its own, which the start has found. What it refuses, too, goes into "
+        "the file that the line names.",
+        "Give the topic the property that the line names; docs/how-to/refused-records.md has an example.",
     ),
     LogLine(
         "Failed to commit offsets because",

@@ -29,7 +29,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, PythonBatches
-from legacy_mm.handlers.line_file import take, was_taken
+from legacy_mm.handlers.line_file import holding, take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import events
@@ -56,6 +56,8 @@ def _redrive(call: CommandCall) -> int:
             except LegacyMMError as error:
                 raise type(error)(f"{error}; {found.kept}") from error
             print(f"{len(found.records)} records redriven, {len(targets)} sent")
+    if file is None and settings.quarantine.needs_file:
+        _tell_of_file(Path(settings.quarantine.file))
     return ExitCode.DONE
 
 
@@ -102,6 +104,22 @@ def _of_topic(settings: Settings) -> Iterator[_Quarantined]:
     yield _Quarantined(records, f"{topic} stays as it is")
     backlog.done()
     print(f"group {group} has had all of {topic}")
+
+
+def _tell_of_file(path: Path) -> None:
+    """Say what lies in the file: the records that the topic has refused, too, are there."""
+    found = holding(path)
+    if not found:
+        print(f"no file {path} here, where the mirror keeps what the topic does not take")
+        return
+    try:
+        count = sum(len(read_file(each).records) for each in found)
+    except ConfigurationError as error:
+        print(f"what the topic does not take is in {path}, but {error}")
+        return
+    print(
+        f"{count} records are in {path}, because the topic did not take them: legacy-mm redrive {path} -- COMMAND LINE"
+    )
 
 
 def _handler(settings: Settings, names: Names, java: Callable[[], Jvm]) -> BatchHandler:

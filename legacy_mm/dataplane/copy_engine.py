@@ -174,9 +174,9 @@ class CopyEngine:
         eager = self._exit or self._config.exactly_once or self._held or self._gaps or self._resume
         return not eager and self._appender.is_empty() and self._fetcher.is_settled()
 
-    def stop(self, seconds: float) -> None:
-        """Stop from any thread: read no more and finish within this time."""
-        self._stop_deadline = Deadline.after(seconds)
+    def stop(self, seconds: float, *, for_good: bool = True) -> None:
+        """Stop from any thread: read no more and finish within this time; `for_good` as in `Stop`."""
+        self._stop_deadline, self._held.stops_for_good = Deadline.after(seconds), for_good
         self._stopping.set()
         self._fetcher.wake()
         self._stage.stop()
@@ -227,7 +227,7 @@ class CopyEngine:
             self._held.wait_at(source, found.next_offset, found.failure)
             return False
         if self._refused is None:
-            self._failures.too_large(found.routes)  # before its piece is open, or its offset would be safe
+            self._failures.too_large(source, found.routes)  # before its piece is open, or its offset would be safe
         measured = self._measures.outbound(source, arrived, begin, found)
         parts = self.delivery.parts + sum(len(route.batches) for _, route in found.routes)
         parts += 0 if self._refused is None else sum(len(route.too_large) for _, route in found.routes)
@@ -332,7 +332,7 @@ class CopyEngine:
             self._retries.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
             return
         if self._refused is not None and isinstance(refused.opaque, Aside):
-            self._refused.not_taken(refused.opaque, refused.why)
+            self._refused.not_taken(refused)
             self._drop(refused)
             return
         piece, offsets, *_ = part = refused.opaque
@@ -345,9 +345,9 @@ class CopyEngine:
         for each, why in failed:
             if self._refused is not None and error_codes.refuses_the_record(refused.refusal):
                 piece.missing += 1
-                self._refused.add(Part(piece, each.offsets, None), each.batch, why or refused.why)
+                self._refused.refused(refused, each, why)
             else:
-                self._failures.batch(topic, each.batch, refused.refusal, why or refused.reason)
+                self._failures.refused(refused, each, why)
                 if self._failures.end_copying:  # its piece stays open, so its offset is never safe
                     self.delivery.abandon(refused)
                     return

@@ -15,8 +15,9 @@ from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.dataplane.plain_stage import Outbound, StageServices
+from legacy_mm.dataplane.refusal_words import WITHOUT_TIME, date
 from legacy_mm.dataplane.routes import Route
-from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.send_failure import Unsendable, Unsent
 from legacy_mm.errors import HandlerFailure, HostError
 from legacy_mm.handlers import java_batches
 from legacy_mm.handlers.api import Record
@@ -178,7 +179,8 @@ class HandlerStage:
         try:
             return self._partitions(source, made, least, waits_for_wishes=number not in kept.told)
         except Unsendable as error:
-            self._engine.fail(made.topic, assemble(made.header, made.data), error.code)
+            offsets = range(source.begin, kept.made.next_offset)
+            self._engine.fail(Unsent(source.place, offsets, made.topic, assemble(made.header, made.data)), error.code)
             kept.told[number] = 0
             return None
 
@@ -192,7 +194,8 @@ class HandlerStage:
         if lost and number not in kept.told:
             reason = f"the handler names a partition that the topic lacks: it has {partitions}"
             for each in lost:
-                self._engine.fail(made.topic, each.batch, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, reason)
+                unsent = Unsent(source.place, each.offsets, made.topic, each.batch)
+                self._engine.fail(unsent, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, reason)
             kept.told[number] = partitions
         there = [each for each in placed if each.partition < partitions]
         return Route(there, too_large, sum(each.batch.header.records for each in (*there, *too_large)), 0)
@@ -229,7 +232,8 @@ class HandlerStage:
             if result.stopped:
                 return Made(records, handled, begin, stopped=True)
             if result.tolerated:
-                events.emit(events.TOLERATED, partition=source.place, offset=begin, reason=str(result.error))
+                time, reason = _date_of(source, begin), str(result.error)
+                events.emit(events.TOLERATED, partition=source.place, offset=begin, time=time, reason=reason)
                 handled, begin = handled + 1, begin + 1
                 self._filtered += 1
             elif result.error is not None:
@@ -247,7 +251,8 @@ class HandlerStage:
             failure = HandlerFailure(f"the {who} failed on {place} at offset {offset}: {error}")
             failure.timestamp = _time_of(source, offset)
             return failure
-        events.emit(events.QUARANTINED, partition=place, offset=offset, reason=error)
+        time = _date_of(source, offset)
+        events.emit(events.QUARANTINED, partition=place, offset=offset, time=time, reason=error)
         row = _row(source, offset)
         writers: dict[str, kernels.RecordWriter] = {}
         targets = self._quarantine.put(Record(*row), error)
@@ -269,3 +274,8 @@ def _time_of(source: SourceRecords, offset: int) -> int | None:
     with suppress(UnicodeDecodeError):
         return _row(source, offset)[4] if source.header.has_time else None
     return None
+
+
+def _date_of(source: SourceRecords, offset: int) -> str:
+    timestamp = _time_of(source, offset)
+    return WITHOUT_TIME if timestamp is None else date(timestamp)

@@ -45,6 +45,8 @@ class HeldPartitions:
     def __init__(self, config: TaskConfig, fetcher: Fetcher, topics: TargetTopics, appender: BatchAppender) -> None:
         self.records = WaitingRecords(appender)
         """Refused records; each holds its own partition up, and tells of that itself."""
+        self.stops_for_good = True
+        """False once a stop has come after which somebody copies these partitions at once."""
         self._config = config
         self._fetcher = fetcher
         self._topics = topics
@@ -108,7 +110,9 @@ class HeldPartitions:
         return {topic: self._topics.problem(topic) for topic in missing}
 
     def tell_of_the_end(self, unacknowledged: Offsets) -> None:
-        """Report at the end of copying which partitions waited, and why."""
+        """Report at the end of copying which partitions waited, and why; nothing where they are copied on at once."""
+        if not self.stops_for_good:
+            return
         reasons = self.reasons()
         counts = Counter(held.topic for source, held in self._held.items() if source not in unacknowledged)
         for topic, count in sorted(counts.items()):

@@ -8,10 +8,9 @@ from typing import NamedTuple, Protocol
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.routes import Route, Router
-from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.send_failure import Unsendable, Unsent
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.model import TopicPartition
-from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Arrived
 from legacy_mm.protocol.records import Contents
 
@@ -60,9 +59,9 @@ class TargetCounts(Protocol):
 
 
 class Fail(Protocol):
-    """Tells that the records of a batch cannot be sent; without a reason in the words of the error code."""
+    """Tells that records cannot be sent; without a reason in the words of the error code."""
 
-    def __call__(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None: ...
+    def __call__(self, unsent: Unsent, code: int, reason: str = "") -> None: ...
 
 
 class StageServices(NamedTuple):
@@ -98,7 +97,8 @@ class PlainStage:
         try:
             partitions = self._engine.at_target(topic, least)
         except Unsendable as error:
-            self._engine.fail(topic, batch, error.code)
+            offsets = range(max(begin, batch.header.base_offset), batch.header.next_offset)
+            self._engine.fail(Unsent(source, offsets, topic, batch), error.code)
             return Outbound([], batch.header.records, batch.header.next_offset)
         if not partitions:
             self._engine.held.hold(source, max(begin, batch.header.base_offset), topic, least)

@@ -17,9 +17,11 @@ from threading import Event
 from typing import NamedTuple
 
 from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Piece, Pieces
-from legacy_mm.dataplane.routes import Route, Router
+from legacy_mm.dataplane.refusal_words import REQUEST_REMEDY, WITHOUT_TIME, date, in_our_words, remedy
+from legacy_mm.dataplane.routes import Placed, Route, Router
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.errors import StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, Record, TargetRecord
@@ -43,14 +45,15 @@ class SetAside:
         self._file = QuarantineFile(settings.file)
         self.count = 0
 
-    def take(self, record: Record, reason: str) -> list[TargetRecord]:
+    def take(self, record: Record, reason: str, mended_by: str) -> list[TargetRecord]:
         """Return the records to send to the topic for it; none where it is in the file already."""
         place = TopicPartition(record.topic, record.partition)
-        events.emit(events.REFUSED, partition=place, offset=record.offset, reason=reason)
+        time = WITHOUT_TIME if record.timestamp is None else date(record.timestamp)
+        events.emit(events.REFUSED, partition=place, offset=record.offset, time=time, reason=reason, remedy=mended_by)
         self.count += 1
         return self._first.put(record, reason)
 
-    def not_taken(self, record: Record, reason: str, why: str) -> None:
+    def not_taken(self, record: Record, reason: str, why: str, mended_by: str) -> None:
         """Write a record to the file that the topic does not take."""
         events.emit(
             events.QUARANTINE_REFUSED,
@@ -59,6 +62,7 @@ class SetAside:
             offset=record.offset,
             file=self._settings.file,
             reason=why,
+            remedy=mended_by,
         )
         self._file.put(record, reason)
 
@@ -101,8 +105,16 @@ class RefusedBatches:
         """Return True if all were given to the topic or the file."""
         return not self._waiting
 
-    def add(self, part: Part, lone: RecordBatch, reason: str) -> None:
-        """Add a batch of one record that the target has refused; raise StreamFailure for one that cannot be kept."""
+    def refused(self, refused: ProducerBatch, failed: Placed, why: str) -> None:
+        """Add the one record of a batch that the target has refused, with the reason if it gave one for it; raise as
+        `add`.
+        """
+        part = Part(refused.opaque.piece, failed.offsets, None)
+        topic = refused.queue.partition.topic
+        self.add(part, failed.batch, in_our_words(why or refused.why), remedy(refused.refusal, topic))
+
+    def add(self, part: Part, lone: RecordBatch, reason: str, mended_by: str) -> None:
+        """Add a batch of one record that cannot be sent; raise StreamFailure for one that cannot be kept."""
         place, offset = part.piece.partition, part.offsets[0]
         try:
             timestamp, key, value, headers = self._router.single(lone)
@@ -112,20 +124,25 @@ class RefusedBatches:
                 f"it has a header whose name is not UTF-8 ({error})"
             ) from error
         record = Record(*place, offset, CREATE_TIME, timestamp, key, value, headers)
-        for target in (targets := self._aside.take(record, reason)):
+        for target in (targets := self._aside.take(record, reason, mended_by)):
             self._waiting.append(Aside(part.piece, record, reason, target))
         if not targets:
             self._pieces.acknowledged(part.piece)
 
-    def not_taken(self, aside: Aside, why: str) -> None:
-        """Handle a batch that the quarantine topic does not take."""
-        self._aside.not_taken(aside.record, aside.reason, why)
+    def not_taken(self, refused: ProducerBatch) -> None:
+        """Handle a batch that the quarantine topic has refused."""
+        aside: Aside = refused.opaque
+        self._to_file(aside, in_our_words(refused.why), remedy(refused.refusal, aside.target.topic))
+
+    def _to_file(self, aside: Aside, why: str, mended_by: str) -> None:
+        self._aside.not_taken(aside.record, aside.reason, why, mended_by)
         self._pieces.acknowledged(aside.piece)
 
     def add_too_large(self, piece: Piece, route: Route) -> None:
         """Add the records of a route that are larger than any request; raise as `add`."""
         for _, large, offsets in route.too_large:
-            self.add(Part(piece, offsets, None), large, error_text.meaning(ErrorCode.MESSAGE_TOO_LARGE))
+            reason = error_text.meaning(ErrorCode.MESSAGE_TOO_LARGE)
+            self.add(Part(piece, offsets, None), large, reason, REQUEST_REMEDY)
 
     def put(
         self,
@@ -144,9 +161,9 @@ class RefusedBatches:
             count = self._partitions(target.topic, partitions, wait)
             batch = self._router.batch_of(SingleRecord(target.timestamp or 0, target.key, target.value, target.headers))
             if isinstance(count, str):
-                self.not_taken(aside, count)
+                self._to_file(aside, count, f"see that topic {target.topic} can be written")
             elif len(batch.buffer) > self._limit:
-                self.not_taken(aside, _TOO_LARGE)
+                self._to_file(aside, _TOO_LARGE, REQUEST_REMEDY)
             else:
                 number = aside.record.partition % count if target.key is None else partition_of(target.key, count)
                 if not append(TopicPartition(target.topic, number), batch, aside):

@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from legacy_mm.clients.native import error_text
-from legacy_mm.dataplane.routes import Route
+from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.dataplane.refusal_words import REQUEST_REMEDY, in_our_words, remedy, time_of
+from legacy_mm.dataplane.routes import Placed, Route
 from legacy_mm.errors import FailureKind, SendFailure, StreamFailure
 from legacy_mm.logs import events
+from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.records import SourceOffsets
 
 _FORBIDDEN, _INVALID = "TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"
 
@@ -24,14 +28,14 @@ SizesOf = Callable[[RecordBatch], Iterable[tuple[int | None, int | None]]]
 """A batch -> key and value size of each record, None for null."""
 
 
-class FailedSend(NamedTuple):
-    """A record that could not be sent. Sizes are bytes, None for null; `code` is Kafka's name of the error."""
+class Unsent(NamedTuple):
+    """Records of one source partition that could not be sent."""
 
+    source: TopicPartition
+    offsets: SourceOffsets
     topic: str
-    key_size: int | None
-    value_size: int | None
-    reason: str
-    code: str
+    """At the target."""
+    batch: RecordBatch
 
 
 class SendFailures:
@@ -45,37 +49,53 @@ class SendFailures:
         self.dropped: Counter[str] = Counter()
         """Target topic -> records."""
         self._reasons: Counter[str] = Counter()
-        self._ending: FailedSend | None = None
+        self._ending = ""
         self._is_told = False
 
-    def batch(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
-        """Handle a batch whose records failed for good; without a reason in the words of the error code."""
-        why, name = reason or error_text.meaning(code), error_codes.name(code)
-        for sizes in self._sizes(batch):
-            self(FailedSend(topic, *sizes, why, name))
+    def batch(self, unsent: Unsent, code: int, reason: str = "", mended_by: str = "") -> None:
+        """Handle records that failed for good; without a reason or a remedy in those of the error code."""
+        why, topic = reason or error_text.meaning(code), unsent.topic
+        if not self._synchronous:
+            self._tell(unsent, why, error_codes.name(code), mended_by or remedy(code, topic))
+        if self._abort:
+            self._ending = self._ending or f"sending {_place(unsent)} to {topic} failed: {in_our_words(why)}"
 
-    def too_large(self, routes: Iterable[tuple[str, Route]]) -> None:
+    def refused(self, refused: ProducerBatch, failed: Placed, why: str) -> None:
+        """Handle records of a batch that the target has refused for good, with the reason for these if it gave one."""
+        unsent = Unsent(refused.opaque.piece.partition, failed.offsets, refused.queue.partition.topic, failed.batch)
+        self.batch(unsent, refused.refusal, why or refused.reason)
+
+    def too_large(self, source: TopicPartition, routes: Iterable[tuple[str, Route]]) -> None:
         """Handle what is too large to be sent; raise as `raise_if_ending`."""
         for topic, route in routes:
-            for _, large, _ in route.too_large:
-                self.batch(topic, large, ErrorCode.MESSAGE_TOO_LARGE)
+            for _, large, offsets in route.too_large:
+                unsent = Unsent(source, offsets, topic, large)
+                self.batch(unsent, ErrorCode.MESSAGE_TOO_LARGE, mended_by=REQUEST_REMEDY)
         self.raise_if_ending()
 
-    def __call__(self, failed: FailedSend) -> None:
-        """Handle a record that failed for good."""
-        if not self._synchronous:
-            self.dropped[failed.topic] += 1
-            self._reasons[failed.code] += 1
+    def _tell(self, unsent: Unsent, why: str, code: str, mended_by: str) -> None:
+        """Count records and tell of them: each in the words of the old client, all with their place at the source."""
+        topic = unsent.topic
+        for key_size, value_size in self._sizes(unsent.batch):
+            self.dropped[topic] += 1
+            self._reasons[code] += 1
             events.emit(
                 events.SEND_FAILED,
-                topic=failed.topic,
-                key_size=_size(failed.key_size),
-                value_size=_size(failed.value_size),
-                reason=failed.reason,
-                code=failed.code,
+                topic=topic,
+                key_size=_size(key_size),
+                value_size=_size(value_size),
+                reason=why,
+                code=code,
             )
-        if self._abort:
-            self._ending = self._ending or failed
+        events.emit(
+            events.NOT_SENT,
+            place=_place(unsent),
+            what=_what(unsent.batch),
+            topic=topic,
+            reason=in_our_words(why),
+            outcome="copying ends there" if self._abort else "copying goes on, and this is lost",
+            remedy=mended_by,
+        )
 
     def take_reasons(self) -> dict[str, int]:
         """Take reason -> records dropped since the last call."""
@@ -85,18 +105,29 @@ class SendFailures:
     @property
     def end_copying(self) -> bool:
         """Return True once a record has failed that ends the copying."""
-        return self._ending is not None
+        return bool(self._ending)
 
     def raise_if_ending(self) -> None:
         """Raise once, when copying must end: SendFailure, or StreamFailure where no line has told of the record."""
-        if self._ending is not None and not self._is_told:
+        if self._ending and not self._is_told:
             self._is_told = True
             failure = StreamFailure if self._synchronous else SendFailure
-            raise failure(f"sending to {self._ending.topic} failed: {self._ending.reason}")
+            raise failure(self._ending)
 
 
 def _size(size: int | None) -> str:
     return "null" if size is None else f"{size} bytes"
+
+
+def _place(unsent: Unsent) -> str:
+    """Return the source partition of some records, and their offsets."""
+    first, last = unsent.offsets[0], unsent.offsets[-1]
+    return f"{unsent.source} at offset {first}" if first == last else f"{unsent.source} at offsets {first} to {last}"
+
+
+def _what(batch: RecordBatch) -> str:
+    count, time = batch.header.records, time_of(batch.header)
+    return f"a record {time}" if count == 1 else f"{count} records, the youngest {time}"
 
 
 def ends_waiting(problem: str, topic: str, names: Mapping[str, str]) -> bool:

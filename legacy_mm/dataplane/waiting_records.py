@@ -10,31 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clock import monotonic
 from legacy_mm.dataplane.acks import Part
+from legacy_mm.dataplane.refusal_words import WITHOUT_TIME, date, in_our_words, remedy, time_of
 from legacy_mm.errors import CorruptRecords, HandlerFailure
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.growing_pauses import pause_after
 from legacy_mm.protocol import error_codes
-from legacy_mm.protocol.error_codes import ErrorCode
 
-_REMEDIES: Mapping[int, str] = {
-    ErrorCode.MESSAGE_TOO_LARGE: "raise max.message.bytes of the topic at the target (brokers: message.max.bytes)",
-    ErrorCode.RECORD_LIST_TOO_LARGE: "raise segment.bytes of the topic at the target",
-    ErrorCode.INVALID_TIMESTAMP: "raise message.timestamp.after.max.ms or message.timestamp.before.max.ms "
-    "(message.timestamp.difference.max.ms before 3.6) of the topic at the target",
-    ErrorCode.INVALID_RECORD: "see cleanup.policy of the topic at the target (a compacted one takes no record "
-    "without a key), and message.timestamp.after.max.ms",
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "give the principal the right WRITE on the topic at the target",
-    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "give the principal the right IDEMPOTENT_WRITE on the target cluster",
-}
-_ANY_REMEDY = "see to the topic at the target"
 _HANDLER_REMEDY = "see to what the transforms need; or set errors.tolerance=all to leave such records out"
 _CORRUPT_REMEDY = "see to the log at the source: another replica of the partition may be intact"
 
@@ -80,18 +68,17 @@ class WaitingRecords:
         place, source, offset = refused.queue.partition, part.piece.partition, part.offsets[0]
         tries = _tries(self._waiting.get(place), offset)
         pause = pause_after(tries)
-        reason = f"{error_codes.name(refused.refusal)}: {refused.why}"
+        reason = f"{error_codes.name(refused.refusal)}: {in_our_words(refused.why)}"
         self._waiting[place] = _Waiting(refused, source, offset, reason, tries, monotonic() + pause)
         refused.queue.hindered(reason, monotonic())
-        header = refused.batch.header
         events.emit(
             events.RECORD_WAITS,
             partition=source,
             offset=offset,
-            time=_date(header.max_timestamp) if header.has_time else "without a time",
+            time=time_of(refused.batch.header),
             topic=place.topic,
             reason=reason,
-            remedy=_REMEDIES.get(refused.refusal, _ANY_REMEDY),
+            remedy=remedy(refused.refusal, place.topic),
             seconds=f"{pause:g}",
         )
         return True
@@ -106,7 +93,7 @@ class WaitingRecords:
             events.PARTITION_WAITS,
             partition=source,
             offset=offset,
-            time="without a time" if timestamp is None else _date(timestamp),
+            time=WITHOUT_TIME if timestamp is None else date(timestamp),
             reason=str(error),
             remedy=_HANDLER_REMEDY if isinstance(error, HandlerFailure) else _CORRUPT_REMEDY,
             seconds=f"{pause:g}",
@@ -165,11 +152,3 @@ class WaitingRecords:
 def _tries(known: _Waiting | _Failed | None, offset: int) -> int:
     """Return how often the record at this offset was tried again."""
     return known.tries + 1 if known is not None and known.offset == offset else 0
-
-
-def _date(timestamp_ms: int) -> str:
-    """Return a time as a date; one that no calendar has as it is."""
-    try:
-        return f"of {datetime.fromtimestamp(timestamp_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    except (OverflowError, OSError, ValueError):
-        return f"of {timestamp_ms} ms since 1970"

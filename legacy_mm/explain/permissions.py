@@ -93,7 +93,9 @@ def _for_quarantine(settings: Settings) -> list[Permission]:
     used = asked.refused or (asked.failed and settings.handler is not None)
     if asked.topic is None or not used:
         return []
-    return [Permission(settings.target.name, f"Topic: {asked.topic}", "Write", "records that are set aside")]
+    target, topic = settings.target.name, f"Topic: {asked.topic}"
+    limits = Permission(target, topic, "DescribeConfigs", "what it refuses itself; without it nobody looks")
+    return [Permission(target, topic, "Write", "records that are set aside"), *([limits] if asked.refused else [])]
 
 
 def _idempotent_write(settings: Settings) -> Permission:

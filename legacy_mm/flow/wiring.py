@@ -31,6 +31,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror, Renewal
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.refused_records import tell_of_quarantine
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.logs import events, root_logger
@@ -272,6 +273,8 @@ def _before_first(
             begin(topics)
         if start is not None:
             start.prepare(frozenset(map(names.at_target, topics)))
+        if settings.quarantine.refused and settings.quarantine.topic is not None:
+            tell_of_quarantine(settings, Deadline.after(settings.source.api_timeout))
 
     return before
 

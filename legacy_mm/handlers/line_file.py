@@ -61,6 +61,11 @@ def was_taken(path: Path) -> bool:
     return _taken(path).exists()
 
 
+def holding(path: Path) -> list[Path]:
+    """Return the files with lines that are not done: those taken, and those that came since."""
+    return [each for each in (_taken(path), path) if each.exists()]
+
+
 @contextmanager
 def take(path: Path) -> Iterator[Taken]:
     """Take the lines that were taken and are not done, else the current lines of the file; raise OSError."""

@@ -58,6 +58,11 @@ SEND_FAILED = Event(
     logging.ERROR,
     "Record for topic {topic} (key {key_size}, value {value_size}) could not be sent: {reason} ({code})",
 )
+NOT_SENT = Event(
+    "not-sent",
+    logging.WARNING,
+    "Not sent to topic {topic}: {place}, {what} ({reason}); {outcome}. To mend it {remedy}",
+)
 RECORD_WAITS = Event(
     "record-waits",
     logging.ERROR,
@@ -191,8 +196,9 @@ COPY_EMPTY = Event(
     "copy-empty",
     logging.WARNING,
     "The copy of {partition} in topic {topic} of the target was empty when copying went on at offset {reached}: the "
-    "{count} offsets from {begin} on, which the source still holds, are not there and are not copied again; if that "
-    "topic was deleted by mistake, stop all mirrors of this flow, set it back to {begin}, and start again",
+    "{count} offsets from {begin} on, which the source still holds, are not there and are not copied again. They are "
+    "in another topic if copies had other names before; if that topic was deleted by mistake, stop all mirrors of this "
+    "flow, set it back to {begin}, and start again",
 )
 COPY_FULL = Event(
     "copy-full",
@@ -271,22 +277,33 @@ JAVA_PASSED_OVER = Event(
 QUARANTINED = Event(
     "quarantined",
     logging.WARNING,
-    "The message handler failed on {partition} at offset {offset}, which goes into the quarantine: {reason}",
+    "The message handler failed on {partition} at offset {offset}, a record {time}, which goes into the quarantine: "
+    "{reason}",
 )
 TOLERATED = Event(
     "tolerated",
     logging.WARNING,
-    "The transforms failed on {partition} at offset {offset}, which is left out (errors.tolerance=all): {reason}",
+    "The transforms failed on {partition} at offset {offset}, a record {time}, which is left out "
+    "(errors.tolerance=all): {reason}",
 )
 REFUSED = Event(
     "refused",
     logging.WARNING,
-    "The target refuses {partition} at offset {offset}, which goes into the quarantine: {reason}",
+    "The target refuses {partition} at offset {offset}, a record {time}, which goes into the quarantine ({reason}); "
+    "to mend it {remedy}",
 )
 QUARANTINE_REFUSED = Event(
     "quarantine-refused",
     logging.WARNING,
-    "{topic} does not take {partition} at offset {offset}, which goes into {file}: {reason}",
+    "{topic} does not take {partition} at offset {offset}, which goes into {file} ({reason}); to mend it {remedy}",
+)
+QUARANTINE_LIMITED = Event(
+    "quarantine-limited",
+    logging.WARNING,
+    "Some refused records go into the file and not into the topic of the quarantine: {text}",
+)
+QUARANTINE_UNKNOWN = Event(
+    "quarantine-unknown", logging.INFO, "It is not known which records the quarantine's topic refuses: {reason}"
 )
 DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
 DUTY_CHANGED_WITH_EFFECT = Event("duty-changed-with-effect", logging.WARNING, "[{duty}] {change}: {effect}")

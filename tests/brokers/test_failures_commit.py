@@ -97,6 +97,10 @@ def test_a_record_that_cannot_be_sent(
     for _ in range(3):
         tool = run(our_mirror, line)
         assert f"Error when sending message to topic {name} with key: 2 bytes, value: 400000 bytes" in tool.output()
+        place = f"Not sent to topic {name}: {name}-{bad[0]} at offset {bad[1]}, a record of 20"
+        assert place in tool.output()
+        remedy = "max.request.size of the producer" if limit == "our own" else f"max.message.bytes of topic {name}"
+        assert f"copying ends there. To mend it raise {remedy}" in tool.output()
         check(source, target, name, group, bad)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from confluent_kafka import Producer
 
 from legacy_mm.audit.cluster_access import create_topic, partition_of, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.control_channel.frames import Progress
@@ -119,7 +122,7 @@ def test_what_is_refused_is_in_the_quarantine_and_the_rest_in_order(
     told = [
         line.getMessage() for line in caplog.records if line.levelno >= logging.WARNING and name in line.getMessage()
     ]
-    assert [line.split(", which")[0] for line in told] == [
+    assert [line.split(", a record")[0] for line in told] == [
         f"The target refuses {name}-0 at offset {number}" for number in REFUSED
     ]
 
@@ -159,6 +162,45 @@ def test_without_a_topic_the_file_takes_them(
     quarantined(start_copying, source, target, name, file=str(file))
     assert [record.value for record in read_all(target.bootstrap, name)] == rest
     assert [(record.offset, record.timestamp) for record in read_file(file).records] == [(n, OLD + n) for n in REFUSED]
+
+
+def test_a_quarantine_with_the_limit_of_the_copy_is_told_beforehand_and_afterwards(
+    source: Any,
+    target: Any,
+    name: str,
+    group: str,
+    run: Run,
+    our_mirror: Callable[..., ToolProcess],
+    tmp_path: Path,
+) -> None:
+    """A record from the future: by `plan`, at the start, when it comes, and when the topic is redriven."""
+    create_topic(source.bootstrap, name, 1, config={"message.timestamp.after.max.ms": str(2**63 - 1)})
+    for topic in (name, f"{name}-aside"):
+        create_topic(target.bootstrap, topic, 1, config={"message.timestamp.after.max.ms": "3600000"})
+    writer = Producer({"bootstrap.servers": source.bootstrap})
+    for number in range(5):
+        writer.produce(name, b"%d" % number, b"k", timestamp=epoch_ms() + (86_400_000 if number == 3 else 0))
+    assert writer.flush(30) == 0
+    file = tmp_path / "aside.jsonl"
+    words = ("--send.on.error", "quarantine", "--quarantine.topic", f"{name}-aside", "--quarantine.file", str(file))
+    read = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+    tool = our_mirror(read, {"bootstrap.servers": target.bootstrap}, "--whitelist", name, *words)
+    wait_until(file.exists, 60, "the file of the quarantine")
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(30) == 143
+    said = tool.output()
+    limit = "records dated more than 3600000 ms ahead of the brokers' clock are refused"
+    assert f"topic {name}-aside, the quarantine, at the target: {limit}" in said
+    (refused,) = [line for line in said.splitlines() if f"The target refuses {name}-0 at offset 3, a record of" in line]
+    assert "with offset" not in refused
+    assert "to mend it raise message.timestamp.after.max.ms or message.timestamp.before.max.ms" in refused
+    assert f"of topic {name}-aside at the target" in said, "the line about the file"
+    code, planned, _ = run("plan", "--", *tool.command[1:])
+    assert code == 0
+    assert f"note: {name} at the target: {limit} (message.timestamp.after.max.ms=3600000)" in planned
+    assert f"note: topic {name}-aside, the quarantine, at the target: {limit}" in planned
+    code, told, _ = run("redrive", "--", *tool.command[1:])
+    assert (code, f"1 records are in {file}, because the topic did not take them" in told) == (0, True), told
 
 
 RENAMED = ("--rename.topics", "true", "--target.cluster.alias", "east")

@@ -10,10 +10,9 @@ from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.plain_stage import StageServices
 from legacy_mm.dataplane.routes import RouteOptions, Router
-from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.send_failure import Unsendable, Unsent
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
-from legacy_mm.protocol.record_batch import RecordBatch
 
 OPTIONS = RouteOptions(codec=None, level=None, limit=1 << 20)
 
@@ -52,7 +51,7 @@ class FakeStageEngine(HeldPartitions):
     ) -> None:
         self.held.append((source, offset, topic, least))
 
-    def fail(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
+    def fail(self, unsent: Unsent, code: int, reason: str = "") -> None:
         """As `Fail`."""
-        self.failed.append((topic, batch.header.records, code))
+        self.failed.append((unsent.topic, unsent.batch.header.records, code))
         self.why.append(reason)

@@ -76,6 +76,11 @@ class Aside:
     def redrive(self, *words: str) -> int:
         return main(["redrive", str(self.file), "--", *self._line, *(words or ("--send.on.error", "quarantine"))])
 
+    def redrive_topic(self) -> int:
+        """As an operator does who knows of the topic alone."""
+        flags = ("--send.on.error", "quarantine", "--quarantine.topic", "q", "--quarantine.file", str(self.file))
+        return main(["redrive", "--", *self._line, *flags])
+
     def holds(self, ending: str = "") -> list[bytes | None]:
         """The values in the file, or in one with such an ending."""
         return [record.value for record in read_file(Path(f"{self.file}{ending}")).records]
@@ -131,6 +136,36 @@ def test_a_file_that_is_no_quarantine_keeps_its_name(aside: Aside, capsys: pytes
     assert aside.redrive() == 1
     assert "holds no quarantined record" in capsys.readouterr().err
     assert aside.file.read_text() == "group.id=g\n"
+
+
+class EmptyTopic:
+    """The topic of the quarantine when all of it was sent."""
+
+    def __init__(self, *words: object) -> None: ...
+
+    def read(self) -> list[object]:
+        return []
+
+    def done(self) -> None: ...
+
+
+def test_a_redrive_of_the_topic_says_what_lies_in_the_file(
+    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the topic has refused as well; some of it may be left by a redrive of the file that was interrupted."""
+    monkeypatch.setattr(command, "Backlog", EmptyTopic)
+    assert aside.redrive_topic() == 0
+    assert f"no file {aside.file} here" in capsys.readouterr().out
+    aside.add(b"1", b"bad")
+    assert aside.redrive() == 255
+    aside.add(b"2")
+    capsys.readouterr()
+    assert aside.redrive_topic() == 0
+    told = capsys.readouterr().out
+    assert f"3 records are in {aside.file}, because the topic did not take them" in told
+    aside.file.write_text("group.id=g\n")
+    assert aside.redrive_topic() == 0
+    assert "holds no quarantined record" in capsys.readouterr().out
 
 
 def test_without_a_way_to_go_nothing_is_taken(aside: Aside) -> None:

@@ -47,7 +47,7 @@ class Batches:
     def add(self, key: bytes | None = b"k", header: str = "h") -> None:
         """The record at 7 is refused."""
         lone = build([Row(0, NOW, key, b"v", [(header, b"x")])])
-        self.refused.add(Part(self.piece, range(7, 8), None), lone, "too large")
+        self.refused.add(Part(self.piece, range(7, 8), None), lone, "too large", "give it room")
 
     def put(self) -> None:
         self.refused.put(self._partitions, lambda: None, self._append)

@@ -2,48 +2,68 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 
-from legacy_mm.dataplane.send_failure import FailedSend, SendFailures
+from legacy_mm.dataplane.send_failure import SendFailures, Unsent
 from legacy_mm.errors import SendFailure, StreamFailure
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
+from tests.unit.protocol.batches import Row, build
 
-FAILED = FailedSend("t", None, 9, "too large", "MESSAGE_TOO_LARGE")
+HERE = TopicPartition("orders", 1)
+DATED = 1_700_000_000_000
+REASON = "Timestamp 1700000000000 of message with offset 478 is out of range."
+CODE = ErrorCode.INVALID_TIMESTAMP
+
+
+def unsent(*offsets: int) -> Unsent:
+    batch = build([Row(at, DATED, None, b"v" * 9) for at in range(len(offsets))])
+    return Unsent(HERE, offsets, "west.orders", batch)
+
+
+def failures(*, abort: bool, synchronous: bool = False) -> SendFailures:
+    return SendFailures(lambda batch: [(None, 9)] * batch.header.records, abort, synchronous)
 
 
 def test_with_abort_it_is_told_and_ends_the_copying(caplog: pytest.LogCaptureFixture) -> None:
-    failures = SendFailures(lambda batch: [], abort=True)
-    failures(FAILED)
-    assert failures.dropped.total() == 1
-    (record,) = caplog.records
-    assert record.levelno == logging.ERROR
-    assert vars(record)["fields"] == {
-        "topic": "t",
-        "key_size": "null",
-        "value_size": "9 bytes",
-        "reason": "too large",
-        "code": "MESSAGE_TOO_LARGE",
-    }
-    with pytest.raises(SendFailure, match="too large"):
-        failures.raise_if_ending()
+    """First in the words of the old client, then with its place at the source, not that in the batch we sent."""
+    made = failures(abort=True)
+    made.batch(unsent(333), CODE, REASON)
+    assert made.dropped.total() == 1
+    assert [(line.levelname, line.getMessage()) for line in caplog.records] == [
+        (
+            "ERROR",
+            f"Record for topic west.orders (key null, value 9 bytes) could not be sent: {REASON} (INVALID_TIMESTAMP)",
+        ),
+        (
+            "WARNING",
+            "Not sent to topic west.orders: orders-1 at offset 333, a record of 2023-11-14 22:13:20 UTC (Timestamp "
+            "1700000000000 of message is out of range.); copying ends there. To mend it raise "
+            "message.timestamp.after.max.ms or message.timestamp.before.max.ms (message.timestamp.difference.max.ms "
+            "before 3.6) of topic west.orders at the target",
+        ),
+    ]
+    with pytest.raises(SendFailure, match="sending orders-1 at offset 333 to west.orders failed: Timestamp"):
+        made.raise_if_ending()
 
 
 def test_without_abort_it_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
-    failures = SendFailures(lambda batch: [], abort=False)
-    failures(FAILED)
-    failures(FAILED)
-    failures.raise_if_ending()
-    assert (failures.dropped.total(), len(caplog.records)) == (2, 2)
+    made = failures(abort=False)
+    made.batch(unsent(7, 8, 11), CODE)
+    made.raise_if_ending()
+    assert (made.dropped.total(), made.take_reasons()) == (3, {"INVALID_TIMESTAMP": 3})
+    assert [line.levelname for line in caplog.records] == ["ERROR", "ERROR", "ERROR", "WARNING"]
+    assert "orders-1 at offsets 7 to 11, 3 records, the youngest of 2023-11-14" in caplog.messages[-1]
+    assert "copying goes on, and this is lost" in caplog.messages[-1]
 
 
 @pytest.mark.parametrize("abort", [True, False])
 def test_a_synchronous_producer_fails_as_a_stream_whatever_the_flag(
     abort: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    failures = SendFailures(lambda batch: [], abort=abort, synchronous=True)
-    failures(FAILED)
-    assert (failures.dropped.total(), caplog.records) == (0, [])
-    with pytest.raises(StreamFailure, match="too large") as raised:
-        failures.raise_if_ending()
+    made = failures(abort=abort, synchronous=True)
+    made.batch(unsent(333), CODE)
+    assert (made.dropped.total(), caplog.records) == (0, [])
+    with pytest.raises(StreamFailure, match="sending orders-1 at offset 333 to west.orders failed: ") as raised:
+        made.raise_if_ending()
     assert not isinstance(raised.value, SendFailure)

@@ -62,7 +62,7 @@ def test_the_line_says_what_and_where_and_what_to_do(bench: Bench, caplog: pytes
         "The target does not take t-3 at offset 42, a record of 2023-11-14 22:13:20 UTC, into topic A.t: "
         "INVALID_TIMESTAMP: The timestamp of the message is out of acceptable range. It waits, and what follows it in "
         "its partition; it is sent again in 5 s. To mend it raise message.timestamp.after.max.ms or "
-        "message.timestamp.before.max.ms (message.timestamp.difference.max.ms before 3.6) of the topic at the target; "
+        "message.timestamp.before.max.ms (message.timestamp.difference.max.ms before 3.6) of topic A.t at the target; "
         "or set errors.tolerance=all to leave such records out"
     ]
     assert bench.waiting.reasons() == {
@@ -75,10 +75,10 @@ def test_the_line_says_what_and_where_and_what_to_do(bench: Bench, caplog: pytes
 @pytest.mark.parametrize(
     ("code", "remedy"),
     [
-        (ErrorCode.MESSAGE_TOO_LARGE, "raise max.message.bytes of the topic"),
-        (ErrorCode.INVALID_RECORD, "see cleanup.policy of the topic"),
-        (ErrorCode.TOPIC_AUTHORIZATION_FAILED, "give the principal the right WRITE on the topic"),
-        (ErrorCode.UNKNOWN_SERVER_ERROR, "see to the topic at the target"),
+        (ErrorCode.MESSAGE_TOO_LARGE, "raise max.message.bytes of topic A.t"),
+        (ErrorCode.INVALID_RECORD, "see cleanup.policy of topic A.t"),
+        (ErrorCode.TOPIC_AUTHORIZATION_FAILED, "give the principal the right WRITE on topic A.t"),
+        (ErrorCode.UNKNOWN_SERVER_ERROR, "see to topic A.t at the target"),
     ],
 )
 def test_each_refusal_has_a_remedy(bench: Bench, caplog: pytest.LogCaptureFixture, code: int, remedy: str) -> None:

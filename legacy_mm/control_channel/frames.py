@@ -374,6 +374,8 @@ class Stop(Frame):
     """Driver -> task: fetch no more, flush for at most this long, report, end."""
 
     seconds: float
+    for_good: bool = True
+    """False: this process goes on with these partitions, or another member of the group does."""
 
 
 @dataclass(frozen=True)

@@ -306,11 +306,14 @@ class CopyJob:
             return CopyTrouble(f"its worker reported nothing for {_PROGRESS_INTERVAL:g} s", fatal=False)
         return None
 
-    def stop(self, deadline: Deadline) -> None:
-        """Ask the task to flush, report and end; a task that has not reported yet is refused when it does."""
+    def stop(self, deadline: Deadline, *, for_good: bool = False) -> None:
+        """Ask the task to flush, report and end; a task that has not reported yet is refused when it does.
+
+        `for_good`: the mirror stops, and no job follows.
+        """
         with self._changed:
             self._refusing = True
-        self._tell(Stop(max(0.0, deadline.remaining() - _EXIT_TIMEOUT)))
+        self._tell(Stop(max(0.0, deadline.remaining() - _EXIT_TIMEOUT), for_good))
 
     def is_over(self) -> bool:
         """Return True when nothing of this job can reach the target any more (invariant D)."""

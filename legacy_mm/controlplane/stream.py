@@ -181,7 +181,7 @@ class Stream(threading.Thread):
         # (1)
         events.emit(events.FLUSHING, stream=self.index)
         if self._job is not None:
-            self._job.stop(deadline)
+            self._job.stop(deadline, for_good=True)
         while self._job is not None and not deadline.expired():
             member.poll(_POLL_INTERVAL / 5)
             if self._job is not None and self._job.wait_over(deadline.sooner_of(_POLL_INTERVAL / 2)):

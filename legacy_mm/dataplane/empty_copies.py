@@ -2,7 +2,8 @@
 
 What the mirror has passed is not copied again, so the target lacks it from then on. Where the target has as many
 partitions as the source, nothing is asked for it. Where it has another number, as brokers make topics, a record that is
-the first of its partition proves nothing alone: others may hold what was copied. Then their ends are asked for.
+the first of its partition proves nothing alone: others may hold what was copied. Then their ends are asked for. Of a
+topic whose first record was ours when nothing had been copied, a partition may get its first one late: keys decide.
 
 With `acks=0` no answer has an offset, so the ends of a topic are asked for before its first record is sent. A handler
 may have dropped all before, or have sent it elsewhere: only the topic that is the copy by name is judged, by where this
@@ -75,6 +76,10 @@ class EmptyCopies:
         self._full = FullCopies(copying.names, copying.starts, *counts) if copying.begins_unseen else None
         self._lives: dict[str, _Life] = {}
         self._asked: dict[str, _Asked] = {}
+        self._begun: dict[str, object] = {}
+        """Topic -> its id, where one of its first records was ours before anything could be missing."""
+        self._firsts: set[TopicPartition] = set()
+        """Partitions of the source that had the first record of the same one of the copy."""
         self._seen: set[TopicPartition] = set()
         """Partitions of the source of which something was in the copy since this job began; only with a handler."""
 
@@ -124,12 +129,17 @@ class EmptyCopies:
         place = part.piece.partition
         topic = self._copying.names[place.topic]
         sources = self._sources(topic)
+        is_again = place in self._firsts
+        if not part.moved:
+            self._firsts.add(place)
         if not self._lacking(sources):
+            self._begun[topic] = self._target.topic_ids(fresh=False).get(topic)
             return
         life = self._life(topic, sources)
         life.begun += 1
         if not part.moved and self._source.partitions(place.topic) == life.partitions:
-            if place not in life.told or life.topic_id is None:
+            is_late = life.topic_id is not None and life.topic_id == self._begun.get(topic) and not is_again
+            if not is_late and (place not in life.told or life.topic_id is None):
                 self._tell(topic, life, place, self._reached(place))
         elif self._holds_ours_only(topic, life):
             for each in sources:

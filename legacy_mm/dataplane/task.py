@@ -167,7 +167,7 @@ class CopyTask:
             with self._lock:
                 self._engine = engine
                 if self._stop_frame is not None:
-                    engine.stop(self._stop_frame.seconds)
+                    engine.stop(self._stop_frame.seconds, for_good=self._stop_frame.for_good)
             self._end(Stopped(engine.run()))
         except ChannelError:
             self._abandon()
@@ -217,7 +217,7 @@ class CopyTask:
             if isinstance(frame, Stop):
                 self._stop_frame = frame
                 if self._engine is not None:
-                    self._engine.stop(frame.seconds)
+                    self._engine.stop(frame.seconds, for_good=frame.for_good)
             elif isinstance(frame, Resume) and self._engine is not None:
                 self._engine.resume(frame.offsets)
             elif isinstance(frame, OwnershipConfirmed) and self._engine is not None:

@@ -31,7 +31,7 @@ class FakeCluster(Cluster):
         return None
 
     @override
-    def topic_ids(self) -> Mapping[str, object]:
+    def topic_ids(self, *, fresh: bool = True) -> Mapping[str, object]:
         return {}
 
     @override
@@ -96,7 +96,7 @@ class OneBroker(FakeCluster):
         return self.epoch
 
     @override
-    def topic_ids(self) -> Mapping[str, object]:
+    def topic_ids(self, *, fresh: bool = True) -> Mapping[str, object]:
         return {"t": self.topic_id}
 
     @override

@@ -129,9 +129,9 @@ class Cluster:
         self._used[topic] = monotonic()
         return self._now().sizes.get(topic, 0)
 
-    def topic_ids(self) -> Mapping[str, object]:
-        """Return the ids of the topics that exist; a recreated topic has a new id. Brokers before 2.8 have none."""
-        return self._now().ids
+    def topic_ids(self, *, fresh: bool = True) -> Mapping[str, object]:
+        """Return the ids of topics, in the last answer unless `fresh`; recreated ones have others, before 2.8 none."""
+        return (self._now() if fresh else self._topology).ids
 
     def cluster_id(self) -> str:
         """Return the cluster id of the last answer; empty before the first one, and for brokers before 0.10.1."""

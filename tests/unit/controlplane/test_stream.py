@@ -65,7 +65,7 @@ class Job:
     def trouble(self) -> CopyTrouble | None:
         return self.failed
 
-    def stop(self, deadline: Deadline) -> None:
+    def stop(self, deadline: Deadline, *, for_good: bool = False) -> None:
         self.gaps += self.gaps_at_stop
 
     def wait_over(self, deadline: Deadline) -> bool:

@@ -42,7 +42,7 @@ class Source(FakeCluster):
         return "source" if self.asked else ""
 
     @override
-    def topic_ids(self) -> Mapping[str, object]:
+    def topic_ids(self, *, fresh: bool = True) -> Mapping[str, object]:
         return IDS
 
 

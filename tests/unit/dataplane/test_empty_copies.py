@@ -37,7 +37,7 @@ class OneTopic(FakeCluster):
         self._id, self.ends, self._count = topic_id, ends, count
 
     @override
-    def topic_ids(self) -> Mapping[str, object]:
+    def topic_ids(self, *, fresh: bool = True) -> Mapping[str, object]:
         return {"up.orders": self._id}
 
     @override
@@ -132,6 +132,22 @@ def test_a_partition_that_is_added_proves_nothing(caplog: pytest.LogCaptureFixtu
     target.become("first", {0: 400, 1: 10}, 2)
     copies.acknowledged(first_of(PLACES[0]), 0)
     assert told(caplog) == []
+
+
+def test_a_partition_of_a_topic_that_we_have_begun_may_get_its_first_record_late(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Keys took the first records of the source's partition to others. One that is empty again has lost something."""
+    target = OneTopic(dict.fromkeys(range(4), 10), 4)
+    safe: dict[TopicPartition, int] = {}
+    copies = copies_of(Copying(NAMES, {P: EARLIEST}, lambda: safe, lambda _: 0), target)
+    copies.acknowledged(first_of(P), 0)
+    safe[P] = 100
+    own = Part(Piece(P, 500, 1), OFFSETS, None)
+    copies.acknowledged(own, 0)
+    assert told(caplog) == []
+    copies.acknowledged(own, 0)
+    assert len(told(caplog)) == 1, "also where the new topic's id is not known yet"
 
 
 def test_nothing_is_told_where_the_target_does_not_answer(caplog: pytest.LogCaptureFixture) -> None:

@@ -134,6 +134,14 @@ def test_at_the_end_what_waited_is_counted_once(copying: Copying, caplog: pytest
     ]
 
 
+def test_what_is_copied_on_at_once_is_not_told_at_the_end(copying: Copying, caplog: pytest.LogCaptureFixture) -> None:
+    """Another job goes on with it after a rebalance."""
+    copying.held.hold(B, 7, "w.b", 1)
+    copying.held.stops_for_good = False
+    copying.held.tell_of_the_end({})
+    assert caplog.records == []
+
+
 def test_a_partition_waits_at_a_record_until_its_pause_is_over(
     copying: Copying, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,7 +48,7 @@ class Broker(FakeCluster):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if self.missing else None
 
     @override
-    def topic_ids(self) -> Mapping[str, object]:
+    def topic_ids(self, *, fresh: bool = True) -> Mapping[str, object]:
         return {"t": self.topic_id}
 
     @override

@@ -28,6 +28,8 @@ from legacy_mm.policies.changes import Change, ChangeOutcome, Look
 from legacy_mm.policies.leftovers import left_behind
 
 _REQUEST_TIMEOUT = 30.0
+_CHOICE = "topics by their names"
+_NO_TOPIC = "no topic of the source that may be mirrored has such a name, or the principal may not see it"
 _BEGIN = "topics without a position"
 _TARGET = "topics that the target cannot have"
 _REFUSED = "records that the target refuses"
@@ -70,6 +72,8 @@ class FlowClusters:
             made = each.duty.look(topics, _deadline()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
+        if unmatched := self._names.unmatched(mirrored):
+            looks[_CHOICE] = Look(notes=tuple(f"nothing to copy for {entry}: {_NO_TOPIC}" for entry in unmatched))
         if told := list(EarlierCopies(self._settings, self._names).tell(mirrored, _deadline())):
             looks[_BEGIN] = Look(notes=tuple(each.text for each in told))
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):

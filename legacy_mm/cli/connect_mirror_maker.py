@@ -84,7 +84,7 @@ def _connect(call: CommandCall) -> int:
 
     def flows(clients: ClientTranslation) -> DriverRun:
         files = connect_files.load(line, root_logger.hide)
-        return driver.translate_flows(files.flows(), clients, files.kept)
+        return driver.translate_flows(files.flows(), clients, files.remarks)
 
     return _run_flows(flows, options, argv)
 

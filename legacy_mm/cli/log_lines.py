@@ -141,8 +141,14 @@ LOG_LINES = (
         "Look into that broker's log for `load-txns-for-partition`, and restart the broker. Nothing is lost.",
     ),
     LogLine(
+        "Nothing is copied for {entries}",
+        "Entries of --whitelist, --include or topics that have matched no topic of the source for a minute. Told once.",
+        "Compare their spelling with kafka-topics.sh --list at the source, and see to the right Describe. Nothing, if "
+        "the topic comes later.",
+    ),
+    LogLine(
         "is read beyond offset {offset}, though its log ends at",
-        "A transaction at the source has been open for longer than brokers allow by default. Committed readers get "
+        "A transaction at the source has been open for longer than producers let it by default. Committed readers get "
         "nothing behind its begin; the mirror is one.",
         "If find-hanging names it, kafka-transactions.sh abort ends it. Otherwise its producer has a long time-out.",
     ),

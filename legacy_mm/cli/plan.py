@@ -40,13 +40,17 @@ from legacy_mm.spark.session import java_for
 _FORMAT = 1
 _USAGE = "legacy-mm {} [FLAGS] -- kafka-mirror-maker.sh OPTIONS"
 _SHOWN = 20
+_LAST_WORD = (
+    "{count} marked as trouble, so the exit code is 1. The plan is whole: a cluster that does not answer ends with an "
+    "error and no plan"
+)
 Key = tuple[str, str, str]
 """Flow, duty, and the change as JSON: what two plans are compared by."""
 
 
 def _add_plan_options(parser: CommandParser) -> None:
     parser.usage = _USAGE.format("plan [--json] [--output FILE]")
-    parser.epilog = "exit code 0: no changes; 2: some; 1: an error"
+    parser.epilog = "exit code 0: no changes; 2: some; 1: a trouble is in the plan, or an error, and there is no plan"
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="save the plan, for legacy-mm apply")
 
@@ -167,7 +171,9 @@ def _document(plans: Iterable[FlowPlan]) -> dict[str, Any]:
 
 
 def _lines(plans: Sequence[FlowPlan]) -> Iterator[str]:
+    troubles = 0
     for each in plans:
+        troubles += sum(len(look.troubles) for look in each.looks.values())
         yield f"{each.flow}:"
         for duty, look in each.looks.items():
             moves = [line for lines in each.moves.values() for line in lines] if duty == GROUP_OFFSETS else []
@@ -184,6 +190,8 @@ def _lines(plans: Sequence[FlowPlan]) -> Iterator[str]:
         if each.left_behind:
             yield "  left behind, and not removed:"
             yield from (f"    {text}" for text in each.left_behind)
+    if troubles:
+        yield _LAST_WORD.format(count=troubles)
 
 
 def _save(file: Path, document: str) -> None:

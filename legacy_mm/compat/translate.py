@@ -35,9 +35,11 @@ from legacy_mm.flow import bundle_settings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options import validate
 from legacy_mm.options.option_catalogue import EMBEDDED, NO_ENGINES, OwnOptions
+from legacy_mm.policies.topic_entries import unfit_entries
 from legacy_mm.redaction import known_secrets
 
 _REQUIRED = ("consumer.config", "producer.config")
+_TOPICS = ("include", "whitelist", "blacklist")
 _EMPTY = Environment()
 _INVALID_GROUP = (
     "org.apache.kafka.common.errors.InvalidGroupIdException: To use the group management or offset commit APIs, "
@@ -197,12 +199,22 @@ def _translate_run(start: Start) -> LineOutcome:
 
 
 def _look_over(start: Start, flows: Sequence[Settings]) -> None:
-    """Note files of MirrorMaker 2; raise ConfigurationError for flows that cannot keep what they promise."""
+    """Note files of MirrorMaker 2, and entries that no topic can match.
+
+    Raise ConfigurationError for flows that cannot keep what they promise.
+    """
     for flow in flows:
         bundle_settings.check(flow)
     for path, file in start.files.items():
         if told := mirror_maker_2_file.about(path, file.entries()):
             start.note(logging.WARNING, f"{told}.", OWN)
+    option = next(name for name in _TOPICS if start.line.has(name))
+    lists: dict[str, Sequence[str]] = {f"--{option}": [flows[0].topics.pattern]}
+    if (topics := flows[0].features.topics) is not None:
+        lists |= {"topics": topics.include, "topics.exclude": topics.exclude}
+    for name, expressions in lists.items():
+        for unfit in unfit_entries(name, expressions):
+            start.note(logging.WARNING, f"{unfit}.", OWN)
 
 
 def _flags(start: Start) -> list[list[Given]]:

@@ -13,6 +13,7 @@ from contextlib import closing
 
 from legacy_mm.clients.api import TopicLister
 from legacy_mm.controlplane.positions import GapGuard
+from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
 from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.logs import events
 from legacy_mm.policies.reminders import Reminders
@@ -35,6 +36,7 @@ class TopicWatch(threading.Thread):
         on_change: Callable[[frozenset[str]], None],
         guard: GapGuard,
         on_failure: Callable[[int, BaseException], None],
+        entries: UnmatchedEntries,
     ) -> None:
         """Take the services of a look.
 
@@ -53,6 +55,7 @@ class TopicWatch(threading.Thread):
         self._stopping = threading.Event()
         self._again = threading.Event()
         self._reminders = Reminders()
+        self._entries = entries
         self._existing: frozenset[str] | None = None
         self._mirrored: frozenset[str] | None = None
 
@@ -77,7 +80,8 @@ class TopicWatch(threading.Thread):
             lister = self._make_lister()
             with closing(lister):
                 while not self._stopping.is_set():
-                    self._again.wait(self._interval if self._look(lister, choice) else _RETRY_BACKOFF)
+                    is_complete = self._look(lister, choice)
+                    self._again.wait(self._pause() if is_complete else _RETRY_BACKOFF)
                     self._again.clear()
         except InvalidPattern as error:
             events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
@@ -87,6 +91,9 @@ class TopicWatch(threading.Thread):
         except BaseException as error:  # noqa: BLE001 - reported; ends the mirror
             if not self._stopping.is_set():
                 self._on_failure(0, error)
+
+    def _pause(self) -> float:
+        return max(0.0, min(self._interval, self._entries.due_in()))
 
     def _compare_ids(self, ids: Mapping[str, str]) -> None:
         for topic, now in ids.items():
@@ -110,6 +117,7 @@ class TopicWatch(threading.Thread):
                 self._mirrored = found
                 events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
                 self._on_change(found)
+            self._entries.look(found)
         except HostError as error:
             if self._reminders.is_due(str(error)):
                 events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))

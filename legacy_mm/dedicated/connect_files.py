@@ -17,6 +17,7 @@ from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.connector_properties import (
     BY_NAME,
     CONNECTORS,
+    CONVERTER_FAMILIES,
     FLOW_PREFIXES,
     OF_SOURCE_CONNECTORS,
     OPEN_FAMILIES,
@@ -26,6 +27,7 @@ from legacy_mm.dedicated.connector_properties import (
 from legacy_mm.dedicated.driver_file import PROVIDERS, Pair
 from legacy_mm.dedicated.file_lines import FileLines, Place
 from legacy_mm.dedicated.flow_reading import FlowReading
+from legacy_mm.dedicated.left_out import rest_remarks
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.redaction import known_secrets
 
@@ -39,7 +41,6 @@ _OFF: Mapping[ConnectorKind, Mapping[str, str]] = {
     "heartbeat": {"emit.heartbeats.enabled": "false"},
 }
 """The configuration of a connector that is not there."""
-_CONVERTERS = ("key.converter.", "value.converter.", "header.converter.")
 _ALIASES = ("source.cluster.alias", "target.cluster.alias")
 
 
@@ -73,6 +74,11 @@ class ConnectFiles:
     connectors: Sequence[ConnectorFile]
     kept: tuple[str, ...]
     """Sentences about references that nobody looks up."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences for the start: references that nobody looks up, ports that are not opened."""
+        return (*self.kept, *rest_remarks(self.worker))
 
     def flows(self) -> list[FlowReading]:
         """Return the flows; raises ConfigurationError for two connectors of one kind in a flow."""
@@ -167,4 +173,4 @@ def _json(path: str) -> dict[str, str]:
 
 def _is_known(key: str) -> bool:
     known = key in BY_NAME or key in OF_SOURCE_CONNECTORS or is_client_name(key)
-    return known or key.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, *_CONVERTERS, PROVIDERS))
+    return known or key.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, *CONVERTER_FAMILIES, PROVIDERS))

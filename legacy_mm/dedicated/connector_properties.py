@@ -173,6 +173,8 @@ OPEN_FAMILIES = (
     "target.cluster.",
     "replication.policy.",
 )
+CONVERTER_FAMILIES = ("key.converter.", "value.converter.", "header.converter.")
+"""Beginnings of the keys of a converter's own properties."""
 RENAMED: Mapping[str, str] = {
     "topics.blacklist": "topics.exclude",
     "groups.blacklist": "groups.exclude",

@@ -11,7 +11,7 @@ from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.java_process import MIRROR_MAKER_2
 from legacy_mm.compat.messages import OWN
-from legacy_mm.dedicated import transform_properties, unused_keys
+from legacy_mm.dedicated import left_out, transform_properties, unused_keys
 from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
 from legacy_mm.dedicated.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.dedicated.driver_line import DriverLine
@@ -20,6 +20,7 @@ from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.naming.policy_names import DEFAULT
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.policies.topic_entries import unfit_entries
 
 _RELEASE = "mm2.compatibility"
 _EXACTLY_ONCE, _OURS = "exactly.once.source.support", "exactly.once"
@@ -102,7 +103,7 @@ def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, sa
     refused: list[RefusedFlow] = []
     notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in said]
     streams = 0
-    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in (*naming_remarks(found), *transform_remarks(found))]
+    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in flow_remarks(found)]
     for reading in found:
         try:
             run = translate_flow(reading, clients, streams)
@@ -123,6 +124,7 @@ def remarks(file: DriverFile) -> Iterator[str]:
     """Yield what a user should know about the file at the start, a line each."""
     yield from file.kept
     yield from unused_keys.remarks(file)
+    yield from left_out.rest_remarks(file.properties)
     old = [key for key in file.properties if key.rpartition("->")[2].partition(".")[2] in RENAMED or key in RENAMED]
     if old and release_of(file) == "4":
         yield f"{', '.join(old)}: MirrorMaker 2 of 4.0 and later ignores these names, and so does {_RELEASE}=4"
@@ -146,6 +148,16 @@ def exactly_once_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
             f"{target}.{_EXACTLY_ONCE}: records are copied at least once here; to copy exactly once write "
             f"{' and '.join(lines)}, which needs other rights at {target}"
         )
+
+
+def flow_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+    """Yield what a user should know about the flows at the start, a line each."""
+    for each in (reading for reading in found if reading.copies):
+        yield from unfit_entries("topics", each.topics().include)
+        yield from unfit_entries("topics.exclude", each.topics().exclude or ())
+    yield from naming_remarks(found)
+    yield from transform_remarks(found)
+    yield from left_out.converter_remarks(found)
 
 
 def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:

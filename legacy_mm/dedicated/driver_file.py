@@ -36,7 +36,7 @@ WORKER_PREFIXES = (
     "replication.policy",
 )
 """Beginnings of top-level keys that reach every worker."""
-_HEARTBEATS = "emit.heartbeats.enabled"
+HEARTBEATS = "emit.heartbeats.enabled"
 _POLICY = "replication.policy"
 _SERVERS = "bootstrap.servers"
 _PACKAGE = "org.apache.kafka.connect.mirror."
@@ -121,7 +121,7 @@ class DriverFile:
         return java_boolean(self.properties.get(f"{pair.prefix}enabled"))
 
     def _has_heartbeats(self, pair: Pair) -> bool:
-        own, top = f"{pair.prefix}{_HEARTBEATS}", self.properties.get(_HEARTBEATS, "true")
+        own, top = f"{pair.prefix}{HEARTBEATS}", self.properties.get(HEARTBEATS, "true")
         return java_boolean(self.properties.get(own, top))
 
     def cluster(self, alias: str) -> dict[str, str]:

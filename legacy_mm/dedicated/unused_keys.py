@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from legacy_mm.dedicated.connector_properties import (
     BY_NAME,
     CLIENT_FAMILIES,
+    CONVERTER_FAMILIES,
     FLOW_PREFIXES,
     OF_SOURCE_CONNECTORS,
     OPEN_FAMILIES,
@@ -16,7 +17,7 @@ from legacy_mm.dedicated.connector_properties import (
     is_client_name,
     java_boolean,
 )
-from legacy_mm.dedicated.driver_file import CLUSTERS, PROVIDERS, WORKER_PREFIXES, DriverFile, Pair
+from legacy_mm.dedicated.driver_file import CLUSTERS, HEARTBEATS, PROVIDERS, WORKER_PREFIXES, DriverFile, Pair
 from legacy_mm.dedicated.file_lines import holds_comment
 from legacy_mm.options.meant import meant
 
@@ -75,12 +76,13 @@ class UnusedKey:
 
 
 def without_effect(file: DriverFile) -> list[UnusedKey]:
-    """Return the keys that nobody reads, in the order of the file."""
+    """Return the keys that no node reads, in the order of the file."""
     pairs, known = set(file.pairs_or_none()), set(file.pairs_or_none(all_nodes=True))
     aliases = file.aliases_or_none()
+    reading = known if pairs else pairs  # where this node has no flow, the driver ends
     found = []
     for key in file.properties:
-        if not _is_read(key, aliases, pairs):
+        if not _is_read(key, aliases, reading) and not _takes_a_flow_out(key, file):
             found.append(UnusedKey(key, _probably_meant(key, file, pairs, known)))
     return found
 
@@ -112,7 +114,7 @@ def _is_read(key: str, aliases: tuple[str, ...], pairs: set[Pair]) -> bool:
         if key.startswith(pair.prefix):
             name = key.removeprefix(pair.prefix)
             known = name in BY_NAME or name in OWN_FLAGS or name in OF_SOURCE_CONNECTORS or is_client_name(name)
-            return known or name.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, PROVIDERS))
+            return known or name.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, *CONVERTER_FAMILIES, PROVIDERS))
     if "->" in key:
         return False
     if any(key.startswith(f"{alias}.") for alias in aliases):
@@ -124,6 +126,13 @@ def _is_read(key: str, aliases: tuple[str, ...], pairs: set[Pair]) -> bool:
     return key.startswith((*WORKER_PREFIXES, PROVIDERS))
 
 
+def _takes_a_flow_out(key: str, file: DriverFile) -> bool:
+    """Return True for the switch of heartbeats without which a flow that is off would be there, to emit them."""
+    source, _, target = key.removesuffix(f".{HEARTBEATS}").partition("->")
+    flow_is_named = key.endswith(f".{HEARTBEATS}") and {source, target} <= {*file.aliases_or_none()}
+    return flow_is_named and java_boolean(file.properties.get(HEARTBEATS, "true"))
+
+
 def _reaches_connect_only(name: str) -> bool:
     if name.partition(".")[0] in CLIENT_FAMILIES or is_client_name(name) or name in _OF_WORKERS:
         return False
@@ -132,11 +141,8 @@ def _reaches_connect_only(name: str) -> bool:
 
 def _probably_meant(key: str, file: DriverFile, pairs: set[Pair], known: set[Pair]) -> str:
     """Return the key that was probably meant, or nothing."""
-    flow = next((pair for pair in known if key.startswith(pair.prefix)), None)
-    if flow is not None and flow not in pairs:
-        return ""  # it is for another node
     if "->" in key:
-        return _meant_for_flow(key, pairs)
+        return _meant_for_flow(key, known)
     if any(key.startswith(f"{alias}.") for alias in file.aliases_or_none()):
         return key.replace(".override.", ".", 1)
     kind, _, rest = key.partition(".")

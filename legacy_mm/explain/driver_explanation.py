@@ -145,8 +145,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> 
         remarks=(
             *driver.remarks(file),
             *driver.exactly_once_remarks(readings),
-            *driver.naming_remarks(readings),
-            *driver.transform_remarks(readings),
+            *dict.fromkeys(driver.flow_remarks(readings)),
         ),
         runs_here=here,
         **common,
@@ -162,7 +161,7 @@ def _of_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm) -
     ignored = {key: _near(key) for each in files.connectors for key in (*each.unknown, *each.of_others)}
     flows = _flows(readings, clients, java, ignored)
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
-    said = (*files.kept, *driver.naming_remarks(readings), *driver.transform_remarks(readings))
+    said = (*files.remarks, *dict.fromkeys(driver.flow_remarks(readings)))
     return DriverExplanation(code, outcome, flows, ignored, remarks=said, runs_here=here, of_connect=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from legacy_mm.config.settings import TopicSettings
@@ -16,7 +16,9 @@ from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import plugins
 from legacy_mm.logs import events
 from legacy_mm.policies.name_growth import endless_copies
+from legacy_mm.policies.pattern_words import EVERY
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
+from legacy_mm.policies.topic_entries import unmatched
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out
 from legacy_mm.policies.topic_naming import ReplicationPolicy, has_left, is_broker_internal, is_cycle, tells_origin
 
@@ -160,6 +162,13 @@ class Names:
                 self._has_heartbeats(name) and not self._leaves_out(name) and not self._is_from_here(name)
             ),
         )
+
+    def unmatched(self, mirrored: Collection[str]) -> list[str]:
+        """Return the entries of the pattern, and of the list of topics, that match none of the mirrored topics."""
+        pattern, lists = self._topics.pattern, self._lists
+        says_nothing = self._topics.inverted or (lists is not None and pattern == EVERY)
+        entries = [*([] if says_nothing else [pattern]), *(() if lists is None else lists.include)]
+        return unmatched(entries, mirrored, self.compiled)
 
     def try_expressions(self) -> None:
         """Compile all expressions of the flags; raises ConfigurationError for one that Java refuses."""

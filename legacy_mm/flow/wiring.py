@@ -20,6 +20,7 @@ from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
 from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
 from legacy_mm.controlplane.stream import OnFailure, Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
 from legacy_mm.errors import ConfigurationError, LegacyMMError, one_line
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
@@ -172,20 +173,24 @@ def _mirror(
         mirror.subscribe(topics)
 
     def make_watch(on_failure: OnFailure) -> TopicWatch:
-        source = settings.source
         return TopicWatch(
-            lister=lambda: NativeTopicLister(source.connection, source.api_timeout, source.metadata_max_age),
+            lister=lambda: _lister(settings.source),
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
-            interval=source.metadata_max_age,
+            interval=settings.source.metadata_max_age,
             before_first=_before_first(settings, names, guard, identity, workers, duties),
             on_change=on_change,
             guard=guard,
             on_failure=on_failure,
+            entries=UnmatchedEntries(names.unmatched, shared=settings.features.naming.copies_own_names),
         )
 
     background = [each for each in (duties, offsets, workers) if each is not None]
     return (mirror := Mirror(make_streams, make_watch if settings.streams else None, background, renewal))
+
+
+def _lister(source: SourceSettings) -> NativeTopicLister:
+    return NativeTopicLister(source.connection, source.api_timeout, source.metadata_max_age)
 
 
 def _duties(

@@ -78,6 +78,17 @@ PARTITION_WAITS = Event(
     "{seconds} s. To mend it {remedy}",
 )
 PARTITION_GOES_ON = Event("partition-goes-on", logging.INFO, "{partition} goes on at offset {offset}")
+ENTRIES_UNMATCHED = Event(
+    "entries-unmatched",
+    logging.WARNING,
+    "Nothing is copied for {entries}: no topic of the source that may be mirrored has such a name, or the principal "
+    "may not see it",
+)
+ENTRIES_UNMATCHED_HERE = Event(
+    "entries-unmatched-here",
+    logging.INFO,
+    "Nothing is copied by this flow for {entries}: no topic of its source that may be mirrored has such a name",
+)
 TOPICS_CHANGED = Event("topics-changed", logging.INFO, "Topics now mirrored: {topics}")
 ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generation}: assigned {partitions}")
 REVOKED = Event("revoked", logging.INFO, "Stream {stream}, generation {generation}: revoked {partitions}")
@@ -394,7 +405,8 @@ STABLE_OFFSET_STANDS_STILL = Event(
     "stable-offset-stands-still",
     logging.WARNING,
     "Nothing of {partition} is read beyond offset {offset}, though its log ends at {end}: a transaction there has been "
-    "open for {minutes} min, and isolation.level=read_committed waits for its end; look whether it hangs with "
+    "open for {seconds} s, and isolation.level=read_committed waits for its end; if it stays so, look whether it hangs "
+    "with "
     "kafka-transactions.sh find-hanging --topic {topic} --partition {number} at the source",
 )
 TRANSACTION_GIVEN_UP = Event(

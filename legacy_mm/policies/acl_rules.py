@@ -82,14 +82,34 @@ def copies(
                 yield replace(rule, topic=remote_name(topic), pattern=LITERAL)
 
 
-def left_out(rules: Iterable[AclRule], topics: Collection[str], *, prefixed: bool) -> Iterator[str]:
-    """Yield messages about rules for these topics that the target does not get."""
+def left_out(
+    rules: Iterable[AclRule],
+    remote_name: Callable[[str], str],
+    concerned: Callable[[frozenset[str]], frozenset[str]],
+    topics: Collection[str],
+    *,
+    prefixed: bool,
+) -> Iterator[str]:
+    """Yield messages about rules for these topics that the target does not get; the words are those of `copies`."""
     allowed = [rule for rule in rules if rule.permission == _ALLOW and any(map(rule.covers, topics))]
     if written := sum(rule.operation == "WRITE" for rule in allowed):
         yield f"rules that allow WRITE are left out ({written}), because only the mirror writes copies"
     begun = sum(rule.pattern == PREFIXED and _weakened(rule) is not None for rule in allowed)
     if begun and not prefixed:
         yield f"rules that allow something by a prefix are left out ({begun}): sync.topic.acls.prefixed=true adds them"
+    every = sum(rule.topic == _WILDCARD and rule.pattern == LITERAL and _weakened(rule) is not None for rule in allowed)
+    if every and (why := _why_no_wildcard(remote_name, concerned)):
+        yield (
+            f"rules that allow something for every topic do not reach the copies ({every}), because {why}: allow it "
+            "for the copies at the target"
+        )
+
+
+def _why_no_wildcard(remote_name: Callable[[str], str], concerned: Callable[[frozenset[str]], frozenset[str]]) -> str:
+    if not concerned(frozenset((_WILDCARD,))):
+        return f"the choice of topics does not match {_WILDCARD} itself"
+    remote = remote_name(_WILDCARD)
+    return "" if remote == _WILDCARD else f"{remote} is the name of no topic"
 
 
 def removable(

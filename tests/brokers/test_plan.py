@@ -140,3 +140,14 @@ def test_exactly_once_shows_the_topic_that_it_makes(run: Run, line: tuple[str, .
         f"min.insync.replicas=1 at the target for {line[-1]}: what only one broker has is lost with it"
     ]
     assert change["topic"] not in list_topics(target.bootstrap), "a plan makes nothing"
+
+
+def test_an_entry_that_matches_nothing_is_named(run: Run, line: tuple[str, ...], source: Any, target: Any) -> None:
+    """Beside one that has topics; the plan needs no feature for it."""
+    name = line[-1]
+    for each in (source, target):
+        create_topic(each.bootstrap, name, 1)
+    code, said, _ = run("plan", "--", *line[:-1], f"{name}|{name}x.*")
+    assert code == 0
+    assert f"note: nothing to copy for {name}x.*: no topic of the source" in said
+    assert f"for {name}:" not in said

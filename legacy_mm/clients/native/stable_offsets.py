@@ -11,8 +11,8 @@ from legacy_mm.clock import monotonic
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
 
-_LONG_TIMEOUT = 900.0
-"""The longest time of a transaction, unless brokers have another `transaction.max.timeout.ms`."""
+_LONG_TIMEOUT = 60.0
+"""The time of a transaction unless its producer sets another `transaction.timeout.ms`; some have up to 15 minutes."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class StableOffsets:
             kept.end = end
 
     def tend(self, now: float) -> None:
-        """Tell, once, of each that has stayed where it is for longer than a transaction may last."""
+        """Tell, once, of each that has stayed where it is for longer than a transaction lasts by default."""
         for partition, kept in list(self._kept.items()):
             if not kept.told and now - kept.since >= _LONG_TIMEOUT:
                 kept.told = True
@@ -52,7 +52,7 @@ class StableOffsets:
                     partition=partition,
                     offset=kept.offset,
                     end=kept.end,
-                    minutes=f"{_LONG_TIMEOUT / 60:g}",
+                    seconds=f"{_LONG_TIMEOUT:g}",
                     topic=partition.topic,
                     number=partition.partition,
                 )

@@ -65,7 +65,7 @@ class TopicAcls:
         present = self._rules(self._target, deadline) if wanted or made else frozenset()
         unwanted = acl_rules.removable(made, rules, self._remote_name, present)
         added = (CreateAcl(rule) for rule in sorted(wanted - present))
-        left_out = acl_rules.left_out(rules, topics, prefixed=self._prefixed)
+        left_out = acl_rules.left_out(rules, self._remote_name, self._concerned, topics, prefixed=self._prefixed)
         return Look((*added, *(DeleteAcl(rule) for rule in sorted(unwanted))), notes=tuple(left_out))
 
     def _rules(self, cluster: Admin, deadline: Deadline) -> frozenset[AclRule]:

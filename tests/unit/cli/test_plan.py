@@ -128,9 +128,13 @@ def called(*words: str) -> int:
     ],
     ids=["nothing", "a change", "a group", "trouble"],
 )
-def test_the_exit_code_says_what_a_plan_has_found(clusters: FakeClusters, found: dict[str, Any], code: int) -> None:
+def test_the_exit_code_says_what_a_plan_has_found(
+    clusters: FakeClusters, found: dict[str, Any], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     clusters.found = FlowPlan("f", **found)
     assert called("plan") == code
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("1 marked as trouble, so the exit code is 1. The plan is whole") == (code == 1)
 
 
 @pytest.mark.parametrize(("error", "code"), [("", 0), ("it is refused", 1)], ids=["done", "refused"])

@@ -331,3 +331,21 @@ def test_offset_syncs_want_to_be_told_where_records_are(tool: Tool) -> None:
     assert tool.settings(*words).features[OFFSET_SYNCS] is not None
     with pytest.raises(ConfigurationError, match=r"emit\.offset-syncs\.enabled=true and acks=0 exclude each other"):
         tool(*words, producer=PRODUCER + "acks=0\n")
+
+
+@pytest.mark.parametrize(
+    ("include", "words", "told"),
+    [
+        ("orders|pay.*", (), []),
+        ("'orders','pay'", (), ['--include: "orders\'"', '--include: "\'pay"']),
+        ("orders # old", (), ["--include: 'orders#old'"]),
+        (".*", ("--topics", "orders, pay #2"), ["topics: 'pay #2'"]),
+        (".*", ("--topics.exclude", '"audit"'), ["topics.exclude: '\"audit\"'"]),
+    ],
+)
+def test_an_entry_that_no_topic_can_match(tool: Tool, include: str, words: tuple[str, ...], told: list[str]) -> None:
+    """The line runs as with the legacy tool, which copies nothing of it."""
+    tool.settings(*words, include=include)
+    found = [note.text for note in tool.notes if "matches no topic" in note.text]
+    assert [text.partition(" matches")[0] for text in found] == told
+    assert all(note.level == logging.WARNING for note in tool.notes if note.text in found)

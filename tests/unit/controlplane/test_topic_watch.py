@@ -11,6 +11,7 @@ from typing_extensions import override
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
 from legacy_mm.errors import HostError, InvalidPattern, SourceGap
 from legacy_mm.policies.topic_choice import TopicChoice
 from tests.fakes.topic_lister import FakeTopicLister
@@ -34,6 +35,7 @@ def watch(**changes: Any) -> TopicWatch:
         "on_change": lambda found: None,
         "guard": GapGuard("latest", ignored, ignored, fail=False, group="mirror"),
         "on_failure": lambda stream, error: None,
+        "entries": UnmatchedEntries(lambda mirrored: (), shared=False),
     }
     return TopicWatch(**{**arguments, **changes})
 

@@ -355,3 +355,13 @@ def test_what_transforms_leave_alone_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [AB, f"{AB}B->A.enabled = true\n", f"{AB}{IDENTITY}", f"{ABC}C->B.enabled = true\n"])
 def test_names_that_tell_enough(text: str, tmp_path: Path) -> None:
     assert [note.text for note in run(tmp_path, text).notes if note.level == logging.WARNING] == []
+
+
+def test_what_the_flows_leave_out_is_said_once(tmp_path: Path) -> None:
+    """An entry that both flows have is one line; a converter is each flow's."""
+    text = f"{AB}B->A.enabled = true\ntopics = orders, 'pay'\nlisteners = http://:1\n"
+    text += "value.converter = org.apache.kafka.connect.json.JsonConverter\n"
+    said = [note.text for note in run(tmp_path, text).notes]
+    assert sum("topics: \"'pay'\" matches no topic" in each for each in said) == 1
+    assert sum("listeners: no REST port is opened" in each for each in said) == 1
+    assert [each[:4] for each in said if "byte for byte" in each] == ["A->B", "B->A"]

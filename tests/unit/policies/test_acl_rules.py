@@ -77,12 +77,34 @@ def test_a_wildcard_that_forbids_stays_one_where_names_are_kept() -> None:
 
 def test_what_is_left_out_is_told() -> None:
     written, prefix = replace(RULE, operation="WRITE"), replace(RULE, pattern="PREFIXED")
-    told = list(left_out([RULE, written, prefix, replace(written, topic="u")], ["t"], prefixed=False))
+    told = untold(RULE, written, prefix, replace(written, topic="u"))
     assert [line.split(":")[0] for line in told] == [
         "rules that allow WRITE are left out (1), because only the mirror writes copies",
         "rules that allow something by a prefix are left out (1)",
     ]
-    assert list(left_out([RULE, prefix], ["t"], prefixed=True)) == []
+    assert untold(RULE, prefix, prefixed=True) == []
+
+
+def untold(*rules: AclRule, renames: bool = True, every: bool = True, prefixed: bool = False) -> list[str]:
+    """What is said of these rules for topic t; `every`: the topics that are mirrored are chosen by `.*`."""
+    names = "A.{}".format if renames else str
+    return list(left_out(rules, names, lambda found: found if every else found - {"*"}, ["t"], prefixed=prefixed))
+
+
+@pytest.mark.parametrize(
+    ("renames", "every", "why"),
+    [
+        (True, True, "A.* is the name of no topic"),
+        (True, False, "the choice of topics does not match * itself"),
+        (False, False, "the choice of topics does not match * itself"),
+        (False, True, ""),
+    ],
+)
+def test_what_every_topic_allows_and_no_copy(renames: bool, every: bool, why: str) -> None:
+    wide = replace(RULE, topic="*")
+    told = untold(wide, replace(wide, operation="ALL"), RULE, renames=renames, every=every)
+    expected = f"rules that allow something for every topic do not reach the copies (2), because {why}: "
+    assert [line.startswith(expected) for line in told] == [True] * bool(why)
 
 
 def test_a_prefix_that_the_new_names_do_not_have_is_not_copied() -> None:

@@ -6,6 +6,7 @@ The way back is `clients/librdkafka/property_texts.py`, by the same table.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from math import inf
@@ -51,6 +52,11 @@ _CONNECTION = (
 """Beginnings of names that configure the connection, whatever the client does with it."""
 
 
+_WHOLE = "a whole number"
+_MOST_INTEGER = 2_147_483_647
+_DIGITS = re.compile("[+-]?[0-9]+")
+
+
 class Kind(NamedTuple):
     """A kind of value, and its form as text."""
 
@@ -68,15 +74,40 @@ class Row(NamedTuple):
     kind: Kind
     ours: bool = False
     """librdkafka does not know it."""
+    least: int | None = None
+    """The least number that librdkafka takes, and the most; None: it is no number."""
+    most: int = _MOST_INTEGER
+
+    @property
+    def allowed(self) -> str:
+        """The possible texts, for people."""
+        return self.kind.allowed if self.least is None else f"{self.kind.allowed} from {self.least} to {self.most}"
+
+    def takes(self, text: str) -> bool:
+        """Return True if the property may have this text."""
+        try:
+            self.kind.read(text)
+        except (ValueError, KeyError):
+            return False
+        if self.least is None:
+            return True
+        try:
+            return self.least <= float(text) <= self.most  # not a number is nowhere
+        except ValueError:  # a word, such as `all`
+            return True
 
 
-_WHOLE = "a whole number"
+def _integer(text: str) -> int:
+    """Return a number in plain digits; raise ValueError for others. Python alone takes `1_000`, and any script."""
+    if not _DIGITS.fullmatch(text):
+        raise ValueError(text)
+    return int(text)
 
 
 def _milliseconds(never: int | None = None) -> Kind:
     """Return the kind of times, of which this number means for ever."""
     return Kind(
-        lambda text: inf if int(text) == never else int(text) / 1000,
+        lambda text: inf if _integer(text) == never else _integer(text) / 1000,
         lambda seconds: str(never) if seconds == inf else str(round(seconds * 1000)),
         _WHOLE,
     )
@@ -91,14 +122,14 @@ _WORDS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": F
 """The words that librdkafka takes for yes and no."""
 _TEXT = Kind(str, str)
 _SECRET = Kind(Secret, Secret.reveal)
-_NUMBER = Kind(int, str, _WHOLE)
-_KBYTES = Kind(lambda text: int(text) << 10, lambda size: str(-(-size // 1024)), _WHOLE)
+_NUMBER = Kind(_integer, str, _WHOLE)
+_KBYTES = Kind(lambda text: _integer(text) << 10, lambda size: str(-(-size // 1024)), _WHOLE)
 _MS = _milliseconds()
 _FRACTION_MS = Kind(lambda text: float(text) / 1000, lambda seconds: f"{seconds * 1000:g}", "a number")
 _YES_NO = Kind(lambda text: _WORDS[text.lower()], lambda yes: "true" if yes else "false", "true or false")
 _LIST = Kind(lambda text: tuple(word.strip() for word in text.split(",")), ",".join)
 _ACKS = Kind(
-    lambda text: -1 if text == "all" else int(text),
+    lambda text: -1 if text == "all" else _integer(text),
     lambda acks: "all" if acks == -1 else str(acks),
     f"all or {_WHOLE}",
 )
@@ -175,24 +206,26 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
         "client_id": Row("client.id", _TEXT),
         "protocol": Row("security.protocol", _PROTOCOL),
         "dns_lookup": Row("client.dns.lookup", _DNS_LOOKUP),
-        "socket_timeout": Row("socket.timeout.ms", _MS),
-        "setup_timeout": Row("socket.connection.setup.timeout.ms", _MS),
-        "reconnect_backoff": Row("reconnect.backoff.ms", _MS),
-        "reconnect_backoff_max": Row("reconnect.backoff.max.ms", _MS),
-        "retry_backoff": Row("retry.backoff.ms", _MS),
-        "metadata_max_age": Row("topic.metadata.refresh.interval.ms", _milliseconds(never=-1)),
-        "max_idle": Row("connections.max.idle.ms", _milliseconds(never=0)),
-        "max_response_bytes": Row("receive.message.max.bytes", _NUMBER),
+        "socket_timeout": Row("socket.timeout.ms", _MS, least=10, most=300_000),
+        "setup_timeout": Row("socket.connection.setup.timeout.ms", _MS, least=1000),
+        "reconnect_backoff": Row("reconnect.backoff.ms", _MS, least=0, most=3_600_000),
+        "reconnect_backoff_max": Row("reconnect.backoff.max.ms", _MS, least=0, most=3_600_000),
+        "retry_backoff": Row("retry.backoff.ms", _MS, least=1, most=300_000),
+        "metadata_max_age": Row(
+            "topic.metadata.refresh.interval.ms", _milliseconds(never=-1), least=-1, most=3_600_000
+        ),
+        "max_idle": Row("connections.max.idle.ms", _milliseconds(never=0), least=0),
+        "max_response_bytes": Row("receive.message.max.bytes", _NUMBER, least=1000),
         "keep_alive": Row("socket.keepalive.enable", _YES_NO),
-        "send_buffer_bytes": Row("socket.send.buffer.bytes", _NUMBER),
-        "receive_buffer_bytes": Row("socket.receive.buffer.bytes", _NUMBER),
+        "send_buffer_bytes": Row("socket.send.buffer.bytes", _NUMBER, least=0, most=100_000_000),
+        "receive_buffer_bytes": Row("socket.receive.buffer.bytes", _NUMBER, least=0, most=100_000_000),
     },
     FetchSettings: {
-        "max_wait": Row("fetch.wait.max.ms", _MS),
-        "min_bytes": Row("fetch.min.bytes", _NUMBER),
-        "max_bytes": Row("fetch.max.bytes", _NUMBER),
-        "partition_bytes": Row("fetch.message.max.bytes", _NUMBER),
-        "backlog_bytes": Row("queued.max.messages.kbytes", _KBYTES),
+        "max_wait": Row("fetch.wait.max.ms", _MS, least=0, most=300_000),
+        "min_bytes": Row("fetch.min.bytes", _NUMBER, least=0),
+        "max_bytes": Row("fetch.max.bytes", _NUMBER, least=0, most=2_147_483_135),
+        "partition_bytes": Row("fetch.message.max.bytes", _NUMBER, least=1, most=1_000_000_000),
+        "backlog_bytes": Row("queued.max.messages.kbytes", _KBYTES, least=1, most=2_097_151),
         "committed_only": Row("isolation.level", _ISOLATION),
         "check_crcs": Row("check.crcs", _YES_NO),
         "rack": Row("client.rack", _TEXT),
@@ -202,25 +235,27 @@ ROWS: Mapping[type, Mapping[str, Row]] = {
         "instance_id": Row("group.instance.id", _TEXT),
         "protocol": Row("group.protocol", _words("classic", "consumer")),
         "assignors": Row("partition.assignment.strategy", _LIST),
-        "session_timeout": Row("session.timeout.ms", _MS),
-        "heartbeat_interval": Row("heartbeat.interval.ms", _MS),
-        "max_poll_interval": Row("max.poll.interval.ms", _MS),
+        "session_timeout": Row("session.timeout.ms", _MS, least=1, most=3_600_000),
+        "heartbeat_interval": Row("heartbeat.interval.ms", _MS, least=1, most=3_600_000),
+        "max_poll_interval": Row("max.poll.interval.ms", _MS, least=1, most=86_400_000),
     },
     ProduceSettings: {
-        "acks": Row("acks", _ACKS),
+        "acks": Row("acks", _ACKS, least=-1, most=1000),
         "idempotent": Row("enable.idempotence", _YES_NO),
-        "in_flight": Row("max.in.flight.requests.per.connection", _NUMBER),
-        "max_request_bytes": Row("message.max.bytes", _NUMBER),
-        "batch_records": Row("batch.num.messages", _NUMBER),
-        "batch_bytes": Row("batch.size", _NUMBER),
-        "buffer_bytes": Row("queue.buffering.max.kbytes", _KBYTES),
-        "linger": Row("linger.ms", _FRACTION_MS),
-        "request_timeout": Row("request.timeout.ms", _MS),
-        "delivery_timeout": Row("message.timeout.ms", _milliseconds(never=0)),
-        "missing_topic_timeout": Row("topic.metadata.propagation.max.ms", _milliseconds(never=MOST_PROPAGATION_MS)),
-        "retries": Row("retries", _NUMBER),
+        "in_flight": Row("max.in.flight.requests.per.connection", _NUMBER, least=1, most=1_000_000),
+        "max_request_bytes": Row("message.max.bytes", _NUMBER, least=1000, most=1_000_000_000),
+        "batch_records": Row("batch.num.messages", _NUMBER, least=1, most=1_000_000),
+        "batch_bytes": Row("batch.size", _NUMBER, least=1),
+        "buffer_bytes": Row("queue.buffering.max.kbytes", _KBYTES, least=1),
+        "linger": Row("linger.ms", _FRACTION_MS, least=0, most=900_000),
+        "request_timeout": Row("request.timeout.ms", _MS, least=1, most=900_000),
+        "delivery_timeout": Row("message.timeout.ms", _milliseconds(never=0), least=0),
+        "missing_topic_timeout": Row(
+            "topic.metadata.propagation.max.ms", _milliseconds(never=MOST_PROPAGATION_MS), least=0, most=3_600_000
+        ),
+        "retries": Row("retries", _NUMBER, least=0),
         "compression": Row("compression.type", _words("none", "gzip", "snappy", "lz4", "zstd")),
-        "compression_level": Row("compression.level", _NUMBER),
+        "compression_level": Row("compression.level", _NUMBER, least=-1, most=12),
         "partitioner": Row("partitioner", _words("murmur2_random", "random")),
     },
 }
@@ -239,12 +274,14 @@ def obstacle(name: str, text: str) -> str:
     """Return the texts that this property of librdkafka's may have, if this one is none of them; else an empty text."""
     for rows in ROWS.values():
         for row in rows.values():
-            if row.name == name:
-                try:
-                    row.kind.read(text)
-                except (ValueError, KeyError):
-                    return row.kind.allowed
+            if row.name == name and not row.takes(text):
+                return row.allowed
     return ""
+
+
+def is_unknown_to_librdkafka(name: str) -> bool:
+    """Return True for a property of ours among librdkafka's, which no file may set."""
+    return name == TOKEN_STORE or any(row.ours and row.name == name for rows in ROWS.values() for row in rows.values())
 
 
 def is_read_by_producers(name: str) -> bool:

@@ -242,6 +242,8 @@ def _check_native(written: Mapping[str, str], native: Mapping[str, str]) -> None
         with blamed(given):
             if name in _NATIVE_REFUSED:
                 raise ConfigurationError(f"{NATIVE_PREFIX}{name} is not possible, because {_NATIVE_REFUSED[name]}")
+            if property_names.is_unknown_to_librdkafka(name):
+                raise ConfigurationError(f"{given} is not possible, because librdkafka has no such property")
             if allowed := property_names.obstacle(name, native[name]):
                 error = ConfigurationError(f"{given}={native[name]} is not possible: it must be {allowed}")
                 error.allowed = allowed

@@ -100,26 +100,55 @@ def test_a_default_of_the_classic_membership_is_not_in_the_way_of_the_next_one()
     assert "session.timeout.ms" not in texts and texts["group.protocol"] == "consumer"
 
 
+KINDS = ("rd_kafka_conf", "rd_kafka_topic_conf")
+
+
 @pytest.fixture
-def librdkafka_default() -> Callable[[str], str]:
-    """The library itself says what it does where nothing is written."""
+def librdkafka() -> ctypes.CDLL:
+    """The library itself."""
     libraries = sorted((Path(confluent_kafka.__file__).parents[1] / "confluent_kafka.libs").glob("librdkafka*.so*"))
     if not libraries:
         pytest.skip("confluent_kafka is not a wheel, which brings the library along")
     library = ctypes.CDLL(str(libraries[0]))
-    kinds = ("rd_kafka_conf", "rd_kafka_topic_conf")
-    for kind in kinds:
+    for kind in KINDS:
         getattr(library, f"{kind}_new").restype = ctypes.c_void_p
+    return library
+
+
+@pytest.fixture
+def librdkafka_default(librdkafka: ctypes.CDLL) -> Callable[[str], str]:
+    """It says what it does where nothing is written."""
 
     def default(name: str) -> str:
-        for kind in kinds:
+        for kind in KINDS:
             text, size = ctypes.create_string_buffer(4096), ctypes.c_size_t(4096)
-            asked = ctypes.c_void_p(getattr(library, f"{kind}_new")())
-            if getattr(library, f"{kind}_get")(asked, name.encode(), text, ctypes.byref(size)) == 0:
+            asked = ctypes.c_void_p(getattr(librdkafka, f"{kind}_new")())
+            if getattr(librdkafka, f"{kind}_get")(asked, name.encode(), text, ctypes.byref(size)) == 0:
                 return text.value.decode()
         raise AssertionError(f"{name} is unknown")
 
     return default
+
+
+def test_each_range_is_that_of_librdkafka(librdkafka: ctypes.CDLL) -> None:
+    """The members of groups alone have a librdkafka that would refuse a number; all else is read by us."""
+
+    def takes(name: str, number: int) -> bool:
+        why, answers = ctypes.create_string_buffer(512), []
+        for kind in KINDS:
+            asked = ctypes.c_void_p(getattr(librdkafka, f"{kind}_new")())
+            words = name.encode(), str(number).encode(), why, ctypes.c_size_t(512)
+            answers.append(getattr(librdkafka, f"{kind}_set")(asked, *words))
+        return 0 in answers
+
+    rows = [row for rows in property_names.ROWS.values() for row in rows.values() if row.least is not None]
+    for row in rows:
+        assert row.least is not None
+        edges = row.least - 1, row.least, row.most, row.most + 1
+        assert [takes(row.name, edge) for edge in edges] == [False, True, True, False], row
+        assert [row.takes(str(edge)) for edge in edges] == [False, True, True, False], row
+    every = [row for rows in property_names.ROWS.values() for row in rows.values()]
+    assert rows == [row for row in every if "number" in row.kind.allowed]
 
 
 def test_a_default_that_is_not_written_is_that_of_librdkafka(librdkafka_default: Callable[[str], str]) -> None:

@@ -61,8 +61,8 @@ def _add_options(parser: CommandParser) -> None:
 def _adopt(call: CommandCall) -> int:
     root_logger.silence()
     asked, settings = call.options, call.line.only_flow()
-    wiring.check_addresses(settings)
-    with java_for(settings.spark.jvm.java_home) as jvm:
+    wiring.check_clients(settings)
+    with java_for(settings.spark.jvm) as jvm:
         settings = with_stores(settings, lambda: jvm)
         if settings.features[EXACTLY_ONCE] is not None:
             cluster = NativeAdmin("source", settings.source_admin_connection).cluster_id(_deadline())

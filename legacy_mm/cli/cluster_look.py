@@ -77,7 +77,7 @@ class FlowClusters:
         if told := list(EarlierCopies(self._settings, self._names).tell(mirrored, _deadline())):
             looks[_BEGIN] = Look(notes=tuple(each.text for each in told))
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
-            looks[START] = Look(troubles=tuple(doubts))
+            looks[START] = Look(troubles=tuple(map(str, doubts)))
         elif self._settings.features[EXACTLY_ONCE] is not None:
             topic = flow_bundles(self._settings).positions_topic
             target = NativeAdmin("target", clusters.target.connection)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import section
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST
 from legacy_mm.explain.driver_explanation import DriverExplanation, FlowExplanation
@@ -19,6 +18,7 @@ def render_driver(explanation: DriverExplanation) -> str:
         [explanation.outcome, _exit_code(explanation)],
         section("Flows", [_summary(flow) for flow in explanation.flows]),
         section("Refused", [(_name(flow), why) for flow in explanation.flows for why in flow.refused]),
+        section("Not known", [(text,) for text in explanation.unknown]),
         section(f"Keys without effect, as with {theirs}", _keys(explanation.ignored)),
         section("Keys that only clients of Kafka Connect itself would get", _keys(explanation.connect_only)),
         section("Keys that do not reach the producer of records", _keys(explanation.not_for_records)),
@@ -34,8 +34,8 @@ def render_driver(explanation: DriverExplanation) -> str:
 def _exit_code(explanation: DriverExplanation) -> str:
     """Return the line with the code of the driver, or of our own command, which is Connect's own worker for nobody."""
     if explanation.of_connect:
-        return f"Exit code of legacy-mm connect: {explanation.exit_code if explanation.runs_here else ExitCode.FOUND}"
-    return f"Exit code of MirrorMaker 2's driver: {explanation.exit_code}"
+        return f"Exit code of legacy-mm connect: {explanation.exit_code}"
+    return f"Exit code of MirrorMaker 2's driver: {explanation.driver_exit_code}"
 
 
 def _name(flow: FlowExplanation) -> str:
@@ -65,8 +65,8 @@ def _keys(keys: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _cautions(explanation: DriverExplanation) -> Iterator[str]:
-    """Yield the remarks that have no table of their own."""
-    yield from (text for text in explanation.remarks if not text.startswith("These keys "))
+    """Yield the warnings that have no table of their own."""
+    yield from (text for text in explanation.warnings if not text.startswith("These keys "))
 
 
 def _details(flow: FlowExplanation) -> Iterator[list[str]]:

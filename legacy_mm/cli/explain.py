@@ -4,9 +4,15 @@ The source is asked for its topics and offsets, for a few seconds and without jo
 them it cannot have; `--offline` leaves that out. Nothing is written anywhere. The exit code is 0 when the line would
 run, else the legacy tool's.
 
-`--json` prints one document. Its keys, each a list of rows unless said otherwise:
+`--json` prints one document. Whatever the line runs, it has
 
-- `exit_code` (a number), `outcome` (a sentence)
+- `format` (1); it changes when a key changes its meaning or goes
+- `exit_code` (a number): the code that the line would earn here, and that of `explain`; 0 when it would run
+- `outcome` (a sentence); `runs_here`; `of` (what the line runs: `mirror`, `driver` or `connect`)
+- `unknown`, `warnings`: sentences
+
+The document of a mirror has also, each a list of rows unless said otherwise:
+
 - `words`: word, meaning
 - `environment`: name, value, meaning
 - `options`: option, value, origin
@@ -17,18 +23,16 @@ run, else the legacy tool's.
   start, because; impossible: topic, because (what the target cannot have); target_unknown (a text): why that is not
   known; transaction_version (a number, or null): what exactly once speaks at the target; risks: sentences about
   settings of the target with which it may lose records
-- `unknown`, `warnings`: sentences
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
 
 A file of MirrorMaker 2, `-- connect-mirror-maker.sh FILE [--clusters A]`, and files of its connectors,
 `-- connect-standalone.sh WORKER CONNECTOR ...`, are explained without asking their clusters. The document then has
 
-- `exit` (a number): the code of MirrorMaker 2's driver, 0 when it runs; `outcome` (a sentence); `runs_here`;
-  `of_connect` (true for the files of Connect's standalone worker)
-- `flows`: source, target, copies, topics and groups (include, exclude), policy (class, separator, t_becomes), features,
-  tasks_max, group, refused, ignored, clients, rights
-- `ignored`, `connect_only`, `not_for_records`: key -> the key that was probably meant; `duplicate_keys`, `remarks`
+- `driver_exit_code` (a number): the code of MirrorMaker 2's driver, 0 when it runs
+- `flows`: source, target, copies, topics and groups (include, exclude), policy (class, separator, t_becomes),
+  transforms, features, tasks_max, group, group_at, refused, ignored, clients, rights, unknown
+- `ignored`, `connect_only`, `not_for_records`: key -> the key that was probably meant; `duplicate_keys`
 """
 
 from __future__ import annotations
@@ -38,6 +42,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from typing import Any
 
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.driver_text import render_driver
@@ -48,25 +53,27 @@ from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.compat import environment
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.command_line import split_call, variables_of
+from legacy_mm.config.settings import JvmSettings
 from legacy_mm.dedicated import connect_line, driver_line
 from legacy_mm.errors import HostError, LegacyMMError, printed_error
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
-from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
+from legacy_mm.explain.explanation import RUNS, Explained, Explanation, OptionReader, explain
 from legacy_mm.explain.source_look import Topics
 from legacy_mm.flow import wiring
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_when_asked
 
-StartJava = Callable[[str | None], AbstractContextManager[StartJvm]]
-"""A Java for the questions of one line, by the folder that `JAVA_HOME` names."""
+StartJava = Callable[[JvmSettings], AbstractContextManager[StartJvm]]
+"""A Java for the questions of one line, by what its environment says of the mirror's."""
 
 USAGE = """\
 usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
        legacy-mm explain [--json] -- connect-mirror-maker.sh FILE [--clusters CLUSTER ...]
        legacy-mm explain [--json] -- connect-standalone.sh WORKER CONNECTOR ...
 """
+_FORMAT = 1
 _NOT_RUN = Topics(why_not="the line would not run")
 
 
@@ -85,7 +92,8 @@ def _explain(call: CommandCall) -> int:
     if connect_line.is_connect(line):
         return _explain_connect(line, as_json=options.json)
     explanation, topics = explain_line(line, os.environ, ask=not options.offline)
-    document = asdict(explanation) | {"topics": asdict(topics)}
+    runs = explanation.outcome == RUNS
+    document = _head("mirror", explanation) | {"runs_here": runs} | asdict(explanation) | {"topics": asdict(topics)}
     text = json_text(document) if options.json else render(explanation, topics)
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
@@ -103,7 +111,7 @@ def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
     except LegacyMMError as error:
         sys.stderr.write(f"{printed_error(error)}\n")
         return driver_line.BAD_WORDS
-    with java_when_asked(clients.environment.jvm.java_home) as java:
+    with java_when_asked(clients.environment.jvm) as java:
         explanation = explain_driver(parsed, clients, java)
     return _print(explanation, as_json=as_json)
 
@@ -118,16 +126,22 @@ def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
     except LegacyMMError as error:
         sys.stderr.write(f"{printed_error(error)}\n")
         return ExitCode.FAILED
-    with java_when_asked(clients.environment.jvm.java_home) as java:
+    with java_when_asked(clients.environment.jvm) as java:
         explanation = explain_connect(parsed, clients, java)
     return _print(explanation, as_json=as_json)
 
 
 def _print(explanation: DriverExplanation, *, as_json: bool) -> int:
-    document = {"exit": explanation.exit_code, **asdict(explanation)}
-    del document["exit_code"]
+    of = "connect" if explanation.of_connect else "driver"
+    document = _head(of, explanation) | asdict(explanation)
+    del document["of_connect"]
     sys.stdout.write(json_text(document) if as_json else render_driver(explanation))
-    return explanation.exit_code if explanation.runs_here else ExitCode.FOUND
+    return explanation.exit_code
+
+
+def _head(of: str, explanation: Explanation | DriverExplanation) -> dict[str, Any]:
+    """Return the beginning of every document; what it runs is `of`."""
+    return {"format": _FORMAT, "of": of, "exit_code": explanation.exit_code, "unknown": explanation.unknown}
 
 
 def explain_line(
@@ -143,7 +157,7 @@ def explain_line(
     if not explained.flows:
         return explained.explanation, _NOT_RUN
     try:
-        with (java or java_when_asked)(explained.flows[0].spark.jvm.java_home) as started:
+        with (java or java_when_asked)(explained.flows[0].spark.jvm) as started:
             return _ask_clusters(explained, started, ask=ask)
     except LegacyMMError as error:
         return explained.refused(error), _NOT_RUN

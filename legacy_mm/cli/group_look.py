@@ -45,8 +45,8 @@ def groups_of(line: MirrorLine) -> Iterator[FlowGroups]:
     """Yield the groups of the mirror with this command line, while Java runs; raises LegacyMMError."""
     root_logger.silence()
     settings = _settings(line)
-    wiring.check_addresses(settings)
-    with java_for(settings.spark.jvm.java_home) as jvm:
+    wiring.check_clients(settings)
+    with java_for(settings.spark.jvm) as jvm:
         names = Names(settings.topics, settings.features, jvm.topic_matcher)
         yield flow_groups(key_stores.with_stores(settings, lambda: jvm), names)
 

@@ -21,9 +21,12 @@ from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
+from legacy_mm.compat.client_connection import ClientConnection
 from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.config.settings import JavaStores, JvmSettings
 from legacy_mm.errors import HostError
 from legacy_mm.logs import root_logger
+from legacy_mm.spark.session import java_when_asked
 
 _ASK_TIMEOUT = 30.0
 CopyName = Callable[[str], str]
@@ -48,23 +51,27 @@ def _cluster(call: CommandCall) -> Iterator[tuple[ConnectionSettings, CopyName]]
     """Yield how to reach the cluster that the options or the mirror's command line name, and names of copies."""
     options = call.options
     if not call.line.is_mirror_maker_2:
-        yield _connection(call), lambda topic: topic
+        config, wishes = _file(call)
+        with java_when_asked(wishes) as java:
+            yield client_connection.read(config, wishes).reached_by_librdkafka(java), lambda topic: topic
         return
     flow = call.line.driver_flow()
     with call.line.only_flow_with_stores() as (settings, java):
-        found = settings.source.connection if options.run is _produce else settings.target.connection
-        found = client_connection.read(options.config) if options.config else found
+        side = settings.source if options.run is _produce else settings.target
+        found = ClientConnection(side.connection, JavaStores())
+        found = client_connection.read(options.config, settings.spark.jvm) if options.config else found
         names = flow.names(settings, lambda: java().topic_matcher)
-        yield client_connection.for_librdkafka(found), names.at_target
+        yield found.reached_by_librdkafka(java), names.at_target
 
 
-def _connection(call: CommandCall) -> ConnectionSettings:
+def _file(call: CommandCall) -> tuple[str, JvmSettings]:
+    """Return the properties file that names the cluster, and what is known of the mirror's Java."""
     options = call.options
     parts = call.line.parts() if call.line.words else None
     named = (parts.consumer if options.run is _produce else parts.producer) if parts else None
     if (config := options.config or named) is None:
         call.refuse("name --config FILE, or the mirror's command line behind --")
-    return client_connection.read_for_librdkafka(config, parts.java if parts else None)
+    return config, parts.java if parts else client_connection.java_of_environment()
 
 
 def _require_answer(options: argparse.Namespace, connection: ConnectionSettings) -> None:

@@ -134,8 +134,7 @@ def _check(flows: Sequence[Settings]) -> None:
     from legacy_mm.flow import wiring
 
     for settings in flows:
-        wiring.check_addresses(settings)
-        wiring.check_logins(settings)
+        wiring.check_clients(settings)
 
 
 def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, java: _EarlyJava) -> int:

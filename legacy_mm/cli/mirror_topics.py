@@ -18,7 +18,7 @@ from legacy_mm.cli.output import columns, print_lines
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
 from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.compat import properties_file
+from legacy_mm.compat import client_connection, properties_file
 from legacy_mm.errors import UsageError
 from legacy_mm.policies.remote_clusters import hops_of, upstream_clusters
 
@@ -112,7 +112,8 @@ def _of_line(line: MirrorLine) -> dict[str, str]:
     if line.is_mirror_maker_2:
         file: Mapping[str, str] = line.driver_flow().producer()
     else:
-        file = properties_file.load(line.parts().producer).properties
+        parts = line.parts()
+        file = client_connection.java_properties(parts.producer, parts.java)
     return {**file, **naming.properties, "replication.policy.class": naming.policy, _SOURCE_ALIAS: naming.source_alias}
 
 

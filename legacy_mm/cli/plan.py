@@ -27,7 +27,8 @@ from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.mirror_line import DriverFlow, MirrorLine
 from legacy_mm.cli.output import as_json
 from legacy_mm.dedicated.file_lines import FileLines
-from legacy_mm.errors import ConfigurationError, EndlessCopy, HostError
+from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
+from legacy_mm.explain import host_look
 from legacy_mm.flow import wiring
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -93,13 +94,14 @@ def _flows(line: MirrorLine) -> Iterator[Mapping[str, Callable[[], FlowClusters]
     """Yield the flows of a command line by their names, while Java runs for them."""
     root_logger.silence()
     settings, of_file = line.flows(), line.driver_flows()
-    with java_for(settings[0].spark.jvm.java_home) as jvm:
+    with java_for(settings[0].spark.jvm) as jvm:
         yield {each.flow: partial(_clusters, each, of_file.get(each.flow), jvm) for each in settings}
 
 
 def _clusters(settings: Settings, of_file: DriverFlow | None, java: Jvm) -> FlowClusters:
-    wiring.check_addresses(settings)
-    wiring.check_logins(settings)
+    """Return the clusters of a flow that would start; raise LegacyMMError as its start does."""
+    wiring.check_clients(settings)
+    host_look.look((settings,), lambda: java)
     if of_file is None:
         names = Names(settings.topics, settings.features, lambda pattern: java.topic_matcher(pattern))
     else:
@@ -120,7 +122,7 @@ def _looked(line: MirrorLine, flows: Mapping[str, Callable[[], FlowClusters]]) -
         try:
             with lines.get(flow, FileLines()).named():
                 found = clusters().look()
-        except (ConfigurationError, EndlessCopy) as error:
+        except (ConfigurationError, StreamFailure) as error:
             if flow not in lines:
                 raise
             found = _in_trouble(flow, line.hidden(str(error)))

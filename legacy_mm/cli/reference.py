@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from legacy_mm import client
+from legacy_mm.cli import explain
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer, security
@@ -294,6 +295,20 @@ def _docstring(member: object) -> Iterator[str]:
             yield ""
 
 
+def explanation() -> str:
+    """Return the page about the JSON document of `explain`, which its docstring describes."""
+    told = inspect.cleandoc(explain.__doc__ or "").split("\n\n")
+
+    def lines() -> Iterator[str]:
+        for part in told[1:]:
+            items = part.split("\n- ") if part.startswith("- ") else []
+            yield from (line for item in items for line in _item(" ".join(item.removeprefix("- ").split())))
+            yield from [] if items else _wrapped(" ".join(part.split()))
+            yield ""
+
+    return _page("The document of explain", " ".join(told[0].split()), lines())
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "options.md": options,
     "features.md": features,
@@ -302,6 +317,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "log-lines.md": log_lines,
     "differences.md": differences,
     "python-api.md": python_api,
+    "explain.md": explanation,
 }
 """Name of each page and the function that makes it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,9 @@ from legacy_mm.cli.output import as_json
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.compat import client_connection
 from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.config.settings import JvmSettings
 from legacy_mm.errors import HostError
+from legacy_mm.spark.session import java_when_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class _Played:
     target: _Side
     words: Sequence[str]
     """Further words for the mirrors."""
+    java: JvmSettings
+    """Wishes for their Java."""
 
 
 def _run(call: CommandCall) -> int:
@@ -65,24 +70,37 @@ def _read(call: CommandCall) -> Iterator[_Played]:
     if len(named) == 1 or not (named or line.words):
         call.refuse("name both --source and --target, or neither and the mirror's command line behind --")
     if named:
-        yield _Played(_side(options.source), _side(options.target), line.words)
+        with _sides(options.source, options.target, client_connection.java_of_environment()) as sides:
+            yield _Played(*sides, line.words, client_connection.java_of_environment())
     elif line.is_mirror_maker_2:
         flow = line.driver_flow()
         with line.only_flow_with_stores() as (settings, _):
-            ends = [client_connection.for_librdkafka(each.connection) for each in (settings.source, settings.target)]
-            yield _Played(_Side(flow.consumer(), ends[0]), _Side(flow.producer(), ends[1]), flow.own)
+            ends = settings.source.connection, settings.target.connection
+            for each in ends:
+                client_connection.require_login_of_librdkafka(each)
+            sides = _Side(flow.consumer(), ends[0]), _Side(flow.producer(), ends[1])
+            yield _Played(*sides, flow.own, settings.spark.jvm)
     else:
         parts = line.parts()
-        yield _Played(_side(parts.consumer), _side(parts.producer), parts.others)
+        with _sides(parts.consumer, parts.producer, parts.java) as sides:
+            yield _Played(*sides, parts.others, parts.java)
 
 
-def _side(path: str) -> _Side:
-    return _Side(client_connection.java_properties(path), client_connection.read_for_librdkafka(path))
+@contextmanager
+def _sides(source: str, target: str, wishes: JvmSettings) -> Iterator[tuple[_Side, _Side]]:
+    """Yield the clusters of two properties files, while Java runs if it had to read for them."""
+    with java_when_asked(wishes) as java:
+
+        def side(path: str) -> _Side:
+            connection = client_connection.read(path, wishes).reached_by_librdkafka(java)
+            return _Side(client_connection.java_properties(path, wishes), connection)
+
+        yield side(source), side(target)
 
 
 def _play(options: argparse.Namespace, played: _Played) -> int:
     with tempfile.TemporaryDirectory(prefix="legacy_mm-selftest-") as name, StopSignals():
-        folder = Path(name)
+        folder, environment = Path(name), _environment(played.java)
 
         def start(at: Path, topic: str, group: str) -> ToolProcess:
             at.mkdir()
@@ -92,7 +110,7 @@ def _play(options: argparse.Namespace, played: _Played) -> int:
             files = ["--consumer.config", consumer, "--producer.config", producer]
             words = ["--whitelist", topic, "--log.level", "INFO", *played.words]
             command = [sys.executable, "-P", "-m", "legacy_mm", *files, *words]
-            return ToolProcess(command, at, working_folder=Path.cwd())  # files may be named from here
+            return ToolProcess(command, at, environment, Path.cwd())  # files may be named from here
 
         clusters = selftest.Clusters(
             property_texts(played.source.connection),
@@ -109,6 +127,11 @@ def _play(options: argparse.Namespace, played: _Played) -> int:
     if options.json:
         sys.stdout.write(as_json([result._asdict() for result in results], indent=None))
     return ExitCode.FOUND if any(result.wrong for result in results) else ExitCode.DONE
+
+
+def _environment(java: JvmSettings) -> Mapping[str, str]:
+    """Return the variables for mirrors, several of which run at a time: Java's properties, but none of its ports."""
+    return {"JDK_JAVA_OPTIONS": shlex.join(java.for_questions().options)} if java.options else {}
 
 
 def _tell(result: selftest.Result) -> None:

@@ -19,7 +19,7 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection, properties_file, topic_pattern
 from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.settings import JvmSettings, SparkSettings
+from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import HostError
 from legacy_mm.features import flags
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
@@ -92,7 +92,7 @@ def _of_driver(call: CommandCall) -> _Compared:
         if vars(options)[name if name in _AS_THE_MIRROR else name.replace("-", "_")]:
             call.refuse(f"--{name} is for kafka-mirror-maker.sh: MirrorMaker 2's file, or an option behind it, says it")
     flow, settings = call.line.driver_flow(), call.line.only_flow()
-    wiring.check_addresses(settings)
+    wiring.check_clients(settings)
     if options.topics:
         settings = replace(settings, topics=topic_pattern.topic_settings(options.topics, exclude_internal=True))
 
@@ -102,7 +102,7 @@ def _of_driver(call: CommandCall) -> _Compared:
 
     note = "the flow has transforms: records that they change, and topics that they rename, are told as differences"
     return _Compared(
-        replace(settings.spark, jvm=JvmSettings(java_home=settings.spark.jvm.java_home)),
+        replace(settings.spark, jvm=settings.spark.jvm.for_questions()),
         settings.features,
         settings.topics.pattern,
         settings.features[EXACTLY_ONCE] is not None or settings.source.committed_only,
@@ -130,17 +130,18 @@ def _read(call: CommandCall) -> tuple[argparse.Namespace, LineParts | None]:
 def _of_files(options: argparse.Namespace, parts: LineParts | None) -> _Compared:
     own = _own_options(options, parts)
     files = {"source": options.source_config, "target": options.target_config}
-    connections = {side: client_connection.read(path, parts.java if parts else None) for side, path in files.items()}
+    java = parts.java if parts else client_connection.java_of_environment()
+    clusters = {side: client_connection.read(path, java) for side, path in files.items()}
     written, read = (properties_file.load(files[side]).properties for side in ("target", "source"))
     features = flags.settings(own.features, flags.given_in(written), flags.given_in(read))
     topics = topic_pattern.topic_settings(options.topics, exclude_internal=True)
     return _Compared(
-        SparkSettings(None if own.spark_master == EMBEDDED else own.spark_master, own.spark_conf),
+        SparkSettings(None if own.spark_master == EMBEDDED else own.spark_master, own.spark_conf, java.for_questions()),
         features,
         topics.pattern,
         features[EXACTLY_ONCE] is not None or read.get("isolation.level") == "read_committed",
         lambda jvm: Names(topics, features, jvm.topic_matcher),
-        lambda _: connections,
+        lambda jvm: {side: each.reached(lambda: jvm) for side, each in clusters.items()},
     )
 
 

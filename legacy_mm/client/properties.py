@@ -15,7 +15,6 @@ from legacy_mm.clients.native import tls_context
 from legacy_mm.compat import client_connection
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.naming.flags import NamingSettings, client_naming
-from legacy_mm.jvm import keystore
 from legacy_mm.spark.session import java_when_asked
 
 _CONNECTION = ("bootstrap.servers", "security.", "ssl.", "sasl.", "config.providers", "librdkafka.")
@@ -36,11 +35,10 @@ def read(properties: Mapping[str, str]) -> ClientSettings:
 
     Raises ConfigurationError, and HostError if Java is needed and missing.
     """
-    with java_when_asked(None) as java:
+    with java_when_asked(client_connection.java_of_environment()) as java:
 
         def connection(kind: str) -> ConnectionSettings:
-            found = client_connection.translated(_for_kind(kind, properties))
-            made = keystore.with_contents(found.connection, found.stores, java)
+            made = client_connection.translated(_for_kind(kind, properties)).reached(java)
             tls_context.check_pem(made.tls)
             return made
 

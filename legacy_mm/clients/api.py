@@ -116,6 +116,8 @@ class PartitionView:
     low: int
     high: int
     """The offset of the next record."""
+    readable: int
+    """Where reading ends for now: before a transaction that is open, if only committed records are read."""
 
 
 class TopicLister(Protocol):

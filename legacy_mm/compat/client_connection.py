@@ -3,59 +3,71 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from legacy_mm.compat import environment, jaas, properties_file
-from legacy_mm.compat.client_properties import kerberos
+from legacy_mm.compat.client_properties import kerberos, tls
 from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.config import property_names
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import JavaStores, JvmSettings
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow import key_stores
+from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.logins import beyond_librdkafka
 
 
 class ClientConnection(NamedTuple):
-    """The way to a cluster, and what Java has to read for it."""
+    """The way to a cluster as it is written, and what Java has to read for it."""
 
-    connection: ConnectionSettings
+    written: ConnectionSettings
     stores: JavaStores
 
+    def reached(self, java: Callable[[], Jvm]) -> ConnectionSettings:
+        """Return the way to the cluster, which trusts whom the mirror trusts; `java` is called only if it must read.
 
-def read(path: str, java: JvmSettings | None = None) -> ConnectionSettings:
-    """Return the connection for a command that starts no Java; raises ConfigurationError."""
-    java = java or environment.read(os.environ).jvm
-    found = translated(java_properties(path, java), java.system_property(kerberos.REALMS))
-    if found.stores != JavaStores():
-        raise ConfigurationError(
-            f"{path}: this command starts no Java and cannot read its key stores; give the keys as PEM "
-            "(ssl.truststore.type=PEM, ssl.keystore.type=PEM)"
-        )
-    return found.connection
+        Raises ConfigurationError in Java's words, and HostError if Java is needed and missing.
+        """
+        return key_stores.connected(self.written, self.stores, java)
 
-
-def read_for_librdkafka(path: str, java: JvmSettings | None = None) -> ConnectionSettings:
-    """Return what `read` does; raise ConfigurationError for a login that librdkafka lacks, too."""
-    return for_librdkafka(read(path, java))
+    def reached_by_librdkafka(self, java: Callable[[], Jvm]) -> ConnectionSettings:
+        """Return the same for librdkafka; raise ConfigurationError for a login that it lacks, too."""
+        require_login_of_librdkafka(self.written)
+        return key_stores.connected(self.written, self.stores, java, for_librdkafka=True)
 
 
-def for_librdkafka(connection: ConnectionSettings) -> ConnectionSettings:
-    """Return the connection; raise ConfigurationError for a login that librdkafka lacks."""
+def read(path: str, java: JvmSettings) -> ClientConnection:
+    """Return the connection of a properties file; raises ConfigurationError.
+
+    `java`: what the environment says of the mirror's Java, which may name a login and realms.
+    """
+    file = properties_file.load(path)
+    found = translated(_with_login(file, java), java.system_property(kerberos.REALMS))
+    return found._replace(stores=tls.placed(found.stores, file))
+
+
+def java_of_environment() -> JvmSettings:
+    """Return what the environment of this process says of the mirror's Java."""
+    return environment.read(os.environ).jvm
+
+
+def require_login_of_librdkafka(connection: ConnectionSettings) -> None:
+    """Raise ConfigurationError for a login that librdkafka lacks."""
     if login := beyond_librdkafka(connection):
         raise ConfigurationError(f"this command has no login by {login}")
-    return connection
 
 
-def java_properties(path: str, java: JvmSettings | None = None) -> dict[str, str]:
-    """Return the file's properties, with the login of the file that Java's options name; raises ConfigurationError.
+def java_properties(path: str, java: JvmSettings) -> dict[str, str]:
+    """Return the file's properties, with the login of the file that Java's options name; raises ConfigurationError."""
+    return _with_login(properties_file.load(path), java)
 
-    Java's options are those of KAFKA_OPTS unless others are given.
-    """
-    java = java or environment.read(os.environ).jvm
-    file = properties_file.load(path).properties
-    return jaas.with_login(file, java.system_property(jaas.LOGIN_FILE), system_properties(java.options))
+
+def _with_login(file: PropertiesFile, java: JvmSettings) -> dict[str, str]:
+    named = java.system_property(jaas.LOGIN_FILE)
+    return jaas.with_login(file.properties, named, system_properties(java.options))
 
 
 def translated(properties: Mapping[str, str], realms: str | None = None) -> ClientConnection:

@@ -15,6 +15,7 @@ from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings,
 OffsetReset = Literal["earliest", "latest", "none"]
 LEAST_HEAP = 512 * 1024 * 1024
 """Bytes; Spark's driver refuses to start below 450 MiB."""
+_TAKES_A_PORT = "-Dcom.sun.management."
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,15 @@ class JvmSettings:
         """Return the value that `-Dname=value` gives, or None."""
         start = f"-D{name}="
         return next((option.removeprefix(start) for option in reversed(self.options) if option.startswith(start)), None)
+
+    def for_questions(self) -> JvmSettings:
+        """Return the wishes for a JVM that answers questions beside the mirror's: the same Java, with its properties.
+
+        The properties say, for example, whom Java trusts. All other options are the mirror's alone: two JVMs cannot
+        listen on one port, or write one log of the garbage collector.
+        """
+        kept = (each for each in self.options if each.startswith("-D") and not each.startswith(_TAKES_A_PORT))
+        return JvmSettings(tuple(kept), java_home=self.java_home)
 
 
 @dataclass(frozen=True, slots=True)

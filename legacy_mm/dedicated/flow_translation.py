@@ -33,7 +33,7 @@ from legacy_mm.features import flags
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.feature import FeatureSettings
-from legacy_mm.flow.bundle_settings import of_committed_records
+from legacy_mm.flow.bundle_settings import check, of_committed_records
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options.option_catalogue import EMBEDDED
 
@@ -176,6 +176,8 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     secrets = (*consumer.secrets, *producer.secrets)
     filters = transform_properties.filters(reading.transforms)
     settings = of_committed_records(settings)
+    with reading.lines.named():
+        check(settings)
     return FlowRun(
         reading.pair, settings, secrets, tuple(notes), _running(reading), consumer, producer, filters, reading.lines
     )

@@ -1,4 +1,4 @@
-"""Explains how a file of MirrorMaker 2's driver is understood; contacts nothing.
+"""Explains how a file of MirrorMaker 2's driver is understood; asks this host, and no cluster.
 
 Every part is a frozen row without a secret, so that text and JSON are two ways to print a `DriverExplanation`.
 """
@@ -6,12 +6,10 @@ Every part is a frozen row without a secret, so that text and JSON are two ways 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.config.option import split_list
 from legacy_mm.dedicated import connect_files, driver, transform_properties, unused_keys
 from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.connect_line import ConnectLine
@@ -23,15 +21,15 @@ from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.dedicated.unused_keys import UnusedKey
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, one_line, printed_error
 from legacy_mm.explain import host_look
+from legacy_mm.explain.explanation import RUNS
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.flow import wiring
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.options.meant import meant
-from legacy_mm.policies.topic_filter import try_out
 from legacy_mm.redaction import HIDDEN, Veil, is_secret_property
 
 _FAILED = 2
-RUNS = "It would run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +60,15 @@ class FlowExplanation:
     clients: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """consumer and producer of records: property -> value, by librdkafka's names."""
     rights: Sequence[Permission] = ()
+    unknown: Sequence[str] = ()
+    """Facts that could not be found out on this host, and the reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriverExplanation:
     """A file as a whole."""
 
-    exit_code: int
+    driver_exit_code: int
     """The code of MirrorMaker 2's driver; 0: it runs until it is stopped."""
     outcome: str
     flows: Sequence[FlowExplanation] = ()
@@ -80,11 +80,22 @@ class DriverExplanation:
     """Keys that do not reach the producer of records, likewise."""
     duplicate_keys: Sequence[str] = ()
     """Keys that the file has several times; the last one counts."""
-    remarks: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    """What a user should know about the file at the start."""
     runs_here: bool = True
     """False: legacy_mm would end with 2, for a reason that is with the flow."""
     of_connect: bool = False
     """True for the files of Connect's standalone worker, which are no driver's."""
+
+    @property
+    def exit_code(self) -> int:
+        """The code with which the command would end here; 0: it runs until it is stopped."""
+        return self.driver_exit_code if self.runs_here else _FAILED
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Facts that could not be found out, and the reasons."""
+        return tuple(f"{flow.source}->{flow.target}: {text}" for flow in self.flows for text in flow.unknown)
 
 
 def explain_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
@@ -142,7 +153,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> 
         code,
         outcome,
         flows,
-        remarks=(
+        warnings=(
             *driver.remarks(file),
             *driver.exactly_once_remarks(readings),
             *dict.fromkeys(driver.flow_remarks(readings)),
@@ -162,7 +173,7 @@ def _of_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm) -
     flows = _flows(readings, clients, java, ignored)
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
     said = (*files.remarks, *dict.fromkeys(driver.flow_remarks(readings)))
-    return DriverExplanation(code, outcome, flows, ignored, remarks=said, runs_here=here, of_connect=True)
+    return DriverExplanation(code, outcome, flows, ignored, warnings=said, runs_here=here, of_connect=True)
 
 
 def _outcome(readings: Sequence[FlowReading], flows: Sequence[FlowExplanation], theirs: str) -> tuple[int, str, bool]:
@@ -216,8 +227,9 @@ def _flow(
     try:
         run = translate_flow(reading, clients, 0)
         clients.hide(run.secrets)
-        if reading.copies:
-            _try_patterns(reading, java)
+        with reading.lines.named():
+            wiring.check_logins(run.settings)
+            made["unknown"] = host_look.look((run.settings,), java)
         made["clients"] = {
             "consumer": _visible(run.consumer.properties),
             "producer": _visible(run.producer.properties),
@@ -237,23 +249,6 @@ def _flow(
     return FlowExplanation(
         pair.source, pair.target, reading.copies, features=reading.features(), refused=refused, ignored=own, **made
     )
-
-
-def _try_patterns(reading: FlowReading, java: StartJvm) -> None:
-    """Raise ConfigurationError for a list of the file that Java refuses; where Java cannot start, nobody knows."""
-    topics, groups = reading.topics(), reading.groups()
-    properties = reading.config_filter().get("config.properties.exclude", [])
-    lists = {
-        "topics": topics.include,
-        "topics.exclude": topics.exclude or (),
-        "groups": groups.include,
-        "groups.exclude": groups.exclude or (),
-        "config.properties.exclude": split_list(", ".join(properties)),
-    }
-    with reading.lines.named(), suppress(HostError):
-        for name, expressions in lists.items():
-            if expressions:
-                try_out(name, expressions, host_look.compiler(java))
 
 
 def _group(run: FlowRun) -> tuple[str, str]:

@@ -47,6 +47,7 @@ _ROLES: Mapping[Role, str] = {
 _OUTSIDE_THE_CLIENTS: Mapping[tuple[str, str], str] = {
     ("producer", "producer.type"): "read by the mirror itself: with sync, every record waits for its acknowledgement",
 }
+RUNS = "It would run."
 _REFUSED = "It would be refused: "
 _IGNORED: tuple[Role, ...] = ("ignored", "after --")
 
@@ -222,7 +223,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: OptionRea
 def _ending(result: LineOutcome | LegacyMMError) -> tuple[int, str]:
     match result:
         case MirrorRun():
-            return 0, "It would run."
+            return 0, RUNS
         case NothingToDo():
             return 0, "It would end at once, because no stream is asked for."
         case Version(text=text):

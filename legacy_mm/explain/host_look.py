@@ -64,13 +64,13 @@ def _start(wishes: JvmSettings) -> None:
         raise ConfigurationError(f"the Java process for Spark would not start: {reason}")
 
 
-def compiler(java: StartJvm) -> Callable[[str], Matcher]:
+def _compiler(java: StartJvm) -> Callable[[str], Matcher]:
     """Return what raises InvalidPattern for an expression that Java refuses; it asks Java only where it must."""
     return lambda pattern: _Unasked() if compiles_anywhere(pattern) else java().topic_matcher(pattern)
 
 
 def _compile(settings: Settings, java: StartJvm) -> None:
-    names = Names(settings.topics, settings.features, compiler(java))
+    names = Names(settings.topics, settings.features, _compiler(java))
     names.try_expressions()
     try:
         names.choice()

@@ -11,7 +11,7 @@ from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SourceSettings
-from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import key_stores
@@ -79,8 +79,8 @@ class Topics:
 
 
 def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
-    """Ask the sources; raises HostError when one does not answer, ConfigurationError where features must not run, and
-    StreamFailure where a start would be refused.
+    """Ask the sources; raises HostError when one does not answer, and what a start would be refused with, such as
+    ConfigurationError where features must not run.
     """
     found = [_flow(settings, java, whose=len(flows) > 1) for settings in flows]
     topics = Topics(
@@ -95,7 +95,7 @@ def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
     except HostError as error:
         return replace(topics, target_unknown=str(error))
     if doubts:
-        raise StreamFailure("; ".join(dict.fromkeys(doubts)))
+        raise type(doubts[0])("; ".join(dict.fromkeys(map(str, doubts))))
     attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
     rows = tuple(Impossible(*row) for row in sorted(impossible.items()))
     return replace(topics, impossible=rows, attention=attention, transaction_version=version, risks=at_risk)
@@ -121,7 +121,7 @@ def _exactly_once(settings: Settings, copies: Set[str], java: StartJvm) -> tuple
     return target.transaction_version(deadline).value, tuple(risks(target, written, deadline))
 
 
-def _doubts(settings: Settings, java: StartJvm) -> Sequence[str]:
+def _doubts(settings: Settings, java: StartJvm) -> list[LegacyMMError]:
     settings = key_stores.with_stores(settings, java)
     return start_doubts(settings, *both_ends(settings), Deadline.after(_ASK_TIMEOUT))
 
@@ -149,7 +149,9 @@ def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[Topi
     if not partitions:
         return copies, []
     with at_cluster(source.name, source.connection):
-        views = inspector.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
+        views = inspector.views(
+            source.group_id, partitions, Deadline.after(_ASK_TIMEOUT), committed_only=source.committed_only
+        )
     starts = list(_starts(settings, views, java))
     if whose:
         starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
@@ -181,8 +183,7 @@ def _starts(
 
 def _at_position(partition: TopicPartition, view: PartitionView, position: int) -> PartitionStart:
     if view.low <= position <= view.high:
-        lag = view.high - position
-        return PartitionStart(*partition, position, f"the position at the target, {lag} records behind the end")
+        return PartitionStart(*partition, position, f"the position at the target, {_lag(view, position)}")
     missing = f"the position {position} at the target is not in the log ({view.low} to {view.high})"
     return PartitionStart(*partition, None, f"{missing}: exactly.once.on.gap decides")
 
@@ -206,8 +207,7 @@ def _start(partition: TopicPartition, view: PartitionView, source: SourceSetting
     """Return where a partition begins. `first`: the group has no offset for any topic that is mirrored."""
     reset = source.offset_reset
     if view.committed is not None and view.low <= view.committed <= view.high:
-        lag = view.high - view.committed
-        return PartitionStart(*partition, view.committed, f"committed by the group, {lag} records behind the end")
+        return PartitionStart(*partition, view.committed, f"committed by the group, {_lag(view, view.committed)}")
     missing = "the group has no offset"
     if view.committed is not None:
         missing = f"the group's offset {view.committed} is not in the log ({view.low} to {view.high})"
@@ -215,5 +215,13 @@ def _start(partition: TopicPartition, view: PartitionView, source: SourceSetting
         return PartitionStart(*partition, view.low, f"{missing}; new.topics.from=earliest")
     if reset == "none":
         return PartitionStart(*partition, None, f"{missing} and auto.offset.reset=none: the mirror would end with 255")
-    start = view.low if reset == "earliest" else view.high
+    start = view.low if reset == "earliest" else view.readable
     return PartitionStart(*partition, start, f"{missing}; auto.offset.reset={reset}")
+
+
+def _lag(view: PartitionView, position: int) -> str:
+    """Return the records between a position and where the mirror's reading ends, with words about the rest."""
+    behind = f"{max(view.readable - position, 0)} records behind the end"
+    if view.readable == view.high:
+        return behind
+    return f"{behind} of what is committed; a transaction is open from offset {view.readable} on"

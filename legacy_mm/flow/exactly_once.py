@@ -15,7 +15,7 @@ from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
 from legacy_mm.controlplane.positions import PositionStore
-from legacy_mm.errors import ConfigurationError, HostError, Undecided
+from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, StreamFailure, Undecided
 from legacy_mm.exactly_once.broker_risks import broker_risks
 from legacy_mm.exactly_once.bundle import BUNDLES, FLOW
 from legacy_mm.exactly_once.evidence import flow_doubt
@@ -155,16 +155,24 @@ def require_own_flow(settings: Settings, cluster: str, deadline: Deadline, repla
         raise Undecided(f"nothing was changed: {doubt}")
 
 
-def start_doubts(settings: Settings, source: Admin, target: Admin, deadline: Deadline) -> Sequence[str]:
-    """Return why a start would be refused for what both clusters say, a sentence each; raise HostError.
+def start_doubts(settings: Settings, source: Admin, target: Admin, deadline: Deadline) -> list[LegacyMMError]:
+    """Return what a start would be refused with for what both clusters say; raise HostError.
 
     It is asked with exactly once off, too: then only the session time-out may be beyond what brokers allow.
     """
-    found = list(beyond_limits(settings, source, target, deadline))
-    if settings.features[EXACTLY_ONCE] is not None:
-        topic, record = flow_bundles(settings).positions_topic, flow_record(settings, deadline)
-        if doubt := flow_doubt(record, BUNDLES, source.cluster_id(deadline), topic, offset_book(settings)):
-            found.append(doubt)
+    found: list[LegacyMMError] = [StreamFailure(each) for each in beyond_limits(settings, source, target, deadline)]
+    if settings.features[EXACTLY_ONCE] is None:
+        return found
+    keeper, topic = NativeAdmin("target", settings.target_admin_connection), flow_bundles(settings).positions_topic
+    try:
+        check(settings, keeper.lowest_version(_INIT_PRODUCER_ID, NEWEST, deadline))
+    except ConfigurationError as error:
+        return [error, *found]  # brokers without transactions keep no positions
+    if troubles := look_at_positions(keeper, topic, deadline).troubles:
+        return [*found, ConfigurationError("; ".join(troubles))]
+    record = flow_record(settings, deadline)
+    if doubt := flow_doubt(record, BUNDLES, source.cluster_id(deadline), topic, offset_book(settings)):
+        found.append(Undecided(doubt))
     return found
 
 

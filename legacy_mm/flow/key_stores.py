@@ -15,7 +15,7 @@ from legacy_mm.clients.native import tls_context
 from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.config.kafka_clients import ConnectionSettings, TlsSettings
 from legacy_mm.config.secret import Secret
-from legacy_mm.config.settings import AdminSettings, PemFiles, SourceSettings, TargetSettings
+from legacy_mm.config.settings import AdminSettings, JavaStores, PemFiles, SourceSettings, TargetSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.jvm import keystore
@@ -49,9 +49,20 @@ def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
 
 def with_store(side: SideSettings, java: Callable[[], Jvm]) -> SideSettings:
     """Return one side with the content of its stores."""
-    found = keystore.with_contents(side.connection, side.stores, java, needs_roots=_meets_librdkafka(side))
-    connection = _with_keeper(found, java)
+    connection = connected(side.connection, side.stores, java, for_librdkafka=_meets_librdkafka(side))
     return side.reached_by(replace(connection, tls=_with_pem(connection.tls, side.pem)))
+
+
+def connected(
+    connection: ConnectionSettings, stores: JavaStores, java: Callable[[], Jvm], *, for_librdkafka: bool = False
+) -> ConnectionSettings:
+    """Return a connection with what only Java can give: the content of its stores, its own trust, a class's tokens.
+
+    It is the one way to this for the mirror, its commands and MirrorMaker 2's client. `for_librdkafka`: it is
+    librdkafka that logs in. Raises ConfigurationError in Java's words, and HostError if Java is needed and missing.
+    """
+    found = keystore.with_contents(connection, stores, java, needs_roots=for_librdkafka)
+    return _with_keeper(found, java)
 
 
 def _meets_librdkafka(side: AnySide) -> bool:

@@ -50,6 +50,15 @@ _MAX_POLL_MARGIN = 5.0
 _MOST_EARLIER_COPIES = 20
 
 
+def check_clients(settings: Settings) -> None:
+    """Raise ConfigurationError for addresses and logins that cannot work, before a JVM is started or a cluster asked.
+
+    The mirror and all commands that ask its clusters begin with it.
+    """
+    check_addresses(settings)
+    check_logins(settings)
+
+
 def check_addresses(settings: Settings) -> None:
     """Raise ConfigurationError if a bootstrap list resolves to nothing, before a JVM is started."""
     require_resolvable("producer", settings.target.connection.bootstrap_servers)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_PLAIN = re.compile(r"(?:[A-Za-z0-9_-]|\.[*+?]?|\|)*")
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_-]|\.[*+?]?|\||\\[.-]|\[(?:[A-Za-z0-9_]|\\[.-])+\])*")
 _GLOB = re.compile(r"(?:(?<![^|])|\.?\*(?=\*))[*+?]+|(?<=\()[*+]+")
 """A quantifier with nothing before it, or one behind another: a file pattern's star."""
 EVERY = ".*"
 
 
 def compiles_anywhere(pattern: str) -> bool:
-    """Return True for letters, dots and `.*`, which are a regular expression in every dialect: no Java is needed for
-    them.
+    """Return True for letters, dots, `.*` and the like, which are a regular expression in every dialect.
+
+    No Java is needed for them. MirrorMaker 2's default lists have nothing else.
     """
     return _PLAIN.fullmatch(pattern) is not None
 

@@ -27,7 +27,7 @@ _WRITING_TIMEOUT = 120.0
 
 def write() -> Path:
     """Write what is missing, and return the archive's path. Raise HostError, OSError."""
-    with java_when_asked(None) as java:
+    with java_when_asked(JvmSettings()) as java:
         _compile(java)
     return _archive()
 

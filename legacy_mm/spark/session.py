@@ -201,10 +201,10 @@ class SparkHost:
 
 
 @contextmanager
-def java_for(home: str | None) -> Iterator[Jvm]:
-    """Yield a JVM for a question or two; the environment is left as it was."""
+def java_for(wishes: JvmSettings) -> Iterator[Jvm]:
+    """Yield a JVM for a question or two, which trusts whom the mirror's would; the environment is left as it was."""
     before = os.environ.get("SPARK_HOME")
-    host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=home)), streams=1)
+    host = SparkHost(SparkSettings(jvm=wishes.for_questions()), streams=1)
     try:
         yield host.jvm
     finally:
@@ -216,10 +216,10 @@ def java_for(home: str | None) -> Iterator[Jvm]:
 
 
 @contextmanager
-def java_when_asked(home: str | None) -> Iterator[Callable[[], Jvm]]:
+def java_when_asked(wishes: JvmSettings) -> Iterator[Callable[[], Jvm]]:
     """Yield like `java_for` a JVM that the first question starts, so not in vain."""
     with ExitStack() as stack:
-        yield cache(lambda: stack.enter_context(java_for(home)))
+        yield cache(lambda: stack.enter_context(java_for(wishes)))
 
 
 def _say_nothing(*_: object) -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, members
 from legacy_mm.audit.load import load
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 30.0
 
 
 class Explain:
@@ -84,6 +85,38 @@ def test_topics_and_start_offsets(
     assert (list_topics(source.bootstrap), list_topics(target.bootstrap)) == before
     assert members(source.bootstrap, group) == 0
     assert committed(source.bootstrap, group, [name, other]) == {(name, 0): 7, (name, 1): 1_000_000}
+
+
+def test_what_a_committed_reader_has_before_it(
+    source: Any, topic: Callable[..., str], group: str, explain: Explain
+) -> None:
+    """As its consumer counts it: to the last stable offset. Whoever reads all counts to the end."""
+    name, committed_only = topic(), "isolation.level=read_committed\n"
+    create_topic(source.bootstrap, name, partitions=1)
+    load(source.bootstrap, name, 10, 100, partitions=1)
+    producer = Producer({"bootstrap.servers": source.bootstrap, "transactional.id": name})
+    producer.init_transactions(SECONDS)
+    producer.begin_transaction()
+    for _ in range(5):
+        producer.produce(name, b"open", partition=0)
+    producer.flush(SECONDS)
+    open_now = "a transaction is open from offset 10 on"
+    assert said(explain(name, committed_only)) == (10, "the group has no offset; auto.offset.reset=latest")
+    assert said(explain(name)) == (15, "the group has no offset; auto.offset.reset=latest")
+    commit(source.bootstrap, group, name, {0: 4})
+    behind = f"committed by the group, 6 records behind the end of what is committed; {open_now}"
+    assert said(explain(name, committed_only)) == (4, behind)
+    assert said(explain(name)) == (4, "committed by the group, 11 records behind the end")
+    commit(source.bootstrap, group, name, {0: 12})
+    behind = f"committed by the group, 0 records behind the end of what is committed; {open_now}"
+    assert said(explain(name, committed_only)) == (12, behind)
+    producer.commit_transaction(SECONDS)
+    assert said(explain(name, committed_only)) == (12, "committed by the group, 4 records behind the end")
+
+
+def said(answer: tuple[int, dict[str, Any]]) -> tuple[int, str]:
+    (row,) = answer[1]["topics"]["partitions"]
+    return row["start"], row["because"]
 
 
 def test_each_topic_and_its_copy(source: Any, topic: Callable[..., str], explain: Explain) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -26,9 +28,11 @@ from compat.laboratory.security import (
 )
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets
 from legacy_mm.audit.java_files import write_properties
+from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.cli.legacy_mm import main
 from legacy_mm.client import MirrorClient
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
@@ -36,6 +40,7 @@ from legacy_mm.clients.native.topic_reader import read_to_end
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.compat import client_connection
 from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.config.settings import JvmSettings
 from legacy_mm.errors import HostError
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile
@@ -149,6 +154,44 @@ def test_explain_asks_a_secured_source(
     topics = json.loads(document)["topics"]
     assert topics["why_not"] == ""
     assert [place["start"] for place in topics["partitions"]] == [0, 0, 0, 0]
+
+
+def test_the_commands_trust_whom_the_mirror_trusts(
+    secured: Secured,
+    topic: Callable[..., str],
+    group: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The source by Java's stores that its file names, the target by properties of Java alone: its file names none."""
+    trust, kept = secured.stores.trust(), "javax.net.ssl.trustStore"
+    words = ["--", *line(secured, OPENED_BY_BOTH["mutual TLS, JKS"], secured.new_topic(topic()), group, tmp_path)]
+    bare = {"bootstrap.servers": secured.target.bootstrap_of("TLS"), "security.protocol": "SSL"}
+    write_properties(tmp_path / "producer", bare)
+    options = f"-D{kept}={trust['ssl.truststore.location']} -D{kept}Password={trust['ssl.truststore.password']}"
+    monkeypatch.setenv("KAFKA_OPTS", options)
+
+    def run(*command: str) -> tuple[int, str]:
+        code = main([*command, *words])
+        printed = capsys.readouterr()
+        assert not printed.err
+        return code, printed.out
+
+    def run_alone(*command: str) -> tuple[int, str]:  # a process has one Spark application
+        every = [sys.executable, "-m", "legacy_mm.cli.legacy_mm", *command, *words]
+        ended = subprocess.run(every, capture_output=True, text=True, timeout=SECONDS, check=False)
+        assert not ended.stderr
+        return ended.returncode, ended.stdout
+
+    name, notes = words[2], tmp_path / "ledger.txt"
+    code, told = run("explain", "--json")
+    assert (code, json.loads(told)["topics"]["why_not"]) == (0, "")
+    code, told = run_alone("verify")
+    assert (code, f"{name}: {RECORDS} records at the source" in told) == (2, True), told
+    Ledger(name, notes).close()
+    code, told = run("ledger", "check", "--file", str(notes))
+    assert (code, told.startswith("0 records in the ledger, 0 at the target")) == (0, True), told
 
 
 def line(secured: Secured, row: Any, name: str, group: str, folder: Path) -> list[str]:
@@ -328,7 +371,7 @@ def test_a_question_that_is_refused_says_why(secured: Secured, asker: str, tmp_p
     file = tmp_path / "client.properties"
     write_properties(file, secured.files("LOGIN", login("PLAIN", "not-the-password"), "a group")[1])
     with pytest.raises(HostError, match="[Aa]uthentication failed") as caught:
-        QUESTIONS[asker](client_connection.read(str(file)))
+        QUESTIONS[asker](client_connection.read(str(file), JvmSettings()).written)
     assert "not-the-password" not in str(caught.value)
 
 

@@ -75,13 +75,17 @@ class NativeInspector:
             return partition_counts(every_topic(cluster))
 
     def views(
-        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
+        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline, *, committed_only: bool = False
     ) -> dict[TopicPartition, PartitionView]:
-        """Return the committed offset and log ends of each partition."""
+        """Return the committed offset and log ends of each partition, as such a reader sees them."""
         with asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
             committed = _committed(Coordinator(cluster, group), partitions, deadline)
         ends = self.log_ends(partitions, deadline)
-        return {each: PartitionView(committed.get(each), *ends[each]) for each in partitions}
+        open_from = self.open_from(ends, deadline) if committed_only else {}
+        return {
+            each: PartitionView(committed.get(each), low, high, open_from.get(each, high))
+            for each, (low, high) in ends.items()
+        }
 
     def log_ends(
         self, partitions: Collection[TopicPartition], deadline: Deadline

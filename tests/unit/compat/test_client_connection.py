@@ -17,8 +17,8 @@ def test_the_login_file_that_the_mirror_has_counts(tmp_path: Path, monkeypatch: 
     login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="${me}" password="hush";'
     (tmp_path / "jaas.conf").write_text(f"KafkaClient {{ {login} }};")
     monkeypatch.setenv("KAFKA_OPTS", f"-Djava.security.auth.login.config={tmp_path}/jaas.conf -Dme=mirror")
-    found = client_connection.read(str(file))
+    found = client_connection.read(str(file), client_connection.java_of_environment()).written
     assert (found.sasl.username, found.sasl.password) == ("mirror", Secret("hush"))
     monkeypatch.delenv("KAFKA_OPTS")
     with pytest.raises(ConfigurationError, match="is not set"):
-        client_connection.read(str(file))
+        client_connection.read(str(file), client_connection.java_of_environment())

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from legacy_mm.cli import explain
 from legacy_mm.cli.legacy_mm import main
+from legacy_mm.errors import HostError
+from legacy_mm.jvm import gateway
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
 SECRET = "s3cret-word"  # noqa: S105 - made up
@@ -24,7 +28,7 @@ def explained(folder: Path, text: str, capsys: pytest.CaptureFixture[str], *word
 def test_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, document = explained(tmp_path, f"{AB}topics = a.*, b\nproducer.acks = 1\n", capsys)
     flow, back = document["flows"]
-    assert (code, document["exit"], document["outcome"]) == (0, 0, "It would run.")
+    assert (code, document["exit_code"], document["outcome"]) == (0, 0, "It would run.")
     assert (flow["source"], flow["target"], flow["copies"]) == ("A", "B", True)
     assert flow["topics"] == {"include": ["a.*", "b"], "exclude": "default"}
     assert flow["policy"] == {"class": "DefaultReplicationPolicy", "t_becomes": "A.t"}
@@ -33,6 +37,47 @@ def test_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert document["ignored"] == flow["ignored"] == {"producer.acks": "B.producer.acks"}
     assert {right["cluster"] for right in flow["rights"]} == {"A", "B"}
     assert (back["copies"], back["features"], back["topics"]) == (False, {"heartbeats": True}, {})
+
+
+def test_the_document_has_the_keys_that_are_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, document = explained(tmp_path, AB, capsys)
+    promised = str(explain.__doc__)
+    assert all(f"`{key}`" in promised for key in document)
+    assert (document["format"], document["of"]) == (1, "driver")
+    listed = re.search(r"`flows`: ([^`]*)\n- ", promised)
+    assert listed is not None
+    words = set(re.findall(r"\w+", listed[1]))
+    assert document["flows"][0].keys() <= words
+
+
+def test_what_the_host_could_not_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none(_: str | None) -> Path:
+        raise HostError("no Java")
+
+    monkeypatch.setattr(gateway, "find_java", none)
+    code, document = explained(tmp_path, f"{AB}A->B.topics = [a-z]\n", capsys)
+    assert (code, document["outcome"]) == (0, "It would run.")
+    assert document["unknown"] == ["A->B: the topic pattern .*: no Java"]
+    assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    assert "\nNot known\n  A->B: the topic pattern .*: no Java\n" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("one_java")
+@pytest.mark.parametrize(
+    ("lines", "refused"),
+    [
+        ("A.security.protocol = SSL\nA.ssl.truststore.location = /nowhere\n", "Failed to load SSL keystore /nowhere"),
+        ("A->B.replication.policy.class = no_such:Policy\n", "no_such"),
+        ("A->B.exactly.once = true\nB.producer.acks = 1\n", "needs acks=all"),
+    ],
+)
+def test_what_the_start_refuses(lines: str, refused: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On this host, before a cluster is asked."""
+    code, document = explained(tmp_path, f"{AB}{lines}", capsys)
+    assert (code, document["driver_exit_code"], document["runs_here"]) == (2, 0, False)
+    assert refused in document["flows"][0]["refused"][0]
 
 
 @pytest.mark.parametrize(
@@ -47,17 +92,18 @@ def test_a_driver_that_ends_with_2(
     text: str, words: tuple[str, ...], outcome: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, document = explained(tmp_path, text, capsys, *words)
-    assert (code, document["exit"]) == (2, 2)
+    assert (code, document["exit_code"], document["driver_exit_code"]) == (2, 2, 2)
     assert outcome in document["outcome"]
 
 
 def test_a_class_that_only_java_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, document = explained(tmp_path, f"{AB}replication.policy.class = com.acme.Policy\n", capsys)
-    assert (code, document["exit"], document["runs_here"]) == (2, 0, False)
+    assert (code, document["exit_code"], document["driver_exit_code"], document["runs_here"]) == (2, 2, 0, False)
     assert document["flows"][0]["policy"]["t_becomes"] == "unsure: decided by the user's Java class"
     assert "com.acme.Policy" in document["flows"][0]["refused"][0]
 
 
+@pytest.mark.usefixtures("one_java")
 @pytest.mark.parametrize(
     ("line", "refused"),
     [
@@ -71,7 +117,7 @@ def test_a_flow_that_would_not_run_beside_others(
     line: str, refused: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, document = explained(tmp_path, f"{AB}B->A.enabled = true\n{line}\n", capsys)
-    assert (code, document["exit"], document["runs_here"]) == (0, 0, True)
+    assert (code, document["exit_code"], document["runs_here"]) == (0, 0, True)
     assert document["outcome"] == "It would run without A->B: see what is refused"
     flow, back = document["flows"]
     assert flow["refused"][-1].startswith(f"legacy_mm: {line}: ")
@@ -105,7 +151,7 @@ def test_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_transform_that_only_java_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = f"{AB}A->B.transforms = m\nA->B.transforms.m.type = com.acme.Mask\n"
     code, document = explained(tmp_path, text, capsys)
-    assert (code, document["exit"], document["runs_here"]) == (2, 0, False)
+    assert (code, document["exit_code"], document["driver_exit_code"], document["runs_here"]) == (2, 2, 0, False)
     assert document["flows"][0]["transforms"] == {"m": "com.acme.Mask"}
     assert "legacy_mm: A->B.transforms.m.type=com.acme.Mask is not possible" in document["flows"][0]["refused"][0]
 
@@ -115,6 +161,7 @@ def test_words_that_the_driver_refuses(capsys: pytest.CaptureFixture[str]) -> No
     assert "too few arguments" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("one_java")
 def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (
         f"{AB}A.security.protocol = SASL_SSL\nA.sasl.mechanism = PLAIN\nA.sasl.jaas.config = "
@@ -172,7 +219,7 @@ def test_files_of_connect_are_no_driver_s(
 def test_a_reference_that_nobody_looks_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = explained(tmp_path, f"{AB}{ENV}A.ssl.keystore.password = ${{env:NO_SUCH_NAME_HERE}}\n", capsys)
     said = "A.ssl.keystore.password holds ${env:...}, which stays as it is written: its provider has no value for it"
-    assert said in document["remarks"]
+    assert said in document["warnings"]
     assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     assert said in " ".join(capsys.readouterr().out.split())
 

@@ -26,14 +26,14 @@ def _topics(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_a_start_would_be_refused_for_is_the_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, though several flows share a cluster. It has the code that the mirror ends with."""
-    monkeypatch.setattr(source_look, "start_doubts", lambda *_: [DOUBT])
+    monkeypatch.setattr(source_look, "start_doubts", lambda *_: [StreamFailure(DOUBT)])
     with pytest.raises(StreamFailure) as refusal:
         look([SETTINGS, SETTINGS], no_java)
     assert (str(refusal.value), refusal.value.exit_code) == (DOUBT, 255)
 
 
 def test_clusters_that_do_not_say_what_they_allow_are_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    def silent(*_: object) -> list[str]:
+    def silent(*_: object) -> list[StreamFailure]:
         raise HostError("the target does not answer")
 
     monkeypatch.setattr(source_look, "start_doubts", silent)

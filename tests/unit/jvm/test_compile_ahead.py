@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.config.settings import JvmSettings
 from legacy_mm.handlers.bridge_signatures import CONNECT_SIGNATURES, SIGNATURES
 from legacy_mm.handlers.java_source import BY_ARGUMENTS, source, transform_source
 from legacy_mm.jvm import compile_ahead, mbeans
@@ -23,7 +24,7 @@ ROW = ("count", "double", "Double", 1.5)
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[Jvm]:
-    with java_when_asked(None) as made:
+    with java_when_asked(JvmSettings()) as made:
         yield made()
 
 
@@ -74,7 +75,7 @@ def test_beans_come_from_the_jar_or_are_compiled_now(java: Jvm, ahead: bool) -> 
     """In a JVM of its own: py4j remembers methods by the name of their class."""
     if ahead:
         compile_ahead.write(java, mbeans.source())
-    with java_when_asked(None) as another:
+    with java_when_asked(JvmSettings()) as another:
         beans = MBeans(another())
         beans.publish({"legacy_mm.tests:type=ahead": [ROW]})
         code = beans._beans.getClass().getProtectionDomain().getCodeSource()

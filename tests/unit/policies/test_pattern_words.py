@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 from legacy_mm.policies.pattern_words import advice, compiles_anywhere
 
 
-@pytest.mark.parametrize("pattern", ["", "orders", "a|b", "orders.*", ".+", "a.b", "x_y-9", "a.?", "|"])
+@pytest.mark.parametrize(
+    "pattern", ["", "orders", "a|b", "orders.*", ".+", "a.b", "x_y-9", "a.?", "|", r"a\..*", r"[a\-]b"]
+)
 def test_plain_patterns(pattern: str) -> None:
     assert compiles_anywhere(pattern)
 
 
-@pytest.mark.parametrize("pattern", ["*", "a*", "a**", "[a", "(a", "a\\", "a{1", "ä", "a,b", "..**", "a\n", "^a$"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["*", "a*", "a**", "[a", "(a", "a\\", "a{1", "ä", "a,b", "..**", "a\n", "^a$", "[a-z]", r"\d", "[]", r"a\.+"],
+)
 def test_patterns_that_only_java_can_judge(pattern: str) -> None:
     assert not compiles_anywhere(pattern)
 
@@ -29,7 +34,7 @@ def compiles(pattern: str) -> bool:
     return True
 
 
-@given(st.text(alphabet="ab.*+?|[(\\{", max_size=8))
+@given(st.text(alphabet="ab.*+?|[]-(\\{", max_size=8))
 def test_what_compiles_anywhere_compiles_here(pattern: str) -> None:
     assert not compiles_anywhere(pattern) or compiles(pattern)
 

@@ -117,7 +117,7 @@ class PartitionView:
     high: int
     """The offset of the next record."""
     readable: int
-    """Where reading ends for now: before a transaction that is open, if only committed records are read."""
+    """The offset at which reading ends for now: before an open transaction, if only committed records are read."""
 
 
 class TopicLister(Protocol):

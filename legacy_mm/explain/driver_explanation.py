@@ -81,7 +81,7 @@ class DriverExplanation:
     duplicate_keys: Sequence[str] = ()
     """Keys that the file has several times; the last one counts."""
     warnings: Sequence[str] = ()
-    """What a user should know about the file at the start."""
+    """Sentences that a user should know at the start."""
     runs_here: bool = True
     """False: legacy_mm would end with 2, for a reason that is with the flow."""
     of_connect: bool = False

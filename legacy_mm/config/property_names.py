@@ -284,6 +284,11 @@ def is_unknown_to_librdkafka(name: str) -> bool:
     return name == TOKEN_STORE or any(row.ours and row.name == name for rows in ROWS.values() for row in rows.values())
 
 
+def is_field(name: str) -> bool:
+    """Return True for a property that is a field of a client's settings."""
+    return any(row.name == name for rows in ROWS.values() for row in rows.values())
+
+
 def is_read_by_producers(name: str) -> bool:
     """Return True for a property of librdkafka's that a producer of ours reads."""
     kinds = ROWS.keys() - {FetchSettings, MembershipSettings}

@@ -154,7 +154,7 @@ def apply(
             emitted |= made
             rows |= dict.fromkeys(made, rule)
     _note_unknown(reading, rules, trimmed)
-    _check_native(written, native)
+    _check_native(side, written, native)
     _note_unread(reading, written)
     token_store = emitted.pop(TOKEN_STORE, None)
     ours = {name: preset.value for name, preset in OURS[side].items()}
@@ -237,7 +237,7 @@ def _note_unknown(reading: PropertyReading, rules: Rules, properties: Mapping[st
             reading.note(f"These configurations '[{listed}]' were supplied but are not used yet.", level)
 
 
-def _check_native(written: Mapping[str, str], native: Mapping[str, str]) -> None:
+def _check_native(side: Side, written: Mapping[str, str], native: Mapping[str, str]) -> None:
     for name, given in written.items():
         with blamed(given):
             if name in _NATIVE_REFUSED:
@@ -248,6 +248,16 @@ def _check_native(written: Mapping[str, str], native: Mapping[str, str]) -> None
                 error = ConfigurationError(f"{given}={native[name]} is not possible: it must be {allowed}")
                 error.allowed = allowed
                 raise error
+            if side == "consumer" and not property_names.is_field(name) and not name.startswith(_OF_SECURITY):
+                _require_librdkafka(name, native[name], given)
+
+
+def _require_librdkafka(name: str, text: str, given: str) -> None:
+    """Raise ConfigurationError for a property that librdkafka would refuse once a stream joins its group."""
+    from legacy_mm.clients.librdkafka.property_refusal import refusal
+
+    if why := refusal(name, text):
+        raise ConfigurationError(f"{given}={text} is not possible: librdkafka says: {why}")
 
 
 def _note_unread(reading: PropertyReading, written: Mapping[str, str]) -> None:

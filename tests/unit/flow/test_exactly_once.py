@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,13 @@ from legacy_mm.clients.native.admin import TopicLayout
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.exactly_once.bundle import BUNDLES
-from legacy_mm.flow.exactly_once import require_topic
+from legacy_mm.exactly_once.position_records import FlowRecord
+from legacy_mm.flow import exactly_once
+from legacy_mm.flow.bundle_settings import NEWEST
+from legacy_mm.flow.exactly_once import require_topic, start_doubts
 from legacy_mm.policies.changes import ChangeOutcome
+from tests.fakes.admin import FakeAdmin
+from tests.unit.flow.test_bundle_settings import ON, settings_of
 
 TOPIC = "positions"
 
@@ -61,3 +67,51 @@ def test_brokers_hear_late_of_the_topic(questions: int) -> None:
     else:
         pytest.fail("it is never found")
     assert brokers.created[0] == TOPIC
+
+
+class Target:
+    """A target as a start looks at it before it makes anything."""
+
+    def __init__(self, init_producer_id: int = NEWEST, policy: str = "compact") -> None:
+        self._version = init_producer_id
+        self._policy = policy
+
+    def lowest_version(self, api_key: int, highest: int, deadline: Deadline) -> int:
+        return self._version
+
+    def layout(self, topic: str, deadline: Deadline) -> TopicLayout:
+        return TopicLayout(BUNDLES, 1, 1)
+
+    def properties_of(self, topic: str, deadline: Deadline) -> Mapping[str, str]:
+        return {"cleanup.policy": self._policy}
+
+
+THEIRS = FlowRecord(BUNDLES, "another cluster", 0)
+
+
+@pytest.mark.parametrize(
+    ("target", "record", "refused", "code"),
+    [
+        (Target(), None, None, 0),
+        (Target(-1), THEIRS, "needs transactions, which the target's brokers do not have", 1),
+        (Target(policy="delete"), THEIRS, "has cleanup.policy=delete", 1),
+        (Target(), THEIRS, "has the positions of source cluster another cluster", 255),
+    ],
+    ids=["nothing", "no transactions", "a topic that forgets", "another source"],
+)
+def test_what_a_start_would_be_refused_with(
+    target: Target,
+    record: FlowRecord | None,
+    refused: str | None,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the order of the start, with its exit code; without the flag none of it is asked."""
+    monkeypatch.setattr(exactly_once, "NativeAdmin", lambda *_: target)
+    monkeypatch.setattr(exactly_once, "flow_record", lambda *_: record)
+    ends = FakeAdmin(), FakeAdmin()
+    found = start_doubts(settings_of(tmp_path, *ON), *ends, Deadline.after(1))
+    assert [(each.exit_code, refused in str(each)) for each in found if refused] == ([(code, True)] if refused else [])
+    assert bool(found) == (refused is not None)
+    assert start_doubts(settings_of(tmp_path), *ends, Deadline.after(1)) == []

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import mirror_topics
 from legacy_mm.cli.legacy_mm import main
+from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.client import Heartbeat, MirrorClient
 from legacy_mm.errors import HostError
 
@@ -34,6 +36,21 @@ def test_what_is_refused(
     out, err = capsys.readouterr()
     assert not out
     assert err.startswith("legacy-mm: ") and said in err
+
+
+def test_the_login_of_a_command_line_may_be_in_the_file_that_java_s_options_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="me" password="hush";'
+    (tmp_path / "jaas.conf").write_text(f"KafkaClient {{ {login} }};")
+    words = ["--include", "t"]
+    for side in ("consumer", "producer"):
+        sasl = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+        file = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **sasl}
+        words += [f"--{side}.config", str(write_properties(tmp_path / side, file))]
+    monkeypatch.setenv("KAFKA_OPTS", f"-Djava.security.auth.login.config={tmp_path}/jaas.conf")
+    with MirrorClient(mirror_topics._of_line(MirrorLine(words))) as client:
+        assert client.connection.sasl.username == "me"
 
 
 def test_a_cluster_that_is_away_is_named_with_its_addresses(

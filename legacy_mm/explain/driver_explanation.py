@@ -6,6 +6,7 @@ Every part is a frozen row without a secret, so that text and JSON are two ways 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 

@@ -72,7 +72,7 @@ KINDS: Mapping[str, tuple[dict[str, Any], dict[str, str], dict[str, str], str]] 
         {"value": bytes(LARGE)},
         {"max.message.bytes": "1000000"},
         {"max.message.bytes": "5000000"},
-        "raise max.message.bytes of the topic at the target",
+        "raise max.message.bytes of topic ",
     ),
 }
 

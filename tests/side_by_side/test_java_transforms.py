@@ -132,6 +132,7 @@ def test_a_record_on_which_a_transform_fails_ends_the_flow(
             "the transforms failed on t-0 at offset 1: transforms.odd (com.acme.Odd): java.lang.IllegalStateException"
         )
         wait_until(lambda: said in tool.output(), SECONDS, "the end of our flow")
+        wait_until(lambda: len(copied(b, "O.t")) >= 2, SECONDS, "the records before it, which were on their way")
     assert [each[2] for each in copied(b, "O.t")] == [b"fine", b"fine"]
 
 

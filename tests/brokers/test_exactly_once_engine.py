@@ -42,7 +42,7 @@ from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.model import EARLIEST, UNDEFINED, TopicPartition
 from legacy_mm.protocol.record_set import Arrived
 from tests.fixtures.copying import PATIENCE, Copying, Start
-from tests.fixtures.exactly_once import CopiedOnce, Engines, formatted, read_committed
+from tests.fixtures.exactly_once import COMMITTED, CopiedOnce, Engines, formatted, read_committed
 
 pytestmark = pytest.mark.brokers
 GROUP = "g"
@@ -326,7 +326,7 @@ def test_positions_that_are_deleted_end_the_copying(
     load(source.bootstrap, name, 1_000, 100)
     wait_until(copying.over, PATIENCE, "its end")
     assert "legacy-mm exactly-once adopt takes the group's offset" in str(copying.error)
-    assert len(read_committed(target.bootstrap, name)) == 1_000
+    assert len(read_all(target.bootstrap, name, isolation=COMMITTED)) == 1_000
 
 
 @pytest.mark.slow

@@ -129,7 +129,9 @@ class ExactlyOnce:
 
     def abandon(self, refused: ProducerBatch) -> None:
         """Give up the transaction of the batch."""
-        self._bundles[refused.opaque.piece.partition].owner.give_up()
+        opaque = refused.opaque
+        owner = opaque.owner if isinstance(opaque, OwnBatch) else self._bundles[opaque.piece.partition].owner
+        owner.give_up()
 
     def tend(self) -> None:
         """Continue with all transactions."""

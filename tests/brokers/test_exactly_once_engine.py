@@ -408,7 +408,7 @@ def test_a_transaction_goes_on_while_a_piece_waits(
 ) -> None:
     """The way to the target was asked for meanwhile. What is in hand is read again, so it must not be sent."""
     copy = CopiedOnce(source, target, topic("waits"), partitions=1)
-    engines = Engines(copy, start_copying, target.bootstrap, interval=0.2)
+    engines = Engines(copy, start_copying, target.bootstrap, interval=2.0)  # longer than the writer's pauses
     copy.load(FEW)
     outbound, waited = PlainStage.outbound, list[int]()
 

@@ -292,12 +292,12 @@ class CopyEngine:
 
     def _tend(self, *, blocked: bool) -> None:
         refused = self._appender.take_refused()  # first: it comes behind what its queue has acknowledged
-        for acknowledged in self._appender.take_acknowledged():
-            self.delivery.acknowledged(acknowledged)
-        self._appender.tend()
-        self.delivery.tend()
-        self._halving = bool(refused)
         try:
+            for acknowledged in self._appender.take_acknowledged():
+                self.delivery.acknowledged(acknowledged)
+            self._appender.tend()
+            self.delivery.tend()
+            self._halving = bool(refused)
             while refused:
                 self._deal_with(refused[0])
                 del refused[0]

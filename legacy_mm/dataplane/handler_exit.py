@@ -43,8 +43,12 @@ class HandlerExit:
 
     def wait_for_code(self) -> None:
         """Wait for Java's exit code after the engine is done."""
-        self._engine_done.set()
+        self.engine_is_done()
         self._code_known.wait(_CODE_TIMEOUT)
+
+    def engine_is_done(self) -> None:
+        """Let Java end. Without this word, also of an engine that has failed, the other tasks of its JVM wait, too."""
+        self._engine_done.set()
 
     def begun(self, *, stuck: bool) -> None:
         """Block Java's shutdown until this returns."""

@@ -155,7 +155,8 @@ class HandlerStage:
             self._handler.stop()
 
     def close(self) -> None:
-        """Let the handler give back what it holds."""
+        """Let the handler give back what it holds, and Java end."""
+        self._exit.engine_is_done()
         if isinstance(self._handler, JavaBatches):
             with self._beat:
                 self._handler.close()

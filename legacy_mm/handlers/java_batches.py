@@ -82,6 +82,7 @@ class JavaBatches:
         try:
             bridge = _bridge(jpype, settings, legal_topics)
         except jpype.JException as error:
+            self._stop_watching()
             why = error.toString() if settings.transforms is not None else _root(error)
             raise HandlerFailure(f"{settings.name} cannot be made: {why}") from None
         self._run = bridge.run
@@ -101,9 +102,9 @@ class JavaBatches:
 
     def close(self) -> None:
         """Close transforms and predicates, as Connect does; a message handler is not told of the end."""
+        self._stop_watching()
         if self._chain is not None:
             self._chain.close()
-        self._stop_watching()
 
 
 class _Shared:

@@ -273,3 +273,13 @@ class WaitsFor:
     def handle(self, source: SourceRecords) -> Handled:
         assert self._event.wait(30)
         return Handled([], 1, 1, source.header.next_offset)
+
+
+def test_an_engine_that_is_over_does_not_hold_up_the_end_of_java(scene: Callable[..., Scene]) -> None:
+    """The other tasks of its JVM would wait with it; an engine that fails asks for no code."""
+    made = scene()
+    made.stage.close()
+    hook = threading.Thread(target=lambda: made.exit.begun(stuck=False), daemon=True)
+    hook.start()
+    hook.join(30)
+    assert not hook.is_alive()

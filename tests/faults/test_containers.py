@@ -16,12 +16,16 @@ from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 MEMORY_MIB, CORES, TASKS = 512, 2, 128
+LARGER = (4096, CORES, 512)
+"""Memory and tasks of a container for forty streams."""
+STREAMS = 40
 
 
 @pytest.fixture
-def container() -> Iterator[Cgroup]:
+def container(request: pytest.FixtureRequest) -> Iterator[Cgroup]:
+    """A parameter gives other limits."""
     try:
-        with small_cgroup(MEMORY_MIB, CORES, TASKS) as made:
+        with small_cgroup(*getattr(request, "param", (MEMORY_MIB, CORES, TASKS))) as made:
             yield made
     except HostError as error:
         pytest.skip(str(error))
@@ -56,3 +60,22 @@ def test_streams_that_need_more_are_refused_before_they_start(
     assert tool.wait(40) == 1, tool.output()
     assert f"20 streams need about 194 processes and threads, and pids.max of this container ({TASKS})" in tool.output()
     assert scene.arrived() == scene.committed() == 0
+
+
+@pytest.mark.parametrize("container", [LARGER], indirect=True, ids=["512 tasks"])
+def test_forty_streams_with_a_handler_in_a_jar_fit(
+    source: Any,
+    target: Any,
+    make_scene: Callable[..., Scene],
+    container: Cgroup,
+    launcher: Path,
+    handler_jars: dict[str, Path],
+) -> None:
+    """A JVM for each of them met the limit after 42 s, and nothing arrived."""
+    scene = make_scene(source, target, 20_000, partitions=STREAMS)
+    words = ("--num.streams", str(STREAMS), "--message.handler", "Counter", *COMMIT_OFTEN)
+    tool = scene.mirror(*words, launcher=launcher, classpath=[handler_jars["Counter"]])
+    scene.wait_committed(20_000)
+    stop(tool)
+    assert container.killed() == 0
+    assert scene.arrived() == 20_000

@@ -70,8 +70,9 @@ def _read(call: CommandCall) -> Iterator[_Played]:
     if len(named) == 1 or not (named or line.words):
         call.refuse("name both --source and --target, or neither and the mirror's command line behind --")
     if named:
-        with _sides(options.source, options.target, client_connection.java_of_environment()) as sides:
-            yield _Played(*sides, line.words, client_connection.java_of_environment())
+        java = client_connection.java_of_environment()
+        with _sides(options.source, options.target, java) as sides:
+            yield _Played(*sides, line.words, java)
     elif line.is_mirror_maker_2:
         flow = line.driver_flow()
         with line.only_flow_with_stores() as (settings, _):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from math import inf
 from typing import Any, NamedTuple, TypeVar
@@ -272,21 +272,22 @@ def name_of(kind: type, field: str) -> str:
 
 def obstacle(name: str, text: str) -> str:
     """Return the texts that this property of librdkafka's may have, if this one is none of them; else an empty text."""
-    for rows in ROWS.values():
-        for row in rows.values():
-            if row.name == name and not row.takes(text):
-                return row.allowed
-    return ""
+    return next((row.allowed for row in _rows(name) if not row.takes(text)), "")
 
 
 def is_unknown_to_librdkafka(name: str) -> bool:
     """Return True for a property of ours among librdkafka's, which no file may set."""
-    return name == TOKEN_STORE or any(row.ours and row.name == name for rows in ROWS.values() for row in rows.values())
+    return name == TOKEN_STORE or any(row.ours for row in _rows(name))
 
 
 def is_field(name: str) -> bool:
     """Return True for a property that is a field of a client's settings."""
-    return any(row.name == name for rows in ROWS.values() for row in rows.values())
+    return any(_rows(name))
+
+
+def _rows(name: str) -> Iterator[Row]:
+    """Yield the fields of clients' settings that have this name."""
+    return (row for rows in ROWS.values() for row in rows.values() if row.name == name)
 
 
 def is_read_by_producers(name: str) -> bool:

@@ -36,8 +36,7 @@ def numbered(target: Admin, wanted: Sequence[CreateTopic], deadline: Deadline, f
     Brokers before 2.4 create no topic without a number. `flag` is what sets another one. Raises HostError.
     """
     errors = creation_errors(target, wanted, deadline)
-    unnumbered = [each for each in wanted if each.replication_factor == BROKER_DEFAULT]
-    bare = [replace(each, configs={}) for each in unnumbered if each.topic in errors]
+    bare = [replace(each, configs={}) for each in wanted if _lacks_a_number(each) and each.topic in errors]
     told = target.broker_properties(deadline).get(_REPLICAS, "") if bare else ""
     if not told or not (refused := creation_errors(target, bare, deadline)):
         return Numbered(wanted, errors, [])
@@ -48,5 +47,9 @@ def numbered(target: Admin, wanted: Sequence[CreateTopic], deadline: Deadline, f
         f"the brokers of the {target.name} are older than 2.4 and want a replication factor: topics are created with "
         f"{told}, their {_REPLICAS}; set {flag} for another one"
     )
-    given = [replace(each, replication_factor=int(told)) if each in unnumbered else each for each in wanted]
+    given = [replace(each, replication_factor=int(told)) if _lacks_a_number(each) else each for each in wanted]
     return Numbered(given, creation_errors(target, given, deadline), [note])
+
+
+def _lacks_a_number(topic: CreateTopic) -> bool:
+    return topic.replication_factor == BROKER_DEFAULT

@@ -32,7 +32,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror, Renewal
 from legacy_mm.flow.names import Names
-from legacy_mm.flow.refused_records import tell_of_quarantine
+from legacy_mm.flow.refused_records import quarantine_topic, tell_of_quarantine
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.logs import events, root_logger
@@ -287,7 +287,7 @@ def _before_first(
             begin(topics)
         if start is not None:
             start.prepare(frozenset(map(names.at_target, topics)))
-        if settings.quarantine.refused and settings.quarantine.topic is not None:
+        if quarantine_topic(settings) is not None:
             tell_of_quarantine(settings, Deadline.after(settings.source.api_timeout))
 
     return before

@@ -406,8 +406,7 @@ STABLE_OFFSET_STANDS_STILL = Event(
     logging.WARNING,
     "Nothing of {partition} is read beyond offset {offset}, though its log ends at {end}: a transaction there has been "
     "open for {seconds} s, and isolation.level=read_committed waits for its end; if it stays so, look whether it hangs "
-    "with "
-    "kafka-transactions.sh find-hanging --topic {topic} --partition {number} at the source",
+    "with kafka-transactions.sh find-hanging --topic {topic} --partition {number} at the source",
 )
 TRANSACTION_GIVEN_UP = Event(
     "transaction-given-up",

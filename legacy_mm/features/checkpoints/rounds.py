@@ -271,7 +271,8 @@ class Checkpoints(threading.Thread):
 
         As `cutover` and `translate` say it: on condition that nobody else writes into the copy.
         """
-        places = {place for offsets in committed.values() for place in offsets.keys() & self._held()}
+        held = self._held()
+        places = {place for offsets in committed.values() for place in offsets.keys() & held}
         there = {
             place: TopicPartition(self._remote(place.topic), place.partition)
             for place in places

@@ -17,12 +17,15 @@ from confluent_kafka import Consumer, Producer
 from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
+from tests.fixtures.driver_files import driver_file
 from tests.fixtures.offsets import PARTITIONS, Place, commit, open_transaction, rest, write
 from tests.fixtures.tools import Run
+from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
@@ -251,3 +254,32 @@ def test_a_group_and_a_mirror_at_the_end_of_what_was_copied_before(
         assert "waiting up to 3 s until the mirror has written the offset pairs of " in said
     moved = committed(target.bootstrap, reader, [copy])
     assert moved == {(copy, 0): there[0], (copy, 1): 0, (copy, 2): 0}, "of the first one a pair is known"
+
+
+def test_a_flow_of_mirror_maker_2_s_file_is_asked_for_its_own_positions(
+    run: Run,
+    warm_driver: Callable[..., WarmMirror],
+    source: Cluster,
+    target: Cluster,
+    topic: Callable[..., str],
+    tmp_path: Path,
+) -> None:
+    """It has no group at the source: without its positions nobody knows that all of an idle topic was copied."""
+    name = topic("idle")
+    clusters = {alias(name): source, f"east{name[-8:]}": target}
+    flow, copy, reader = "->".join(clusters), f"{alias(name)}.{name}", f"app-{name}"
+    file = driver_file(clusters, **{f"{flow}.enabled": "true", f"{flow}.topics": name, f"{flow}.groups": reader})
+    create_topic(source.bootstrap, name, PARTITIONS)
+    write(source, name, "before", 20)
+    ends = end_offsets(source.bootstrap, name)
+    with warm_driver({**file, "emit.offset-syncs.enabled": "false", "emit.checkpoints.enabled": "false"}) as node:
+        copied = lambda: copy in list_topics(target.bootstrap) and len(read_all(target.bootstrap, copy))  # noqa: E731
+        wait_until(lambda: copied() == 20 * 5 * PARTITIONS, SECONDS, "the copy")
+        assert node.stop(SECONDS) == 143
+    commit(source, reader, {(name, partition): end for partition, end in ends.items()})
+    line = ("--", "connect-mirror-maker.sh", str(write_properties(tmp_path / "mm2.properties", file)))
+    with warm_driver(file):
+        code, said, failed = run("cutover", "--group", reader, "--dry-run", *line)
+        assert code == 0, said + failed
+        assert said.count("at the end of every partition of the topic") == PARTITIONS
+        wait_until(lambda: checkpoints(target, name) == {**ends}, SECONDS, "checkpoints at the ends of the copy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -29,6 +29,14 @@ class CommittedOffset(NamedTuple):
 
 
 GroupOffsets = Mapping[TopicPartition, CommittedOffset]
+
+
+class Lacking(NamedTuple):
+    """Partitions without a position that counts."""
+
+    partitions: Sequence[TopicPartition]
+    foreign: Mapping[TopicPartition, tuple[int, str]]
+    """One partition of each topic whose positions are of another log -> its position, and why."""
 
 
 class OffsetPair(NamedTuple):

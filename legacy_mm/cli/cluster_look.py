@@ -20,6 +20,7 @@ from legacy_mm.flow.exactly_once import look_at_positions, risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.position_book import position_book
 from legacy_mm.flow.position_changes import PositionChanges
 from legacy_mm.flow.refused_records import narrower_limits, quarantine_limits, quarantine_topic
 from legacy_mm.flow.topic_features import DutyClusters
@@ -74,7 +75,9 @@ class FlowClusters:
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
         if unmatched := self._names.unmatched(mirrored):
             looks[_CHOICE] = Look(notes=tuple(f"nothing to copy for {entry}: {_NO_TOPIC}" for entry in unmatched))
-        if told := list(EarlierCopies(self._settings, self._names).tell(mirrored, _deadline())):
+        if told := list(
+            EarlierCopies(self._settings, self._names, position_book(self._settings)).tell(mirrored, _deadline())
+        ):
             looks[_BEGIN] = Look(notes=tuple(each.text for each in told))
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
             looks[START] = Look(troubles=tuple(map(str, doubts)))

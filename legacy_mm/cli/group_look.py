@@ -21,7 +21,7 @@ from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import key_stores, wiring
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
-from legacy_mm.flow.own_positions import own_positions
+from legacy_mm.flow.position_book import position_book
 from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_for
 
@@ -83,7 +83,7 @@ def flow_groups(settings: Settings, names: Names) -> FlowGroups:
         GroupAdmin("source", source),
         NativeInspector(source),
         settings.source.connection,
-        own_positions(settings),
+        position_book(settings).offsets,
         settings.source.committed_only,
     )
     translation = GroupTranslation(mirrored, ClusterView(there, NativeInspector(target)), known, copies)

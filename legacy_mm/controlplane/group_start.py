@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
-from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.positions import GapGuard
-from legacy_mm.errors import StreamFailure
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
+from legacy_mm.model import Offsets, TopicPartition
 
 LogEnds = Mapping[TopicPartition, tuple[int, int]]
 """First offset, and the next offset to be written."""
@@ -29,35 +26,6 @@ class StartBook(Protocol):
 
     def begin(self, starts: Offsets, deadline: Deadline) -> bool:
         """Keep the first positions; False if somebody has started meanwhile. Raise HostError, StreamFailure."""
-
-
-class GroupBook:
-    """The offsets of a consumer group."""
-
-    def __init__(self, group: str, admin: GroupAdmin) -> None:
-        self._group = group
-        self._admin = admin
-
-    def has_started(self, topics: Collection[str], deadline: Deadline) -> bool:
-        """Return True if the group has an offset for one of these topics."""
-        offsets, untold = self._admin.offsets([self._group], deadline)
-        self._require_told(untold)
-        return any(place.topic in topics and each.offset >= 0 for place, each in offsets[self._group].items())
-
-    def begin(self, starts: Offsets, deadline: Deadline) -> bool:
-        """Commit, which a group with members refuses."""
-        committed = {partition: CommittedOffset(offset) for partition, offset in starts.items()}
-        refused = self._admin.commit({self._group: committed}, deadline)
-        if error_text.tells_of_members(refused.get(self._group, "")):
-            return False
-        self._require_told(refused)
-        return True
-
-    def _require_told(self, untold: Mapping[str, str]) -> None:
-        """Raise StreamFailure if a right is missing, as joining the group would."""
-        if (why := untold.get(self._group)) and error_text.forbids(why):
-            raise StreamFailure(f"group {self._group} cannot be started: {why}")
-        raise_untold(untold)
 
 
 class GroupStart:

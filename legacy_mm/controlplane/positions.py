@@ -34,21 +34,20 @@ class CommittedPositions:
 
     def __init__(
         self,
-        group: str,
+        set_position: SetPosition,
         offset_reset: OffsetReset,
         timeout: float,
         *,
         exactly_once: bool = False,
-        set_position: SetPosition | None = None,
         book: OffsetBook = GROUP,
     ) -> None:
-        """Take the group. `exactly_once`: the target's position counts, which only a claim knows. `set_position`: how
-        a person does it where the offsets are in another `book` than the group.
+        """Take the policy. `exactly_once`: the target's position counts, which only a claim knows. `book`: where the
+        offsets are.
         """
         self._book = book
         self._offset_reset = offset_reset
         self._timeout = timeout
-        self._set_position = set_position or of_group(group)
+        self._set_position = set_position
         self._exactly_once = exactly_once
         self._told = False
 
@@ -94,17 +93,16 @@ class GapGuard:
         count_skipped: Callable[[int], None],
         *,
         fail: bool,
-        group: str,
+        set_position: SetPosition,
         new_from_earliest: bool = False,
         exactly_once: bool = False,
-        set_position: SetPosition | None = None,
     ) -> None:
         """Take the user's policies.
 
         `new_from_earliest`: a recreated topic is read from its start, whatever `latest` says. `exactly_once`: positions
         are at the target, and it has a flag of its own for gaps.
         """
-        self._set_position = of_exactly_once if exactly_once else set_position or of_group(group)
+        self._set_position = of_exactly_once if exactly_once else set_position
         self._offset_reset: OffsetReset = offset_reset
         self._new_from_earliest = new_from_earliest
         self._count = count

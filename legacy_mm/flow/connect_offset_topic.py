@@ -29,11 +29,11 @@ from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_member import ConnectMember
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
-from legacy_mm.features.connect_offsets.offsets_topic import Lacking, OffsetsTopic
+from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import SourceLogs
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
+from legacy_mm.model import CommittedOffset, Lacking, Offsets, TopicPartition
 
 _CLIENT = "legacy_mm-offsets"
 _TOPIC_TIMEOUT = 10.0

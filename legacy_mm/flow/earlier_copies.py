@@ -15,21 +15,19 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
 from legacy_mm.clients.native.inspector import NativeInspector, asking
 from legacy_mm.clients.native.newest_times import newest_times
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.positions import SetPosition, of_exactly_once, of_group
+from legacy_mm.controlplane.positions import SetPosition, of_exactly_once
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
-from legacy_mm.features.connect_offsets.offsets_topic import Lacking
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
-from legacy_mm.flow.connect_offset_topic import WorkersPlace
 from legacy_mm.flow.exactly_once import positions
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.position_book import PositionBook
 from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
-from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.model import EARLIEST, LATEST, Lacking, Offsets, TopicPartition
 
 _CLIENT_ID = "legacy_mm-earlier-copies"
 _MOST_PLACES = 10
@@ -66,19 +64,13 @@ class Told(NamedTuple):
 class EarlierCopies:
     """The look at both clusters of one flow."""
 
-    def __init__(self, settings: Settings, names: Names, workers: WorkersPlace | None = None) -> None:
-        """Take the flow; `workers`: the place of its positions, where it is that of MirrorMaker 2's workers."""
+    def __init__(self, settings: Settings, names: Names, book: PositionBook) -> None:
+        """Take the flow, and where its positions are."""
         self._settings = settings
         self._names = names
-        asked = settings.features[CONNECT_OFFSETS]
-        self._workers = workers if workers is not None or asked is None else WorkersPlace(settings, asked)
-        self._group = settings.source.group_id
-        self._groups = GroupAdmin("source", settings.source.connection)
-        self._set_position: SetPosition = of_group(self._group)
-        if self._workers is not None:
-            self._set_position = self._workers.set_position
-        if settings.features[EXACTLY_ONCE] is not None:
-            self._set_position = of_exactly_once
+        self._book = book
+        exactly_once = settings.features[EXACTLY_ONCE] is not None
+        self._set_position: SetPosition = of_exactly_once if exactly_once else book.set_position
 
     def tell(self, topics: Collection[str], deadline: Deadline) -> Iterator[Told]:
         """Yield what is to be said of positions of other logs, and of topics of which something would come twice or be
@@ -86,7 +78,7 @@ class EarlierCopies:
 
         Nothing while the flow runs elsewhere: what it has copied is no earlier copy.
         """
-        if self._is_in_use(deadline):
+        if self._book.is_in_use(deadline):
             return
         counts = NativeInspector(self._settings.source.connection).partitions(deadline)
         every = [TopicPartition(topic, number) for topic in sorted(topics) for number in range(counts.get(topic, 0))]
@@ -114,22 +106,10 @@ class EarlierCopies:
         likewise = f"; likewise {', '.join(more)}" if more else ""
         return f"{self._set_position(first, f'--to-offset {behind[first]}')}{likewise}"
 
-    def _is_in_use(self, deadline: Deadline) -> bool:
-        if self._workers is not None:
-            return self._workers.is_in_use(deadline)
-        states, _ = self._groups.states([self._group], deadline)
-        return states.get(self._group, EMPTY) not in (EMPTY, DEAD)
-
     def _lacking(self, partitions: Sequence[TopicPartition], deadline: Deadline) -> Lacking:
         """Return the partitions that have no position which counts."""
         exact = {} if self._settings.features[EXACTLY_ONCE] is None else positions(self._settings, deadline)
-        partitions = [partition for partition in partitions if partition not in exact]
-        if self._workers is not None:
-            return self._workers.lacking(partitions, deadline)
-        offsets, untold = self._groups.offsets([self._group], deadline)
-        raise_untold(untold)
-        known = {partition for partition, each in offsets[self._group].items() if each.offset >= 0}
-        return Lacking([partition for partition in partitions if partition not in known], {})
+        return self._book.lacking([partition for partition in partitions if partition not in exact], deadline)
 
     def _look(self, lacking: Sequence[TopicPartition], deadline: Deadline) -> Iterator[EarlierCopy]:
         names, begins = self._names, defaultdict[str, list[TopicPartition]](list)

@@ -28,7 +28,7 @@ from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
-from legacy_mm.flow.own_positions import own_positions
+from legacy_mm.flow.position_book import position_book
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import Registry
@@ -96,7 +96,7 @@ class FlowOffsets:
             partial(ends, target),
             IdlePartitions(
                 NativeInspector(source),
-                own_positions(settings),
+                position_book(settings).offsets,
                 translation.first_known,
                 lambda place, begin, end: has_records(
                     settings.source.connection, *place, begin, end, committed=settings.source.committed_only

@@ -20,7 +20,6 @@ from typing import NamedTuple
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.bundle_run import BundleRuns
-from legacy_mm.clients.native.groups import GroupAdmin, require_no_members
 from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.errors import HostError, Undecided
@@ -36,14 +35,13 @@ from legacy_mm.exactly_once.position_records import (
 )
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
-from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.allowed_timeouts import require_transactions
 from legacy_mm.flow.bundle_settings import flow_bundles, offset_book
-from legacy_mm.flow.connect_offset_topic import WorkersPlace
 from legacy_mm.flow.exactly_once import claim_flow, flow_record, positions, require_own_flow, require_topic
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
+from legacy_mm.flow.position_book import position_book
+from legacy_mm.model import GroupOffsets, Offsets, TopicPartition
 
 _UNKNOWN_EPOCH = -1
 _TRANSACTION_TIMEOUT = 60.0
@@ -89,7 +87,7 @@ class PositionChanges:
         self._settings = settings
         self._timeout = _TRANSACTION_TIMEOUT if asked is None else asked.transaction_timeout
         self._deadline = deadline
-        self._book = _book(settings)
+        self._book = position_book(settings)
         self.offset_book = offset_book(settings)
 
     def transaction_version(self) -> TransactionVersion:
@@ -181,7 +179,7 @@ class PositionChanges:
         if offsets:
             self._book.commit(offsets, self._deadline)
 
-    def _offsets(self) -> dict[TopicPartition, CommittedOffset]:
+    def _offsets(self) -> GroupOffsets:
         return self._book.offsets(self._deadline)
 
     def _require_topic(self) -> None:
@@ -208,39 +206,6 @@ class PositionChanges:
         source = self._settings.source_admin_connection
         lister = NativeTopicLister(source, self._settings.source.api_timeout)
         return NativeAdmin("source", source).cluster_id(self._deadline), lister.topics()
-
-
-class _GroupBook:
-    """The offsets of the flow's group at the source."""
-
-    def __init__(self, group: str, groups: GroupAdmin) -> None:
-        self._group = group
-        self._groups = groups
-
-    def offsets(self, deadline: Deadline) -> dict[TopicPartition, CommittedOffset]:
-        """Return what the group has committed. Raise HostError."""
-        found, untold = self._groups.offsets([self._group], deadline)
-        if self._group in untold:
-            raise HostError(f"the offsets of group {self._group} cannot be read: {untold[self._group]}")
-        return {partition: each for partition, each in found.get(self._group, {}).items() if each.offset >= 0}
-
-    def commit(self, offsets: Offsets, deadline: Deadline) -> None:
-        """Commit for the group. Raise HostError."""
-        wanted = {partition: CommittedOffset(offset) for partition, offset in offsets.items()}
-        if refused := self._groups.commit({self._group: wanted}, deadline):
-            raise HostError(f"offsets of group {self._group} cannot be committed: {refused[self._group]}")
-
-    def require_no_members(self, deadline: Deadline) -> None:
-        """Raise HostError while the group has members."""
-        require_no_members(self._groups, self._group, deadline)
-
-
-def _book(settings: Settings) -> _GroupBook | WorkersPlace:
-    """Return where the flow's positions are kept beside those of exactly once."""
-    asked = settings.features[CONNECT_OFFSETS]
-    if asked is None:
-        return _GroupBook(settings.source.group_id, GroupAdmin("source", settings.source_admin_connection))
-    return WorkersPlace(settings, asked)
 
 
 def _replaced(

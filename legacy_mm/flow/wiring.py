@@ -32,6 +32,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror, Renewal
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.position_book import PositionBook, group_book, workers_place
 from legacy_mm.flow.refused_records import quarantine_topic, tell_of_quarantine
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.held_code import HeldCode
@@ -147,7 +148,8 @@ def _mirror(
     is_first: bool,
 ) -> Mirror:
     """Put the objects of one flow together."""
-    workers, exact = _workers(settings), settings.features[EXACTLY_ONCE] is not None
+    workers, exact = workers_place(settings), settings.features[EXACTLY_ONCE] is not None
+    book = workers or group_book(settings)
     duties, offsets = _duties(settings, names, registry, host, workers), _offsets(settings, names, registry)
     features = (None if duties is None else duties.before_copying, None if offsets is None else offsets.pairs)
     handled = settings.handler
@@ -161,8 +163,7 @@ def _mirror(
         registry.gap,
         registry.skipped,
         fail=settings.fail_on_gap,
-        group=settings.source.group_id,
-        set_position=None if workers is None else workers.set_position,
+        set_position=book.set_position,
         new_from_earliest=settings.source.new_from_earliest,
         exactly_once=exact,
     )
@@ -171,7 +172,7 @@ def _mirror(
     def make_streams(on_failure: OnFailure) -> list[Stream]:
         existing = lambda: mirror.existing_topics()  # noqa: E731
         return [
-            _stream(index, settings, host, copies, registry, guard, on_failure, existing, listener, workers)
+            _stream(index, settings, host, copies, registry, guard, on_failure, existing, listener, book, workers)
             for index in range(settings.first_stream, settings.first_stream + settings.streams)
         ]
 
@@ -187,7 +188,7 @@ def _mirror(
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=settings.source.metadata_max_age,
-            before_first=_before_first(settings, names, guard, identity, workers, duties),
+            before_first=_before_first(settings, names, guard, identity, book, workers, duties),
             on_change=on_change,
             guard=guard,
             on_failure=on_failure,
@@ -251,25 +252,16 @@ def _identity(settings: Settings) -> IdentityCheck | None:
     return check
 
 
-def _workers(settings: Settings) -> WorkersPlace | None:
-    """Return the place of MirrorMaker 2's workers; None where its file does not ask for it (invariant E)."""
-    asked = settings.features[CONNECT_OFFSETS]
-    if asked is None:
-        return None
-    from legacy_mm.flow.connect_offset_topic import WorkersPlace
-
-    return WorkersPlace(settings, asked)
-
-
 def _before_first(
     settings: Settings,
     names: Names,
     guard: GapGuard,
     identity: IdentityCheck | None,
+    book: PositionBook,
     workers: WorkersPlace | None,
     duties: FlowDuties | None,
 ) -> Callable[[frozenset[str]], None]:
-    begin, early = _group_start(settings.source, guard, workers), _earlier_copies(settings, names, workers)
+    begin, early = _group_start(settings.source, guard, book), _earlier_copies(settings, names, book)
     asked = settings.features[EXACTLY_ONCE]
     start = None if asked is None else exactly_once.ExactlyOnceStart(settings, asked)
 
@@ -293,15 +285,13 @@ def _before_first(
     return before
 
 
-def _earlier_copies(
-    settings: Settings, names: Names, workers: WorkersPlace | None
-) -> Callable[[frozenset[str]], None] | None:
+def _earlier_copies(settings: Settings, names: Names, book: PositionBook) -> Callable[[frozenset[str]], None] | None:
     """Return what tells of copies that are there already; None without features, which ask the target nothing."""
     if not settings.features.concern_both_ends:
         return None
     from legacy_mm.flow.earlier_copies import EarlierCopies
 
-    copies = EarlierCopies(settings, names, workers)
+    copies = EarlierCopies(settings, names, book)
 
     def look(topics: frozenset[str]) -> None:
         try:
@@ -319,15 +309,13 @@ def _earlier_copies(
 
 
 def _group_start(
-    source: SourceSettings, guard: GapGuard, workers: WorkersPlace | None
+    source: SourceSettings, guard: GapGuard, book: PositionBook
 ) -> Callable[[frozenset[str]], None] | None:
     if not source.new_from_earliest:
         return None
-    from legacy_mm.clients.native.groups import GroupAdmin
     from legacy_mm.clients.native.inspector import log_ends
-    from legacy_mm.controlplane.group_start import GroupBook, GroupStart
+    from legacy_mm.controlplane.group_start import GroupStart
 
-    book = workers or GroupBook(source.group_id, GroupAdmin("source", source.connection))
     return GroupStart(book, partial(log_ends, source.client), guard, source.api_timeout).keep
 
 
@@ -341,17 +329,17 @@ def _stream(
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
     listener: AssignmentListener | None,
+    book: PositionBook,
     workers: WorkersPlace | None,
 ) -> Stream:
     source, client = settings.source, member_settings(settings, index)
     name = client_id(settings, index)
     metrics = registry.stream(index, name)
     positions = CommittedPositions(
-        source.group_id,
+        book.set_position,
         "earliest" if source.new_from_earliest else source.offset_reset,
         min(source.api_timeout, settings.shutdown_timeout / 2),
         exactly_once=settings.features[EXACTLY_ONCE] is not None,
-        set_position=None if workers is None else workers.set_position,
         book=offset_book(settings),
     )
     exact = exactly_once.stream_of(settings, positions)

@@ -20,9 +20,10 @@ from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin
 from legacy_mm.clients.native.inspector import log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
-from legacy_mm.controlplane.group_start import GroupBook, GroupStart
-from legacy_mm.controlplane.positions import GapGuard
+from legacy_mm.controlplane.group_start import GroupStart
+from legacy_mm.controlplane.positions import GapGuard, of_group
 from legacy_mm.errors import HostError
+from legacy_mm.flow.position_book import GroupBook
 from legacy_mm.model import CommittedOffset
 
 pytestmark = pytest.mark.brokers
@@ -112,7 +113,7 @@ def test_a_first_start_is_kept_once(
     """Where all logs end, and what is skipped is said. No later look changes it, and a group with members has begun."""
     load(source.bootstrap, name, 90, 20, partitions=3)
     counted: list[int] = []
-    guard = GapGuard("latest", counted.append, counted.append, fail=False, group="mirror")
+    guard = GapGuard("latest", counted.append, counted.append, fail=False, set_position=of_group("mirror"))
     client = property_names.read_consumer(
         {"bootstrap.servers": source.bootstrap, "isolation.level": "read_uncommitted"}
     )

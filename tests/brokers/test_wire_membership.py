@@ -23,9 +23,10 @@ from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicListe
 from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.clock import Deadline
 from legacy_mm.config import property_names
-from legacy_mm.controlplane.group_start import GroupBook, GroupStart
-from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
+from legacy_mm.controlplane.group_start import GroupStart
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
 from legacy_mm.errors import StreamFailure
+from legacy_mm.flow.position_book import GroupBook
 from legacy_mm.model import EARLIEST, CommittedOffset, TopicPartition
 from tests.fixtures.memberships import Membership
 
@@ -228,14 +229,14 @@ def test_a_first_start_that_is_kept_is_where_members_begin(
     """What is written between the start and the assignment is read, and a partition that comes later is, whole."""
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     ends = {TopicPartition(name, number): end for number, end in end_offsets(bootstrap, name).items()}
-    guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False, group="mirror")
+    guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False, set_position=of_group("mirror"))
     client = property_names.read_consumer({"bootstrap.servers": bootstrap, "isolation.level": "read_uncommitted"})
     admin, log_ends_now = GroupAdmin("source", client.connection), partial(log_ends, client)
     GroupStart(GroupBook(group, admin), log_ends_now, guard, SECONDS).keep([name])
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     member = join(native=native)
     wait_until(lambda: shares(member) == [4], SECONDS, "all partitions")
-    positions, later = CommittedPositions("mirror", "earliest", SECONDS), TopicPartition(name, PARTITIONS)
+    positions, later = CommittedPositions(of_group("mirror"), "earliest", SECONDS), TopicPartition(name, PARTITIONS)
     assert member.ask(lambda client: positions.propose(client, [*ends, later])) == {**ends, later: EARLIEST}
 
 

@@ -40,7 +40,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         clients/native/partition_log clients/native/single_producer clients/native/topic_reader
         clients/native/access_rules clients/native/group_session clients/native/gssapi_login
         dataplane/batch_source features/cutover/adoption flow/connect_offset_topic
-        flow/own_positions handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
+        handlers/java_exit jvm/mbeans spark/archive_classes spark/tables
     """,
     "a test of what uses it shows it": """
         dataplane/delivery handlers/bridge_signatures dedicated/connector_properties

@@ -109,6 +109,12 @@ class GroupAdmin:
         with closing(self._cluster(deadline)) as cluster:
             return self._ask_coordinators(cluster, groups, _fetched, deadline)
 
+    def offsets_of(self, group: str, deadline: Deadline) -> GroupOffsets:
+        """Return the committed offsets of one group, without deleted ones. Raise LegacyMMError."""
+        found, untold = self.offsets([group], deadline)
+        raise_untold(untold)
+        return {place: each for place, each in found.get(group, {}).items() if each.offset >= 0}
+
     def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:
         """Commit for groups that have no members; why not, for those where it failed. Raises LegacyMMError."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
+from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.topic_reader import has_records
 from legacy_mm.clock import Deadline
@@ -104,7 +104,7 @@ class GroupTranslation:
 
         `from_first`: the group begins at the copy's first record where its offset is unknown.
         """
-        committed = offsets_of(self.source.groups, group, deadline)
+        committed = self.source.groups.offsets_of(group, deadline)
         if not committed:
             raise HostError(f"group {group} has committed nothing at the source")
         copies = self._copies({place.topic for place in committed})
@@ -152,7 +152,7 @@ class GroupTranslation:
 
     def ends(self, group: str, deadline: Deadline) -> Ends:
         """Return the log ends of all partitions of the mirrored topics that the group has committed."""
-        committed = offsets_of(self.source.groups, group, deadline)
+        committed = self.source.groups.offsets_of(group, deadline)
         return self._idle.ends(self._copies({place.topic for place in committed}), deadline)
 
     def _first_known(self, place: TopicPartition) -> int | None:
@@ -204,13 +204,6 @@ class GroupTranslation:
         return begin < end and has_records(
             self.source.connection, *place, begin, end, committed=self.source.committed_only
         )
-
-
-def offsets_of(admin: GroupAdmin, group: str, deadline: Deadline) -> GroupOffsets:
-    """Return the committed offsets of a group, without deleted ones; raises LegacyMMError."""
-    found, untold = admin.offsets([group], deadline)
-    raise_untold(untold)
-    return {place: committed for place, committed in found.get(group, {}).items() if committed.offset >= 0}
 
 
 def untranslated(positions: Iterable[Position]) -> list[Position]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple, Protocol
 
 from legacy_mm.clients.native.partition_log import LogRecord
@@ -19,7 +19,7 @@ from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOf
 from legacy_mm.features.connect_offsets.source_logs import Examined
 from legacy_mm.features.connect_offsets.stored_positions import MARK, SourceLog, StoredPosition
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, CommittedOffset, Offsets, TopicPartition
+from legacy_mm.model import EARLIEST, CommittedOffset, Lacking, Offsets, TopicPartition
 from legacy_mm.protocol.records import murmur2
 
 _POSITIVE = 0x7FFFFFFF
@@ -64,14 +64,6 @@ class Logs(Protocol):
 
     def examine(self, positions: Mapping[TopicPartition, StoredPosition], topics: Collection[str]) -> Examined:
         """Hold positions against the source; raise HostError."""
-
-
-class Lacking(NamedTuple):
-    """Partitions without a position that counts."""
-
-    partitions: Sequence[TopicPartition]
-    foreign: Mapping[TopicPartition, tuple[int, str]]
-    """One partition of each topic whose positions are of another log -> its position, and why."""
 
 
 class _Waiting(NamedTuple):

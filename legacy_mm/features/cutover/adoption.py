@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.features.checkpoints.group_translation import offsets_of
 from legacy_mm.features.cutover.moving import Say, members_of, open_transactions
 from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
@@ -53,7 +52,7 @@ class Adoption:
             self._say(f"members: group {self._group} is in use; stop {members}")
         if pending := open_transactions(self._groups, self._group, log_starts):
             self._say(pending)
-        before = offsets_of(self._groups, self._group, Deadline.after(_ASK_TIMEOUT))
+        before = self._groups.offsets_of(self._group, Deadline.after(_ASK_TIMEOUT))
         wanted: dict[TopicPartition, int] = {}
         for place, start in sorted(log_starts.items()):
             if place in stands:
@@ -81,7 +80,7 @@ class Adoption:
         offsets = {place: CommittedOffset(offset) for place, offset in wanted.items()}
         if offsets:
             raise_untold(self._groups.commit({self._group: offsets}, Deadline.after(_ASK_TIMEOUT)))
-        found = offsets_of(self._groups, self._group, Deadline.after(_ASK_TIMEOUT))
+        found = self._groups.offsets_of(self._group, Deadline.after(_ASK_TIMEOUT))
         other = [place for place, offset in offsets.items() if found.get(place) != offset]
         if other:
             raise HostError(f"group {self._group} does not have the offset committed for {other[0]}")

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.errors import HostError, LegacyMMError
-from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, offsets_of, untranslated
+from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.features.checkpoints.idle_partitions import Ends
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
@@ -137,7 +137,7 @@ class Cutover:
             self._pause.wait(min(_RETRY_BACKOFF, end.remaining()))
 
     def _moves(self, positions: Sequence[Position]) -> list[MovedPartition]:
-        before = offsets_of(self._translation.target.groups, self._group, _deadline())
+        before = self._translation.target.groups.offsets_of(self._group, _deadline())
         return [
             MovedPartition(
                 each.source,
@@ -180,7 +180,7 @@ class Cutover:
         admin = self._translation.target.groups
         failed = _tried(lambda: admin.commit({self._group: wanted}, _deadline()).get(self._group)) if wanted else ""
         try:
-            found = offsets_of(admin, self._group, _deadline())
+            found = admin.offsets_of(self._group, _deadline())
         except LegacyMMError as error:
             told = failed or "no error reported"
             raise HostError(f"committed for {self._group}: {told}; it cannot be read back: {error}") from error
@@ -203,7 +203,7 @@ def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) ->
     if told := open_transactions(target, receipt.group, [each.target for each in changed]):
         say(told)
         return False
-    found = offsets_of(target, receipt.group, _deadline())
+    found = target.offsets_of(receipt.group, _deadline())
     for each in changed:
         now = found.get(each.target)
         if now != each.after:
@@ -215,7 +215,7 @@ def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) ->
         failed = _tried(lambda: target.commit({receipt.group: former}, _deadline()).get(receipt.group))
     if new and not failed:
         failed = _tried(lambda: target.forget(receipt.group, new, _deadline()))
-    _check_undone(receipt.group, former, new, offsets_of(target, receipt.group, _deadline()), failed)
+    _check_undone(receipt.group, former, new, target.offsets_of(receipt.group, _deadline()), failed)
     for each in changed:
         say(f"{each.target}: back at {'no offset' if each.before is None else each.before.offset}")
     say("consumers at the source continue at their offsets, which were never changed")

@@ -8,9 +8,10 @@ import pytest
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.group_start import GroupBook, GroupStart, LogEnds
-from legacy_mm.controlplane.positions import GapGuard
+from legacy_mm.controlplane.group_start import GroupStart, LogEnds
+from legacy_mm.controlplane.positions import GapGuard, of_group
 from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.flow.position_book import GroupBook
 from legacy_mm.model import TopicPartition
 from tests.fakes.groups import FakeGroups
 
@@ -25,7 +26,7 @@ def ends(topics: Collection[str], deadline: Deadline) -> LogEnds:
 def kept(groups: FakeGroups) -> list[int]:
     """Keep the first start of group g; how many offsets are skipped."""
     skipped: list[int] = []
-    guard = GapGuard("latest", skipped.append, skipped.append, fail=False, group="mirror")
+    guard = GapGuard("latest", skipped.append, skipped.append, fail=False, set_position=of_group("mirror"))
     GroupStart(GroupBook("g", groups), ends, guard, 1.0).keep(["orders"])
     return skipped
 
@@ -62,7 +63,7 @@ def test_what_may_be_tried_again_and_what_is_the_end(
     refused: dict[str, str], error: type[Exception], caplog: pytest.LogCaptureFixture
 ) -> None:
     counted: list[int] = []
-    guard = GapGuard("latest", counted.append, counted.append, fail=False, group="mirror")
+    guard = GapGuard("latest", counted.append, counted.append, fail=False, set_position=of_group("mirror"))
     groups = FakeGroups(g={})
     groups.untold = {"g": refused["read"]} if "read" in refused else {}
     groups.refusals = {"g": refused["commit"]} if "commit" in refused else {}

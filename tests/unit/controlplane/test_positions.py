@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.config.settings import OffsetReset
 from legacy_mm.control_channel.frames import Gap
-from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
 from legacy_mm.errors import SourceGap, StreamFailure, Undecided
 from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition
@@ -47,7 +47,9 @@ def test_where_it_goes_on(
     gap: Gap, reset: OffsetReset, resumed: int, missed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     counted: list[int] = []
-    assert GapGuard(reset, counted.append, unexpected, fail=False, group="mirror").after([gap]) == {P: resumed}
+    assert GapGuard(reset, counted.append, unexpected, fail=False, set_position=of_group("mirror")).after([gap]) == {
+        P: resumed
+    }
     assert counted == [missed]
     (record,) = caplog.records
     assert record.levelname == "WARNING"
@@ -74,14 +76,16 @@ def test_where_it_goes_on(
 def test_the_line_says_what_happened(
     gap: Gap, reset: OffsetReset, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    GapGuard(reset, lambda offsets: None, unexpected, fail=False, group="mirror").after([gap])
+    GapGuard(reset, lambda offsets: None, unexpected, fail=False, set_position=of_group("mirror")).after([gap])
     assert reason in caplog.records[0].getMessage()
 
 
 def test_a_topic_that_was_recreated_is_a_new_one() -> None:
     """With `--new.topics.from earliest`; what retention took of a known one is passed as `latest` says."""
     counted: list[int] = []
-    guard = GapGuard("latest", counted.append, unexpected, fail=False, group="mirror", new_from_earliest=True)
+    guard = GapGuard(
+        "latest", counted.append, unexpected, fail=False, set_position=of_group("mirror"), new_from_earliest=True
+    )
     assert guard.after([RECREATED]) == {P: 5}
     assert guard.after([TRIMMED]) == {P: 400}
     assert counted == [5, 300]
@@ -89,7 +93,9 @@ def test_a_topic_that_was_recreated_is_a_new_one() -> None:
 
 def test_an_offset_that_was_committed_for_a_deleted_topic_is_not_one_of_the_new_topic() -> None:
     """The group's offset is found again at the next start, where nobody sees which topic it was committed for."""
-    guard = GapGuard("latest", lambda offsets: None, unexpected, fail=False, group="mirror", new_from_earliest=True)
+    guard = GapGuard(
+        "latest", lambda offsets: None, unexpected, fail=False, set_position=of_group("mirror"), new_from_earliest=True
+    )
     guard.recreated("orders", "id-1", "id-2")
     assert guard.after([SHORTER]) == {P: 0}
     assert guard.after([SHORTER]) == {P: 40}, "the new topic lost records, and is not another one"
@@ -108,7 +114,9 @@ def test_an_end_that_needs_a_person_says_what_to_do(
 ) -> None:
     """All gaps are said and counted first; only what is gone, as nothing is skipped yet."""
     counted: list[int] = []
-    guard = GapGuard("latest" if fail else "none", counted.append, unexpected, fail=fail, group="mirror")
+    guard = GapGuard(
+        "latest" if fail else "none", counted.append, unexpected, fail=fail, set_position=of_group("mirror")
+    )
     with pytest.raises(error) as raised:
         guard.after([TRIMMED, replace(TRIMMED, partition=4)])
     assert type(raised.value) is error
@@ -121,7 +129,7 @@ def test_an_end_that_needs_a_person_says_what_to_do(
 
 
 def test_a_recreated_topic_begins_at_its_first_record() -> None:
-    guard = GapGuard("latest", lambda offsets: None, unexpected, fail=True, group="mirror")
+    guard = GapGuard("latest", lambda offsets: None, unexpected, fail=True, set_position=of_group("mirror"))
     with pytest.raises(
         SourceGap, match=r"--on\.gap fail leaves .*--topic orders:0 .*--to-earliest --execute, or start"
     ):
@@ -130,7 +138,9 @@ def test_a_recreated_topic_begins_at_its_first_record() -> None:
 
 @pytest.mark.parametrize("recreated", [False, True])
 def test_exactly_once_has_a_flag_and_a_command_of_its_own(recreated: bool) -> None:
-    guard = GapGuard("latest", lambda offsets: None, unexpected, fail=True, group="mirror", exactly_once=True)
+    guard = GapGuard(
+        "latest", lambda offsets: None, unexpected, fail=True, set_position=of_group("mirror"), exactly_once=True
+    )
     with pytest.raises(SourceGap) as raised:
         if recreated:
             guard.recreated("orders", "id-1", "id-2")
@@ -149,7 +159,7 @@ def test_only_a_partition_without_a_committed_offset_begins_as_the_reset_says(re
     """One that is 0 is committed, too."""
     begun = TopicPartition("orders", 0)
     member = Mock(committed=lambda partitions, timeout: {begun: CommittedOffset(0)})
-    assert CommittedPositions("mirror", reset, 1.0).propose(member, [begun, P]) == {begun: 0, P: start}
+    assert CommittedPositions(of_group("mirror"), reset, 1.0).propose(member, [begun, P]) == {begun: 0, P: start}
 
 
 def test_none_without_a_committed_offset_says_what_to_do() -> None:
@@ -157,20 +167,20 @@ def test_none_without_a_committed_offset_says_what_to_do() -> None:
     with pytest.raises(
         Undecided, match=r"no reset policy for partitions: .*--topic orders:3 .*--to-earliest"
     ) as raised:
-        CommittedPositions("mirror", "none", 1.0).propose(member, [P])
+        CommittedPositions(of_group("mirror"), "none", 1.0).propose(member, [P])
     assert raised.value.commits
 
 
 def test_with_exactly_once_none_leaves_the_start_to_the_target_s_position() -> None:
     member = Mock(committed=lambda partitions, timeout: {})
-    positions = CommittedPositions("mirror", "none", 1.0, exactly_once=True)
+    positions = CommittedPositions(of_group("mirror"), "none", 1.0, exactly_once=True)
     assert positions.propose(member, [P]) == {P: UNDEFINED}
 
 
 def test_offsets_that_exactly_once_has_committed_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
     places = [TopicPartition("orders", number) for number in range(3)]
     found = dict(zip(places, [CommittedOffset(5, "theirs"), *[CommittedOffset(7, mark("pos"))] * 2], strict=True))
-    positions = CommittedPositions("mirror", "earliest", 1.0)
+    positions = CommittedPositions(of_group("mirror"), "earliest", 1.0)
     member = Mock(committed=lambda partitions, timeout: {each: found[each] for each in partitions})
     assert positions.propose(member, places[:1]) == {places[0]: 5}
     assert not caplog.records
@@ -201,7 +211,7 @@ def test_what_latest_skips_is_said_and_counted_once(
     begun: list[tuple[int, int]], skipped: list[tuple[int, int]], caplog: pytest.LogCaptureFixture
 ) -> None:
     counted: list[int] = []
-    guard = GapGuard("latest", unexpected, counted.append, fail=True, group="mirror")
+    guard = GapGuard("latest", unexpected, counted.append, fail=True, set_position=of_group("mirror"))
     for low, start in begun:
         guard.begun(TopicPartition("orders", 3), low, start)
     assert counted == [end - start for start, end in skipped]

@@ -16,7 +16,7 @@ from legacy_mm.control_channel.frames import Copied, Gap, Started
 from legacy_mm.controlplane import stream
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyTrouble
-from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.errors import CorruptRecords, FailureKind, SendFailure, SourceGap, StreamFailure, Undecided
 from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
@@ -104,8 +104,8 @@ class Bench:
             pattern="orders",
             member=lambda listener: self,
             commits=lambda send: Commits(0, 60.0, 60.0, send, lambda: None),
-            positions=CommittedPositions("mirror", "earliest", 1.0),
-            guard=GapGuard("earliest", self.gaps.append, self.gaps.append, fail=False, group="mirror"),
+            positions=CommittedPositions(of_group("mirror"), "earliest", 1.0),
+            guard=GapGuard("earliest", self.gaps.append, self.gaps.append, fail=False, set_position=of_group("mirror")),
             receipts=None,
             commit_starts=False,
             start_copy=self._start_copy,
@@ -219,7 +219,9 @@ def test_it_leaves_the_group_also_when_its_stop_fails(bench: Bench) -> None:
 
 def test_a_gap_that_needs_a_person_ends_it_with_what_was_copied_committed(bench: Bench) -> None:
     """Else each restart by a supervisor would copy that once more."""
-    bench.stream._guard = GapGuard("earliest", lambda _: None, bench.gaps.append, fail=True, group="mirror")
+    bench.stream._guard = GapGuard(
+        "earliest", lambda _: None, bench.gaps.append, fail=True, set_position=of_group("mirror")
+    )
     other = TopicPartition("payments", 0)
 
     def fail() -> None:

@@ -9,7 +9,7 @@ import pytest
 from typing_extensions import override
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.controlplane.positions import GapGuard
+from legacy_mm.controlplane.positions import GapGuard, of_group
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
 from legacy_mm.errors import HostError, InvalidPattern, SourceGap
@@ -33,7 +33,7 @@ def watch(**changes: Any) -> TopicWatch:
         "interval": 60.0,
         "before_first": None,
         "on_change": lambda found: None,
-        "guard": GapGuard("latest", ignored, ignored, fail=False, group="mirror"),
+        "guard": GapGuard("latest", ignored, ignored, fail=False, set_position=of_group("mirror")),
         "on_failure": lambda stream, error: None,
         "entries": UnmatchedEntries(lambda mirrored: (), shared=False),
     }
@@ -137,7 +137,7 @@ def test_a_topic_that_was_recreated_is_told_once(caplog: pytest.LogCaptureFixtur
     """The watch of a mirror that goes on; it ends here because the third look sees nothing new."""
     counted: queue.SimpleQueue[int] = queue.SimpleQueue()
     cluster = FakeTopicLister()
-    guard = GapGuard("latest", counted.put, ignored, fail=False, group="mirror")
+    guard = GapGuard("latest", counted.put, ignored, fail=False, set_position=of_group("mirror"))
     topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard)
     topic_watch.start()
     assert counted.get(timeout=10) == 0
@@ -163,7 +163,9 @@ def test_a_topic_that_comes_back_is_told_before_it_is_read() -> None:
     topic_watch = watch(
         lister=Recreated,
         interval=0.0,
-        guard=GapGuard("latest", lambda offsets: told.put("recreated"), ignored, fail=False, group="mirror"),
+        guard=GapGuard(
+            "latest", lambda offsets: told.put("recreated"), ignored, fail=False, set_position=of_group("mirror")
+        ),
         on_change=lambda found: told.put(" ".join(sorted(found))),
     )
     topic_watch.start()
@@ -176,7 +178,7 @@ def test_a_topic_that_was_recreated_can_be_fatal() -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
     topic_watch = watch(
         interval=0.0,
-        guard=GapGuard("latest", ignored, ignored, fail=True, group="mirror"),
+        guard=GapGuard("latest", ignored, ignored, fail=True, set_position=of_group("mirror")),
         on_failure=lambda stream, error: failures.put(error),
     )
     topic_watch.start()

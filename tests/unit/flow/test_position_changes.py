@@ -20,7 +20,7 @@ from legacy_mm.exactly_once.position_records import (
     encode_position,
     read_bundle,
 )
-from legacy_mm.flow import exactly_once
+from legacy_mm.flow import exactly_once, position_book
 from legacy_mm.flow import position_changes as module
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.position_changes import Changed, PositionChanges
@@ -49,7 +49,7 @@ class Bench:
             topics=lambda _: {FLOW.positions_topic: "id"},
             broker_properties=lambda _: self.allows,
         )
-        monkeypatch.setattr(module, "GroupAdmin", lambda *_: self.group)
+        monkeypatch.setattr(position_book, "GroupAdmin", lambda *_: self.group)
         monkeypatch.setattr(module, "NativeAdmin", lambda *_: cluster)
         monkeypatch.setattr(module, "NativeTopicLister", lambda *_: SimpleNamespace(topics=lambda: {"t": "id"}))
         monkeypatch.setattr(module, "BundleRuns", lambda *_: SimpleNamespace(run=self.run, close=lambda: None))

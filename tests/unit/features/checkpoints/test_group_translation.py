@@ -16,7 +16,6 @@ from legacy_mm.features.checkpoints.group_translation import (
     Known,
     Position,
     Source,
-    offsets_of,
 )
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
@@ -39,7 +38,7 @@ class Cluster:
 
     def mirrored(self, deadline: Deadline) -> GroupOffsets:
         """Where the mirror is."""
-        return offsets_of(self.groups, "mirror", deadline)
+        return self.groups.offsets_of("mirror", deadline)
 
     def commit_others(self, offsets: Mapping[str, int | None]) -> None:
         """Group -> what it has committed of a second partition."""

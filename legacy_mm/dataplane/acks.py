@@ -9,6 +9,7 @@ has committed at the target may stand behind one.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,7 +77,7 @@ class Piece:
     missing: int
     """Batches that are not acknowledged yet."""
     begin: int = -1
-    """The offset from which they were read; -1: not known."""
+    """The offset from which they were read, or at which the piece was cut; -1: not known."""
     counted: Portion | None = None
     """The content of its receipt, if one is asked for."""
 
@@ -148,6 +149,20 @@ class Pieces:
         piece.missing -= 1
         if not piece.missing:
             self._advance(piece.partition)
+
+    def cut(self, piece: Piece, offset: int, unacknowledged: Iterable[Part]) -> None:
+        """Count as safe what a piece has before this record, which may wait for long.
+
+        Nothing happens while a part of that is among the `unacknowledged`, nor where receipts count whole pieces.
+        """
+        pieces = self._open[piece.partition]
+        if self._tally is not None or offset <= piece.begin or piece not in pieces:
+            return
+        if any(part.piece is piece and part.first_offset < offset for part in unacknowledged):
+            return
+        pieces.insert(pieces.index(piece), Piece(piece.partition, offset, 0, piece.begin))
+        piece.begin = offset
+        self._advance(piece.partition)
 
     def restart(self, partition: TopicPartition) -> None:
         """Restart the partition at another position after a gap: batches in flight do not count any more."""

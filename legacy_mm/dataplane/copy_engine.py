@@ -338,7 +338,9 @@ class CopyEngine:
         piece, offsets, *_ = part = refused.opaque
         instead, failed = self._router.replace(Placed(number, refused.batch, offsets), refused.refusal, refused.blamed)
         if failed and self._config.records_may_wait and self._config.exactly_once is None:  # a transaction cannot wait
-            if not self._held.records.add(refused):
+            if self._held.records.add(refused):
+                self._pieces.cut(piece, offsets[0], self._appender.unacknowledged())
+            else:
                 self.delivery.abandon(refused)
             return
         piece.missing += len(instead)

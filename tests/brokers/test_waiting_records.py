@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from compat.laboratory.tools import our_driver
 from compat.laboratory.topic_state import override
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.record_comparison import same_records
@@ -23,6 +24,7 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.policies import growing_pauses
 from tests.fixtures.copying import PATIENCE, Copying, Start
 from tests.fixtures.driver_files import driver_file
+from tests.fixtures.offsets import stored_positions
 from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
@@ -89,6 +91,7 @@ def test_it_waits_alone_and_goes_on_in_order(
     line = f"The target does not take {name}-0 at offset {BAD}, a record of 20"
     wait_until(lambda: caplog.text.count(line) > 2, PATIENCE, "several tries")
     assert remedy in caplog.text
+    wait_until(lambda: copying.safe.get(TopicPartition(name, 0)) == BAD, PATIENCE, "what is before it to be safe")
     assert ends(target, name) == [BAD, RECORDS], "nothing is copied again, or past it"
     assert any(f"{name}-0 waits at offset {BAD}" in why for why in copying.of(Progress)[-1].unwritable.values())
     override(target.bootstrap, name, mended)
@@ -218,3 +221,32 @@ def test_transforms_that_fail_on_one_record(
     wait_until(lambda: copied(target, name) == [RECORDS - 1, RECORDS + 1], PATIENCE, "all but that one")
     node.signal(signal.SIGTERM)
     assert node.wait(PATIENCE) == 128 + signal.SIGTERM, node.output()
+
+
+def test_a_node_that_is_killed_while_a_record_waits(
+    source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path
+) -> None:
+    """The node that is started in its place waits at the same record, and copies nothing again."""
+    name = topic("held")
+    alias, (bad, limits, mended, _) = f"S{name}", KINDS["from the future"]
+    write(source, target, name, bad, limits)
+    file = driver_file(
+        {alias: source, f"T{name}": target},
+        **{f"{alias}->T{name}.enabled": "true", f"{alias}->T{name}.topics": name},
+        **{"replication.policy.class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"},
+        **{"sync.topic.configs.enabled": "false"},
+    )
+    line = f"The target does not take {name}-0 at offset {BAD}, a record of 20"
+    with our_driver(tmp_path / "killed", file) as killed:
+        killed.wait_for_output(line, PATIENCE)
+        kept = {0: BAD, 1: RECORDS}
+        wait_until(lambda: stored_positions(target, alias, name) == kept, PATIENCE, "the positions to be stored")
+        killed.signal(signal.SIGKILL)
+        with our_driver(tmp_path / "next", file) as node:
+            node.wait_for_output(line, PATIENCE)
+            assert ends(target, name) == [BAD, RECORDS], "nothing is copied again, or past it"
+            override(target.bootstrap, name, mended)
+            wait_until(lambda: ends(target, name)[0] >= RECORDS, PATIENCE, "the rest")
+            node.signal(signal.SIGTERM)
+            assert node.wait(PATIENCE) == 128 + signal.SIGTERM, node.output()
+    assert same_records(read_all(source.bootstrap, name), read_all(target.bootstrap, name)) == []

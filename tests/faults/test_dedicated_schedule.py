@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -20,7 +19,7 @@ import pytest
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.tools import java_driver, our_driver
-from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics, messages
+from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
@@ -28,6 +27,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
 from tests.fixtures.driver_files import driver_file
+from tests.fixtures.offsets import stored_positions
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
 SEEDS = [int(text) for text in os.environ.get("LEGACY_MM_SCHEDULE_SEEDS", "1,2").split(",")]
@@ -50,19 +50,8 @@ class Flow:
             create_topic(cluster.bootstrap, self.ledger.topic, PARTITIONS)
 
     def positions(self) -> dict[int, int]:
-        """Where a node would begin now: one past the last offset that the workers' topic has of each partition.
-
-        Where partitions of that topic disagree, the lower one.
-        """
-        name = f"mm2-offsets.{self.alias}.internal"
-        if name not in list_topics(self.target.bootstrap):
-            return {}
-        last: dict[tuple[int, int], int] = {}
-        for message, place, _ in messages({"bootstrap.servers": self.target.bootstrap}, name):
-            _, key = json.loads(message.key() or b"[0, {}]")
-            if key.get("topic") == self.ledger.topic:
-                last[key["partition"], place] = json.loads(message.value() or b'{"offset": -1}')["offset"] + 1
-        return {number: min(last[each] for each in last if each[0] == number) for number, _ in last}
+        """Where a node would begin now."""
+        return stored_positions(self.target, self.alias, self.ledger.topic)
 
     def ends(self) -> dict[int, int]:
         return end_offsets(self.source.bootstrap, self.ledger.topic)

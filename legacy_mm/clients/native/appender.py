@@ -204,6 +204,11 @@ class BatchAppender:
             refused, self._refused = self._refused, []
             return refused
 
+    def unacknowledged(self) -> list[Any]:
+        """Return the `opaque` of each batch that the target does not have yet."""
+        with self.lock:
+            return [each.opaque for queue in self._every_queue() for each in queue.unacknowledged]
+
     def replace(self, refused: ProducerBatch, batches: Iterable[tuple[RecordBatch, Any]]) -> None:
         """Send these instead, at the same place in the order."""
         with self.lock:

@@ -156,10 +156,15 @@ class PartitionQueue:
         self._use(producer)
 
     @property
+    def unacknowledged(self) -> tuple[ProducerBatch, ...]:
+        """What the target does not have yet, in no order."""
+        held = () if self.held is None else (self.held,)
+        return (*self.pending, *self.under_way, *held)
+
+    @property
     def size(self) -> int:
         """Bytes of what the target does not have yet."""
-        held = () if self.held is None else (self.held,)
-        return sum(entry.size for entry in (*self.pending, *self.under_way, *held))
+        return sum(entry.size for entry in self.unacknowledged)
 
     def hindered(self, reason: str, now: float) -> None:
         """Note that the batches do not get through, and the reason."""

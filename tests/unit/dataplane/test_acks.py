@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.control_channel.frames import Portion
-from legacy_mm.dataplane.acks import Pieces, SafeOffsets
+from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.model import TopicPartition
 
@@ -122,6 +122,57 @@ def test_the_safe_offset_is_the_end_of_the_complete_front(batches: list[int], ra
         now = safe.take_moved().get(A, now)
         complete = next((number for number, piece in enumerate(opened) if piece.missing), len(opened))
         assert now == complete
+
+
+def parts(piece: Piece, *offsets: int) -> list[Part]:
+    return [Part(piece, [offset], None) for offset in offsets]
+
+
+def test_what_is_before_a_record_that_waits_is_safe_while_it_waits() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    first, piece = pieces.open(A, 10, 1, begin=0), pieces.open(A, 20, 4, begin=10)
+    pieces.acknowledged(first)
+    pieces.cut(piece, 10, parts(piece, 10, 17))
+    assert safe.take_moved() == {A: 10}, "nothing of it is before its first record"
+    pieces.cut(piece, 17, parts(piece, 12, 17, 18))
+    assert safe.take_moved() == {}, "a part before it is under way"
+    for _ in range(2):
+        pieces.acknowledged(piece)
+    pieces.cut(piece, 17, [*parts(piece, 17, 18), *parts(first, 3)])
+    assert safe.take_moved() == {A: 17}
+    pieces.cut(piece, 17, parts(piece, 17, 18))
+    for _ in range(2):
+        assert safe.take_moved() == {}
+        pieces.acknowledged(piece)
+    assert safe.take_moved() == {A: 20}
+
+
+def test_a_record_that_waits_moves_nothing_past_an_older_piece() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    older, piece = pieces.open(A, 10, 1, begin=0), pieces.open(A, 20, 1, begin=10)
+    pieces.cut(piece, 17, parts(piece, 17))
+    assert safe.take_moved() == {}
+    pieces.acknowledged(older)
+    assert safe.take_moved() == {A: 17}
+
+
+def test_a_record_from_before_a_gap_moves_nothing() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    piece = pieces.open(A, 20, 1, begin=10)
+    pieces.restart(A)
+    pieces.cut(piece, 17, parts(piece, 17))
+    assert safe.take_moved() == {}
+
+
+def test_receipts_count_whole_pieces_though_a_record_waits() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe, Tally())
+    piece = pieces.open(A, 20, 1, begin=10)
+    pieces.cut(piece, 17, parts(piece, 17))
+    assert safe.take_moved() == {}
 
 
 def test_what_is_before_the_first_abandoned_record_is_safe_at_the_end() -> None:

@@ -12,6 +12,8 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.topic_state import overrides
 from legacy_mm.audit.cluster_access import create_topic, grow_topic, list_topics
+from legacy_mm.audit.load import load
+from tests.fixtures.offsets import commit
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
@@ -140,6 +142,26 @@ def test_exactly_once_shows_the_topic_that_it_makes(run: Run, line: tuple[str, .
         f"min.insync.replicas=1 at the target for {line[-1]}: what only one broker has is lost with it"
     ]
     assert change["topic"] not in list_topics(target.bootstrap), "a plan makes nothing"
+
+
+def test_exactly_once_names_the_partition_at_which_the_start_would_stop(
+    run: Run, line: tuple[str, ...], source: Any, target: Any, group: str
+) -> None:
+    """Somebody has moved the group since its offset became the position; `adopt` settles it."""
+    name, flag = line[-1], ("--exactly.once", "true")
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 2)
+    load(source.bootstrap, name, 100, 100, partitions=2)
+    commit(source, group, {(name, 0): 20, (name, 1): 20})
+    assert run("exactly-once", "adopt", "--", *line)[0] == 0
+    assert "exactly once cannot go on" not in run("plan", *flag, "--", *line)[1]
+    commit(source, group, {(name, 1): 30})
+    code, said, _ = run("plan", *flag, "--", *line)
+    assert code == 1, said
+    assert f"exactly once cannot go on with {name}-1: " in said
+    assert f"cannot go on with {name}-0" not in said
+    assert run("exactly-once", "adopt", "--", *line)[0] == 0
+    assert "exactly once cannot go on" not in run("plan", *flag, "--", *line)[1]
 
 
 def test_an_entry_that_matches_nothing_is_named(run: Run, line: tuple[str, ...], source: Any, target: Any) -> None:

@@ -263,7 +263,7 @@ def test_an_open_transaction_in_the_offsets_topic_is_waited_for(
     load(source.bootstrap, topic, 100, 100, partitions=1)
     copy(java, file, target, copied, 100)
     offsets = f"mm2-offsets.{alias}.internal"
-    settings = {"bootstrap.servers": target.bootstrap, "transactional.id": alias, "transaction.timeout.ms": 60_000}
+    settings = {"bootstrap.servers": target.bootstrap, "transactional.id": alias, "transaction.timeout.ms": 600_000}
     writer = Producer(settings)
     writer.init_transactions(SECONDS)
     writer.begin_transaction()

@@ -305,6 +305,23 @@ def test_nodes_with_another_policy_are_refused_and_other_topics_are_told(
     assert [arrived(target, f"{alias}.{each}") for each in topics] == [50, 50]
 
 
+def test_nodes_that_start_together_and_name_copies_differently(
+    source: Cluster, target: Cluster, alias: str, topic: str, warm_driver: Driver
+) -> None:
+    """One of them copies, whichever, and the other one is refused: no record goes to two copies."""
+    separators = (".", "-")
+    copies = [f"{alias}{separator}{topic}" for separator in separators]
+    files = [flow(source, target, alias, topic, **{"replication.policy.separator": each}) for each in separators]
+    load(source.bootstrap, topic, 50, 100, partitions=4)
+    with warm_driver(files[0]) as first, warm_driver(files[1]) as second:
+        second.wait_for_output(f"another node of group {alias}-mm2 names copies in another way", SECONDS)
+        load(source.bootstrap, topic, 50, 100, partitions=4)
+        wait_until(lambda: 100 in [arrived(target, copy) for copy in copies], SECONDS, "all records in one copy")
+        stop(second)
+        stop(first)
+    assert sorted(arrived(target, copy) for copy in copies) == [0, 100]
+
+
 def test_nodes_that_copy_exactly_once_share_a_flow_and_keep_other_nodes_out(
     source: Cluster, target: Cluster, alias: str, topic: str, warm_driver: Driver
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from legacy_mm.cli.explain_text import answers, starts
 from legacy_mm.cli.output import section
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST
 from legacy_mm.explain.driver_explanation import DriverExplanation, FlowExplanation
@@ -67,10 +68,14 @@ def _keys(keys: Mapping[str, str]) -> list[tuple[str, str]]:
 def _cautions(explanation: DriverExplanation) -> Iterator[str]:
     """Yield the warnings that have no table of their own."""
     yield from (text for text in explanation.warnings if not text.startswith("These keys "))
+    yield from (f"{_name(flow)}: {flow.found.attention}" for flow in explanation.flows if flow.found.attention)
 
 
 def _details(flow: FlowExplanation) -> Iterator[list[str]]:
     features = [(name, str(value)) for name, value in flow.features.items()]
+    if flow.found.answered:
+        yield from answers(flow.found, flow=f"{_name(flow)}: ")
+        yield starts(flow.found, f"{_name(flow)}: ")
     yield section(f"{_name(flow)}: transforms", list(flow.transforms.items()))
     yield section(f"{_name(flow)}: features", features)
     if flow.copies:

@@ -27,11 +27,13 @@ The document of a mirror has also, each a list of rows unless said otherwise:
 - `differences`: id, legacy, ours, reason, always
 
 A file of MirrorMaker 2, `-- connect-mirror-maker.sh FILE [--clusters A]`, and files of its connectors,
-`-- connect-standalone.sh WORKER CONNECTOR ...`, are explained without asking their clusters. The document then has
+`-- connect-standalone.sh WORKER CONNECTOR ...`, are explained in the same way. The clusters of each flow that copies
+are asked; one that does not answer is named, and takes no flow out. The document then has
 
 - `driver_exit_code` (a number): the code of MirrorMaker 2's driver, 0 when it runs
 - `flows`: source, target, copies, topics and groups (include, exclude), policy (class, separator, t_becomes),
-  transforms, features, tasks_max, group, group_at, refused, ignored, clients, rights, unknown
+  transforms, features, tasks_max, group, group_at, refused, tried_again, ignored, clients, rights, unknown, and
+  found (what the clusters say: an object with the keys of a mirror's topics)
 - `ignored`, `connect_only`, `not_for_records`: key -> the key that was probably meant; `duplicate_keys`
 """
 
@@ -39,6 +41,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
@@ -70,8 +73,8 @@ StartJava = Callable[[JvmSettings], AbstractContextManager[StartJvm]]
 
 USAGE = """\
 usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
-       legacy-mm explain [--json] -- connect-mirror-maker.sh FILE [--clusters CLUSTER ...]
-       legacy-mm explain [--json] -- connect-standalone.sh WORKER CONNECTOR ...
+       legacy-mm explain [--json] [--offline] -- connect-mirror-maker.sh FILE [--clusters CLUSTER ...]
+       legacy-mm explain [--json] [--offline] -- connect-standalone.sh WORKER CONNECTOR ...
 """
 _FORMAT = 1
 _NOT_RUN = Topics(why_not="the line would not run")
@@ -88,9 +91,9 @@ def _explain(call: CommandCall) -> int:
     options, line = call.options, call.line.words
     root_logger.silence()
     if driver_line.is_driver(line):
-        return _explain_driver(line, as_json=options.json)
+        return _explain_driver(line, options)
     if connect_line.is_connect(line):
-        return _explain_connect(line, as_json=options.json)
+        return _explain_connect(line, options)
     explanation, topics = explain_line(line, os.environ, ask=not options.offline)
     runs = explanation.outcome == RUNS
     document = _head("mirror", explanation) | {"runs_here": runs} | asdict(explanation) | {"topics": asdict(topics)}
@@ -100,7 +103,7 @@ def _explain(call: CommandCall) -> int:
     return explanation.exit_code
 
 
-def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
+def _explain_driver(line: Sequence[str], options: Namespace) -> int:
     """Explain a file of MirrorMaker 2's driver; return the exit code of the driver, or 2 where only Java can run it."""
     launcher, argv = driver_line.split_call(line)
     variables = variables_of(launcher, os.environ)
@@ -112,11 +115,11 @@ def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
         sys.stderr.write(f"{printed_error(error)}\n")
         return driver_line.BAD_WORDS
     with java_when_asked(clients.environment.jvm) as java:
-        explanation = explain_driver(parsed, clients, java)
-    return _print(explanation, as_json=as_json)
+        explanation = explain_driver(parsed, clients, java, ask=not options.offline)
+    return _print(explanation, as_json=options.json)
 
 
-def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
+def _explain_connect(line: Sequence[str], options: Namespace) -> int:
     """Explain files of Kafka Connect; return 0, or 2 where they cannot run here."""
     launcher, argv = connect_line.split_call(line)
     variables = variables_of(launcher, os.environ)
@@ -127,8 +130,8 @@ def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
         sys.stderr.write(f"{printed_error(error)}\n")
         return ExitCode.FAILED
     with java_when_asked(clients.environment.jvm) as java:
-        explanation = explain_connect(parsed, clients, java)
-    return _print(explanation, as_json=as_json)
+        explanation = explain_connect(parsed, clients, java, ask=not options.offline)
+    return _print(explanation, as_json=options.json)
 
 
 def _print(explanation: DriverExplanation, *, as_json: bool) -> int:

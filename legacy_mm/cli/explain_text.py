@@ -39,9 +39,7 @@ def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
                 if not row.always
             ],
         ),
-        _copies(explanation.pattern, topics),
-        _impossible(topics),
-        _transactions(topics),
+        *answers(topics, f" that match {explanation.pattern}" if explanation.pattern else ""),
         section(
             "Rights needed",
             [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
@@ -70,7 +68,7 @@ def _details(explanation: Explanation, topics: Topics) -> list[list[str]]:
         section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
         section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
         *(section for client in _clients(explanation) for section in _client(explanation, client)),
-        _starts(topics),
+        starts(topics),
         _always(explanation),
     ]
 
@@ -93,8 +91,16 @@ def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]
     return section(f"The {client} file", file), section(f"The {client}'s settings here", settings)
 
 
-def _copies(pattern: str, topics: Topics) -> list[str]:
-    title = f"Topics at the source{f' that match {pattern}' if pattern else ''}"
+def answers(topics: Topics, which: str = "", flow: str = "") -> list[list[str]]:
+    """Return what the clusters say of the topics and of the target; `flow`: the beginning of each title."""
+    return [
+        _copies(f"{flow}Topics at the source{which}", topics),
+        _impossible(flow, topics),
+        _transactions(flow, topics),
+    ]
+
+
+def _copies(title: str, topics: Topics) -> list[str]:
     if not topics.answered:
         return [*textwrap.wrap(f"{title}: not known, {topics.why_not}", WIDTH, subsequent_indent=INDENT)]
     if not topics.copies:
@@ -103,9 +109,10 @@ def _copies(pattern: str, topics: Topics) -> list[str]:
     return _first(title, rows, _MOST_TOPICS, "topics")
 
 
-def _starts(topics: Topics) -> list[str]:
+def starts(topics: Topics, flow: str = "") -> list[str]:
+    """Return where copying would begin; nothing where no topic is known."""
     rows = [(f"{row.topic}-{row.partition}", _start(row.start), row.because) for row in topics.partitions]
-    return _first("Where copying would begin", rows, _MOST_PARTITIONS, "partitions") if rows else []
+    return _first(f"{flow}Where copying would begin", rows, _MOST_PARTITIONS, "partitions") if rows else []
 
 
 def _first(title: str, rows: Sequence[TableRow], most: int, what: str) -> list[str]:
@@ -124,18 +131,18 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _impossible(topics: Topics) -> list[str]:
-    title = "Topics that the target cannot have; their records would wait, all others are copied"
+def _impossible(flow: str, topics: Topics) -> list[str]:
+    title = f"{flow}Topics that the target cannot have; their records would wait, all others are copied"
     if topics.target_unknown:
         return textwrap.wrap(f"{title}: not known, {topics.target_unknown}", WIDTH, subsequent_indent=INDENT)
     return section(title, [(row.topic, row.because) for row in topics.impossible])
 
 
-def _transactions(topics: Topics) -> list[str]:
+def _transactions(flow: str, topics: Topics) -> list[str]:
     version = topics.transaction_version
     if version is None:
         return []
-    lines = [f"Exactly once at the target: transaction version {version}"]
+    lines = [f"{flow}Exactly once at the target: transaction version {version}"]
     for risk in topics.risks:
         lines += textwrap.wrap(risk, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
     return lines

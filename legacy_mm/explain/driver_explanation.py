@@ -1,14 +1,15 @@
-"""Explains how a file of MirrorMaker 2's driver is understood; asks this host, and no cluster.
+"""Explains how a file of MirrorMaker 2's driver is understood; asks this host, and the clusters of its flows.
 
 Every part is a frozen row without a secret, so that text and JSON are two ways to print a `DriverExplanation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.dedicated import connect_files, driver, transform_properties, unused_keys
@@ -20,10 +21,11 @@ from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.dedicated.unused_keys import UnusedKey
-from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, one_line, printed_error
-from legacy_mm.explain import host_look
+from legacy_mm.errors import ConfigurationError, EndlessCopy, HostError, LegacyMMError, one_line, printed_error
+from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.explanation import RUNS
 from legacy_mm.explain.permissions import Permission, permissions
+from legacy_mm.explain.source_look import Topics
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow import wiring
 from legacy_mm.jvm.gateway import StartJvm
@@ -31,6 +33,7 @@ from legacy_mm.options.meant import meant
 from legacy_mm.redaction import HIDDEN, Veil, is_secret_property
 
 _FAILED = 2
+_NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,23 @@ class FlowExplanation:
     """The alias of the cluster that keeps it."""
     refused: Sequence[str] = ()
     """Connectors that Connect refuses, and why; and why legacy_mm would not run the flow."""
+    tried_again: bool = False
+    """True if what keeps the flow from running may change without its file: the driver starts it again and again."""
     ignored: Mapping[str, str] = field(default_factory=dict)
     """Keys of this flow without effect, and what was probably meant."""
     clients: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """consumer and producer of records: property -> value, by librdkafka's names."""
     rights: Sequence[Permission] = ()
     unknown: Sequence[str] = ()
-    """Facts that could not be found out on this host, and the reasons."""
+    """Facts that could not be found out, and the reasons."""
+    found: Topics = Topics(why_not=_NOT_ASKED)
+    """The clusters' answers about its topics and positions."""
+
+    def untold(self) -> Iterator[str]:
+        """Yield what could not be found out, from this host and from the clusters."""
+        yield from self.unknown
+        if self.clients and not self.found.answered and self.found.why_not != _NOT_ASKED:
+            yield f"topics and positions: {self.found.why_not}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +109,31 @@ class DriverExplanation:
     @property
     def unknown(self) -> tuple[str, ...]:
         """Facts that could not be found out, and the reasons."""
-        return tuple(f"{flow.source}->{flow.target}: {text}" for flow in self.flows for text in flow.unknown)
+        return tuple(f"{flow.source}->{flow.target}: {text}" for flow in self.flows for text in flow.untold())
 
 
-def explain_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
-    """Return the explanation of a command line of the driver; Java is asked about unusual patterns only."""
+class _Asked(NamedTuple):
+    """Whoever answers beside the file."""
+
+    java: StartJvm
+    clusters: bool
+    """False: no cluster is asked."""
+
+
+def explain_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm, *, ask: bool) -> DriverExplanation:
+    """Return the explanation of a command line of the driver; Java is asked about unusual patterns only, clusters if
+    `ask`.
+    """
     hidden: set[str] = set()
-    found = _of_driver(line, replace(clients, hide=hidden.update), java)
+    found = _of_driver(line, replace(clients, hide=hidden.update), _Asked(java, ask))
     veiled: DriverExplanation = _veiled(found, Veil(hidden))
     return veiled
 
 
-def explain_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
-    """Return the explanation of a command line of Connect's standalone worker; `java` as above."""
+def explain_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm, *, ask: bool) -> DriverExplanation:
+    """Return the explanation of a command line of Connect's standalone worker; `java` and `ask` as above."""
     hidden: set[str] = set()
-    found = _of_connect(line, replace(clients, hide=hidden.update), java)
+    found = _of_connect(line, replace(clients, hide=hidden.update), _Asked(java, ask))
     veiled: DriverExplanation = _veiled(found, Veil(hidden))
     return veiled
 
@@ -128,7 +151,7 @@ def _veiled(part: Any, veil: Veil) -> Any:
     return part
 
 
-def _of_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
+def _of_driver(line: DriverLine, clients: ClientTranslation, asked: _Asked) -> DriverExplanation:
     try:
         file = driver.load(line)
     except LegacyMMError as error:
@@ -148,7 +171,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> 
         missing = CLUSTERS not in file.properties
         what = 'no "clusters": MirrorMaker 2 needs the aliases of its clusters in this key' if missing else str(error)
         return DriverExplanation(_FAILED, f"It would end: {what}", runs_here=False, **common)
-    flows = _flows(readings, clients, java, keys["ignored"])
+    flows = _flows(readings, clients, asked, keys["ignored"])
     code, outcome, here = _outcome(readings, flows, "MirrorMaker 2")
     return DriverExplanation(
         code,
@@ -164,14 +187,14 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, java: StartJvm) -> 
     )
 
 
-def _of_connect(line: ConnectLine, clients: ClientTranslation, java: StartJvm) -> DriverExplanation:
+def _of_connect(line: ConnectLine, clients: ClientTranslation, asked: _Asked) -> DriverExplanation:
     try:
         files = connect_files.load(line, clients.hide)
         readings = files.flows()
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False, of_connect=True)
     ignored = {key: _near(key) for each in files.connectors for key in (*each.unknown, *each.of_others)}
-    flows = _flows(readings, clients, java, ignored)
+    flows = _flows(readings, clients, asked, ignored)
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
     said = (*files.remarks, *dict.fromkeys(driver.flow_remarks(readings)))
     return DriverExplanation(code, outcome, flows, ignored, warnings=said, runs_here=here, of_connect=True)
@@ -186,6 +209,8 @@ def _outcome(readings: Sequence[FlowReading], flows: Sequence[FlowExplanation], 
     if left and (any(flow.copies for flow in left) or not any(flow.copies for flow in off)):
         names = ", ".join(f"{flow.source}->{flow.target}" for flow in off)
         return 0, f"It would run without {names}: see what is refused", True
+    if any(flow.tried_again for flow in off):
+        return 0, "It would run, and try again and again to copy: see what is refused", True
     if fault := next((reading.worker_fault for reading in readings if reading.worker_fault), ""):
         return _FAILED, f"It would end: {fault}", False
     return 0, f"{theirs} would run it; legacy_mm would end with 2: see what is refused", False
@@ -197,21 +222,38 @@ def _near(key: str) -> str:
 
 
 def _flows(
-    readings: Sequence[FlowReading], clients: ClientTranslation, java: StartJvm, ignored: Mapping[str, str]
+    readings: Sequence[FlowReading], clients: ClientTranslation, asked: _Asked, ignored: Mapping[str, str]
 ) -> list[FlowExplanation]:
     """Return the flows, each with what is wrong with it; those that would copy in a circle are known together."""
     runs: list[FlowRun] = []
-    flows = [_flow(reading, clients, java, ignored, runs) for reading in readings]
-    circles = Circles(runs, lambda: lambda pattern: java().topic_matcher(pattern))
+    flows = [_flow(reading, clients, asked.java, ignored, runs) for reading in readings]
+    circles = Circles(runs, lambda: lambda pattern: asked.java().topic_matcher(pattern))
     for run in runs:
+        number = next(at for at, each in enumerate(flows) if Pair(each.source, each.target) == run.pair)
         try:
             with suppress(HostError):  # where Java cannot start, nobody knows
                 circles.check(run.pair)
-        except ConfigurationError as error:
-            number = next(at for at, each in enumerate(flows) if Pair(each.source, each.target) == run.pair)
+            if asked.clusters and run.settings.streams:
+                flows[number] = _with_answers(flows[number], run, circles, asked.java)
+        except LegacyMMError as error:
             refused = (*flows[number].refused, f"legacy_mm: {one_line(error)}")
-            flows[number] = replace(flows[number], refused=refused, clients={})
+            again = not isinstance(error, ConfigurationError | EndlessCopy)
+            flows[number] = replace(flows[number], refused=refused, clients={}, tried_again=again)
     return flows
+
+
+def _with_answers(flow: FlowExplanation, run: FlowRun, circles: Circles, java: StartJvm) -> FlowExplanation:
+    """Return the flow with what its clusters say; raise LegacyMMError for what its start would be refused with."""
+    leaves_out = partial(circles.closed_by, run.pair)
+    try:
+        wiring.check_addresses(run.settings)
+    except ConfigurationError as error:  # a name that nobody knows today may be known tomorrow
+        return replace(flow, found=Topics(why_not=one_line(error)))
+    try:
+        with run.lines.named():
+            return replace(flow, found=source_look.look((run.settings,), java, leaves_out))
+    except HostError as error:
+        return replace(flow, found=Topics(why_not=one_line(error)))
 
 
 def _flow(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from legacy_mm.clients.api import PartitionView
 from legacy_mm.clients.cluster_errors import at_cluster
@@ -13,10 +14,14 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.explain.target_look import impossible_copies
+from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import both_ends, warning
+from legacy_mm.flow.connect_offset_topic import WorkersPlace
 from legacy_mm.flow.exactly_once import risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -29,6 +34,20 @@ _ASK_TIMEOUT = 5.0
 _POSITIONS_TIMEOUT = 30.0
 """Each partition of the positions topic is read to its end."""
 _DROPPED = "(filtered out)"
+
+
+class _Book(NamedTuple):
+    """The words for where copying goes on."""
+
+    has: str
+    its: str
+    none: str
+
+
+_GROUP = _Book("committed by the group", "the group's offset", "the group has no offset")
+_WORKERS = _Book("stored at the target", "the stored position", "no position is stored at the target")
+LeavesOut = Callable[[str], bool]
+"""Returns True for topics that are not mirrored because of other flows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +97,18 @@ class Topics:
     """The version that exactly once would speak at the target; None: it is off, or the target does not answer."""
 
 
-def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
+def look(flows: Sequence[Settings], java: StartJvm, leaves_out: LeavesOut = lambda topic: False) -> Topics:
     """Ask the sources; raises HostError when one does not answer, and what a start would be refused with, such as
     ConfigurationError where features must not run.
     """
-    found = [_flow(settings, java, whose=len(flows) > 1) for settings in flows]
+    found = [_flow(settings, java, leaves_out, whose=len(flows) > 1) for settings in flows]
     topics = Topics(
         answered=True,
         copies=tuple(copy for copies, _ in found for copy in copies),
         partitions=tuple(start for _, starts in found for start in starts),
     )
     try:
-        impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java)
+        impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java, leaves_out)
         version, at_risk = _exactly_once(flows[0], {copy.target for copy in topics.copies}, java)
         doubts = [doubt for settings in flows for doubt in _doubts(settings, java)]
     except HostError as error:
@@ -101,13 +120,25 @@ def look(flows: Sequence[Settings], java: StartJvm) -> Topics:
     return replace(topics, impossible=rows, attention=attention, transaction_version=version, risks=at_risk)
 
 
-def _impossible(settings: Settings, topics: Collection[str], java: StartJvm) -> Mapping[str, str]:
+def _impossible(
+    settings: Settings, topics: Collection[str], java: StartJvm, leaves_out: LeavesOut
+) -> Mapping[str, str]:
     """Return topics that the target cannot have. All flows share it; a target that does not answer names none."""
     if not topics:
         return {}
-    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+    names = _names(settings, java, leaves_out)
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
-    return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT))
+    made = settings.features[TOPIC_CREATION]
+    created = (
+        {}
+        if made is None
+        else {names.at_target(each): made.replication_factor for each in topics if each in names.scope}
+    )
+    return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT), created)
+
+
+def _names(settings: Settings, java: StartJvm, leaves_out: LeavesOut) -> Names:
+    return Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern), leaves_out)
 
 
 def _exactly_once(settings: Settings, copies: Set[str], java: StartJvm) -> tuple[int | None, tuple[str, ...]]:
@@ -135,12 +166,15 @@ def _attention(settings: Settings, java: StartJvm) -> str:
         return ""
 
 
-def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
-    source = key_stores.with_store(settings.source, java)
+def _flow(
+    settings: Settings, java: StartJvm, leaves_out: LeavesOut, *, whose: bool
+) -> tuple[list[TopicCopy], list[PartitionStart]]:
+    settings = key_stores.with_stores(settings, java)
+    source = settings.source
     inspector = NativeInspector(source.connection)
     with at_cluster(source.name, source.connection):
         counts = inspector.partitions(Deadline.after(_ASK_TIMEOUT))
-    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+    names = _names(settings, java, leaves_out)
     topics = sorted(_matching(names, counts))
     names.look(topics)
     called = _called(settings, names, topics, java)
@@ -148,29 +182,62 @@ def _flow(settings: Settings, java: StartJvm, *, whose: bool) -> tuple[list[Topi
     partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
     if not partitions:
         return copies, []
+    asked = settings.features[CONNECT_OFFSETS]
+    by_workers = None if asked is None else _stored_by_workers(settings, asked, partitions)
     with at_cluster(source.name, source.connection):
         views = inspector.views(
-            source.group_id, partitions, Deadline.after(_ASK_TIMEOUT), committed_only=source.committed_only
+            source.group_id if by_workers is None else None,
+            partitions,
+            Deadline.after(_ASK_TIMEOUT),
+            committed_only=source.committed_only,
         )
-    starts = list(_starts(settings, views, java))
+    starts = list(_starts(settings, views, by_workers))
     if whose:
         starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
     return copies, starts
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """Positions that workers of MirrorMaker 2, or nodes of ours in their place, have stored at the target."""
+
+    offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
+    foreign: Mapping[str, str] = field(default_factory=dict)
+    """Topic -> why its positions do not count."""
+    unknown: str = ""
+    """Why they are not known."""
+
+
+def _stored_by_workers(
+    settings: Settings, asked: ConnectOffsetSettings, partitions: Collection[TopicPartition]
+) -> _Stored:
+    place, deadline = WorkersPlace(settings, asked), Deadline.after(_POSITIONS_TIMEOUT)
+    try:
+        offsets, found = place.offsets(deadline), place.lacking(partitions, deadline).foreign
+    except HostError as error:
+        return _Stored(unknown=f"the positions at the target are not known: {error}")
+    foreign = {
+        each.topic: f"the stored position {offset} does not count: {why}" for each, (offset, why) in found.items()
+    }
+    return _Stored({each: kept.offset for each, kept in offsets.items() if each.topic not in foreign}, foreign)
+
+
 def _starts(
-    settings: Settings, views: Mapping[TopicPartition, PartitionView], java: StartJvm
+    settings: Settings, views: Mapping[TopicPartition, PartitionView], by_workers: _Stored | None
 ) -> Iterator[PartitionStart]:
-    """Yield where partitions begin: where the group says, or with exactly once the target, if it has a position."""
+    """Yield where partitions begin: where the group or the workers say, or with exactly once the target, if it has a
+    position.
+    """
     rows: Mapping[TopicPartition, PositionRow] = {}
-    unknown = ""
+    unknown = "" if by_workers is None else by_workers.unknown
     if settings.features[EXACTLY_ONCE] is not None:
-        changes = PositionChanges(key_stores.with_stores(settings, java), Deadline.after(_POSITIONS_TIMEOUT))
+        changes = PositionChanges(settings, Deadline.after(_POSITIONS_TIMEOUT))
         try:
             rows = {row.partition: row for row in changes.rows()}
         except HostError as error:
             unknown = f"the positions at the target are not known: {error}"
-    first = not rows.keys() & views.keys() and all(view.committed is None for view in views.values())
+    kept = {each: view.committed for each, view in views.items()} if by_workers is None else by_workers.offsets
+    first = not rows.keys() & views.keys() and all(kept.get(each) is None for each in views)
     for partition, view in sorted(views.items()):
         row = rows.get(partition)
         if why_not := unknown or (row.doubt if row is not None else ""):
@@ -178,7 +245,10 @@ def _starts(
         elif row is not None and row.position is not None and not row.position.retired:
             yield _at_position(partition, view, row.position.next)
         else:
-            yield _start(partition, view, settings.source, first=first)
+            book = _GROUP if by_workers is None else _WORKERS
+            if by_workers is not None:
+                book = book._replace(none=by_workers.foreign.get(partition.topic, book.none))
+            yield _start(partition, kept.get(partition), view, book, settings.source, first=first)
 
 
 def _at_position(partition: TopicPartition, view: PartitionView, position: int) -> PartitionStart:
@@ -191,11 +261,14 @@ def _at_position(partition: TopicPartition, view: PartitionView, position: int) 
 def _called(settings: Settings, names: Names, topics: Sequence[str], java: StartJvm) -> Mapping[str, str]:
     """Return topic -> name of its copy, as flags or a handler have it; raises HandlerFailure for an impossible name."""
     handler = settings.handler
+    at_target = {topic: names.at_target(topic) for topic in topics}
     if handler is None:
-        return {topic: names.at_target(topic) for topic in topics}
-    if handler.name:
-        return dict.fromkeys(topics, f"as {handler.name} says")
-    return TopicSteps(handler.steps, java).names(topics)
+        return at_target
+    if handler.name or handler.transforms is not None:
+        return dict.fromkeys(topics, f"as {handler.name or 'the transforms in Java'} says")
+    seen = at_target if handler.of_connect else {topic: topic for topic in topics}
+    made = TopicSteps(handler.steps, java).names({*seen.values()})
+    return {topic: made[name] for topic, name in seen.items() if name in made}
 
 
 def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:
@@ -203,14 +276,24 @@ def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:
     return () if all(map(names.is_barred, counts)) else names.choice().select(counts)
 
 
-def _start(partition: TopicPartition, view: PartitionView, source: SourceSettings, *, first: bool) -> PartitionStart:
-    """Return where a partition begins. `first`: the group has no offset for any topic that is mirrored."""
+def _start(
+    partition: TopicPartition,
+    kept: int | None,
+    view: PartitionView,
+    book: _Book,
+    source: SourceSettings,
+    *,
+    first: bool,
+) -> PartitionStart:
+    """Return where a partition begins; `kept`: where copying goes on by this book. `first`: it has no place of any
+    topic that is mirrored.
+    """
     reset = source.offset_reset
-    if view.committed is not None and view.low <= view.committed <= view.high:
-        return PartitionStart(*partition, view.committed, f"committed by the group, {_lag(view, view.committed)}")
-    missing = "the group has no offset"
-    if view.committed is not None:
-        missing = f"the group's offset {view.committed} is not in the log ({view.low} to {view.high})"
+    if kept is not None and view.low <= kept <= view.high:
+        return PartitionStart(*partition, kept, f"{book.has}, {_lag(view, kept)}")
+    missing = book.none
+    if kept is not None:
+        missing = f"{book.its} {kept} is not in the log ({view.low} to {view.high})"
     elif source.new_from_earliest and not first:
         return PartitionStart(*partition, view.low, f"{missing}; new.topics.from=earliest")
     if reset == "none":

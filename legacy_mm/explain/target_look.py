@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
@@ -13,10 +13,13 @@ from legacy_mm.policies.target_names import obstacles
 _MAKES_TOPICS = "auto.create.topics.enable"
 
 
-def impossible_copies(target: Admin, copies: Iterable[str], deadline: Deadline) -> dict[str, str]:
-    """Copy -> why the target's brokers would not make it, of those that are missing; raises HostError.
+def impossible_copies(
+    target: Admin, copies: Iterable[str], deadline: Deadline, created: Mapping[str, int] = {}
+) -> dict[str, str]:
+    """Copy -> why the target would not have it, of those that are missing; raises HostError.
 
-    Whoever makes them is taken to be the brokers, when the first record comes.
+    `created`: those that the mirror creates -> replication factor. Whoever makes the others is taken to be the brokers,
+    when the first record comes.
     """
     present = target.topics(deadline)
     missing = sorted(set(copies) - present.keys())
@@ -26,7 +29,7 @@ def impossible_copies(target: Admin, copies: Iterable[str], deadline: Deadline) 
     told = target.broker_properties(deadline)
     if told.get(_MAKES_TOPICS) == "false":
         none = f"it is missing, and the brokers make no topic ({_MAKES_TOPICS}=false): make it, or set topic.creation"
-        return {name: found.get(name, none) for name in missing}
+        found = {name: none for name in missing if name not in created} | found
     replicas = BROKER_DEFAULT if told else 1  # old brokers want a number, and which one is not to be known
-    wanted = [CreateTopic(name, 1, replicas) for name in missing if name not in found]
+    wanted = [CreateTopic(name, 1, created.get(name, replicas)) for name in missing if name not in found]
     return found | trials.creations(target, wanted, deadline).impossible

@@ -6,14 +6,19 @@ import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, members
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
+from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.driver_files import driver_file
 from tests.fixtures.tools import Run
+from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 30.0
@@ -191,3 +196,50 @@ def test_topics_that_the_target_cannot_have_are_foreseen(
     assert (code, row["topic"]) == (0, bad)
     assert row["because"].startswith(f"the name collides with topic {bad.replace('.', '_')}")
     assert list_topics(target.bootstrap) == before
+
+
+def test_the_clusters_of_mirror_maker_2_s_file_are_asked(
+    source: Any,
+    target: Any,
+    topic: Callable[..., str],
+    warm_driver: Callable[..., WarmMirror],
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    """Its positions are those of the workers; a cluster that is away takes no flow out, one that is the source does."""
+    name = topic()
+    load(source.bootstrap, name, 30, 100, partitions=2)
+    away = SimpleNamespace(bootstrap="127.0.0.1:1")
+    words = {"a->b.enabled": "true", "topics": name, "groups": name, "emit.heartbeats.enabled": "false"}
+    file = driver_file({"a": source, "b": target}, **words)
+    more = {"away->b.enabled": "true", "a->same.enabled": "true"}
+    all_flows = driver_file({"a": source, "b": target, "away": away, "same": source}, **words, **more)
+    properties = write_properties(tmp_path / "mm2.properties", all_flows)
+
+    def explained() -> tuple[dict[str, Any], dict[str, Any]]:
+        code, document, _ = run("explain", "--json", "--", "connect-mirror-maker.sh", str(properties))
+        assert code == 0
+        made = json.loads(document)
+        assert made["outcome"] == "It would run without a->same: see what is refused"
+        return made, {f"{flow['source']}->{flow['target']}": flow for flow in made["flows"]}
+
+    before = list_topics(source.bootstrap), list_topics(target.bootstrap)
+    document, flows = explained()
+    assert (list_topics(source.bootstrap), list_topics(target.bootstrap)) == before
+    assert flows["a->b"]["found"]["copies"] == [{"topic": name, "target": f"a.{name}", "partitions": 2}]
+    assert flows["a->b"]["found"]["impossible"] == []
+    assert {(row["start"], row["because"]) for row in flows["a->b"]["found"]["partitions"]} == {
+        (0, "no position is stored at the target; auto.offset.reset=earliest")
+    }
+    assert "a->same" not in str(document["unknown"])
+    assert any(text.startswith("away->b: topics and positions: ") for text in document["unknown"])
+    assert "are one cluster (" in flows["a->same"]["refused"][0]
+
+    node = warm_driver(file)
+    wait_until(lambda: sum(end_offsets(target.bootstrap, f"a.{name}").values()) == 30, SECONDS, "the copy")
+    assert node.stop(SECONDS) == 143
+    ends = end_offsets(source.bootstrap, name)
+    _, flows = explained()
+    assert {row["partition"]: (row["start"], row["because"]) for row in flows["a->b"]["found"]["partitions"]} == {
+        number: (end, "stored at the target, 0 records behind the end") for number, end in ends.items()
+    }

@@ -75,11 +75,18 @@ class NativeInspector:
             return partition_counts(every_topic(cluster))
 
     def views(
-        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline, *, committed_only: bool = False
+        self,
+        group: str | None,
+        partitions: Collection[TopicPartition],
+        deadline: Deadline,
+        *,
+        committed_only: bool = False,
     ) -> dict[TopicPartition, PartitionView]:
-        """Return the committed offset and log ends of each partition, as such a reader sees them."""
-        with asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
-            committed = _committed(Coordinator(cluster, group), partitions, deadline)
+        """Return the committed offset and log ends of each partition, as such a reader sees them; None: no group."""
+        committed: Mapping[TopicPartition, int] = {}
+        if group is not None:
+            with asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
+                committed = _committed(Coordinator(cluster, group), partitions, deadline)
         ends = self.log_ends(partitions, deadline)
         open_from = self.open_from(ends, deadline) if committed_only else {}
         return {

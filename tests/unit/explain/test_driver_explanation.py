@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from legacy_mm.cli import explain
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.errors import HostError
+from legacy_mm.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure
+from legacy_mm.explain import source_look
+from legacy_mm.explain.source_look import PartitionStart, TopicCopy, Topics
 from legacy_mm.jvm import gateway
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
@@ -21,7 +25,7 @@ SECRET = "s3cret-word"  # noqa: S105 - made up
 def explained(folder: Path, text: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
     file = folder / "mm2.properties"
     file.write_text(text)
-    code = main(["explain", "--json", "--", "/opt/kafka/bin/connect-mirror-maker.sh", str(file), *words])
+    code = main(["explain", "--offline", "--json", "--", "/opt/kafka/bin/connect-mirror-maker.sh", str(file), *words])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -60,7 +64,7 @@ def test_what_the_host_could_not_try(
     code, document = explained(tmp_path, f"{AB}A->B.topics = [a-z]\n", capsys)
     assert (code, document["outcome"]) == (0, "It would run.")
     assert document["unknown"] == ["A->B: the topic pattern .*: no Java"]
-    assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    assert main(["explain", "--offline", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     assert "\nNot known\n  A->B: the topic pattern .*: no Java\n" in capsys.readouterr().out
 
 
@@ -142,7 +146,7 @@ def test_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flow, back = document["flows"]
     shown = {"f": "Filter, if HasHeaderKey name=x", "i": "InsertHeader header=x value.literal=null"}
     assert (flow["transforms"], list(flow["transforms"]), back["transforms"]) == (shown, ["f", "i"], {})
-    assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    assert main(["explain", "--offline", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     printed = capsys.readouterr().out
     assert "A->B: transforms\n  f  Filter, if HasHeaderKey name=x\n" in printed
     assert "A->B: transforms act on copied records, and not on those of" in printed
@@ -157,7 +161,7 @@ def test_a_transform_that_only_java_has(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_words_that_the_driver_refuses(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "--", "connect-mirror-maker.sh"]) == 255
+    assert main(["explain", "--offline", "--", "connect-mirror-maker.sh"]) == 255
     assert "too few arguments" in capsys.readouterr().err
 
 
@@ -169,10 +173,81 @@ def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFix
         f'password="{SECRET}";\n'
     )
     _, document = explained(tmp_path, text, capsys)
-    assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    assert main(["explain", "--offline", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     printed = capsys.readouterr().out
     assert SECRET not in json.dumps(document) + printed
     assert "A->B  .* but not the default list  topic t becomes A.t; group A-mm2 at B" in printed
+
+
+LOCAL = AB.replace("= a:", "= 127.0.0.1:").replace("= b:", "= 127.0.0.1:")
+ANSWERS = Topics(answered=True, copies=(TopicCopy("t", "A.t", 2),), partitions=(PartitionStart("t", 0, 7, "stored"),))
+
+
+def asked(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, answer: Any) -> Any:
+    """The document and the text of a file whose clusters answer so."""
+    look = Mock(side_effect=answer) if isinstance(answer, Exception) else Mock(return_value=answer)
+    monkeypatch.setattr(source_look, "look", look)
+    file = folder / "mm2.properties"
+    file.write_text(LOCAL)
+    words = ("--", "connect-mirror-maker.sh", str(file))
+    code = main(["explain", "--json", *words])
+    document = json.loads(capsys.readouterr().out)
+    assert main(["explain", *words]) == code == document["exit_code"]
+    assert look.call_count == 2, "the flow that only emits heartbeats asks nobody"
+    return document, capsys.readouterr().out
+
+
+def test_clusters_are_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document, text = asked(tmp_path, capsys, monkeypatch, replace(ANSWERS, attention="mind it"))
+    found = document["flows"][0]["found"]
+    assert (document["exit_code"], found["answered"]) == (0, True)
+    assert found["copies"] == [{"topic": "t", "target": "A.t", "partitions": 2}]
+    assert "A->B: Topics at the source\n  t  -> A.t  2 partitions\n" in text
+    assert "A->B: Where copying would begin\n  t-0  from 7  stored\n" in text
+    assert "Take care\n  A->B: mind it\n" in text
+
+
+def test_a_cluster_that_is_away_takes_no_flow_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document, text = asked(tmp_path, capsys, monkeypatch, HostError("nobody answers"))
+    assert (document["exit_code"], document["outcome"]) == (0, "It would run.")
+    assert document["unknown"] == ["A->B: topics and positions: nobody answers"]
+    assert "Not known\n  A->B: topics and positions: nobody answers\n" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "outcome"),
+    [
+        (ConfigurationError("one cluster"), 2, "legacy_mm would end with 2"),
+        (EndlessCopy("it comes back"), 2, "legacy_mm would end with 2"),
+        (StreamFailure("too long"), 0, "It would run, and try again and again to copy"),
+    ],
+)
+def test_what_the_clusters_refuse(
+    error: Exception,
+    code: int,
+    outcome: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As the driver: a flow that no later start could help does not run, any other one begins again and again."""
+    document, text = asked(tmp_path, capsys, monkeypatch, error)
+    assert document["exit_code"] == code
+    assert outcome in document["outcome"]
+    assert document["flows"][0]["refused"] == [f"legacy_mm: {error}"]
+    assert f"Refused\n  A->B  legacy_mm: {error}\n" in text
+
+
+def test_a_name_that_nobody_knows_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mm2.properties"
+    file.write_text(AB.replace("a:9092", "no-such-host.invalid:9092"))
+    assert main(["explain", "--json", "--", "connect-mirror-maker.sh", str(file)]) == 0
+    (unknown,) = json.loads(capsys.readouterr().out)["unknown"]
+    assert "No resolvable bootstrap urls given in bootstrap.servers (" in unknown
 
 
 ENV = "config.providers = env\nconfig.providers.env.class = "
@@ -187,8 +262,10 @@ def test_what_a_provider_gave_is_shown_nowhere(
     asked = "${env:MIRROR_SECRET}"
     for key in ("A->B.topics", "A->B.topic.filter.class", "A.bootstrap.servers", "A->B.enabled", "A->B.tasks.max"):
         _, document = explained(tmp_path, f"{AB}{ENV}{key} = {asked}\n", capsys)
-        assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) in (0, 2)
+        words = ("connect-mirror-maker.sh", str(tmp_path / "mm2.properties"))
+        assert main(["explain", "--offline", "--", *words]) in (0, 2)
         assert SECRET not in json.dumps(document) + capsys.readouterr().out
+    connect = ("connect-standalone.sh", str(tmp_path / "w"), str(tmp_path / "s"))
     (tmp_path / "w").write_text(f"bootstrap.servers = b:1\n{ENV}")
     source = (
         "name = s\nconnector.class = MirrorSourceConnector\nsource.cluster.alias = A\ntarget.cluster.alias = B\n"
@@ -196,7 +273,7 @@ def test_what_a_provider_gave_is_shown_nowhere(
     )
     for key in ("topics", "topic.filter.class", "source.cluster.bootstrap.servers", "connector.class", "tasks.max"):
         (tmp_path / "s").write_text(f"{source}{key} = {asked}\n")
-        assert main(["explain", "--", "connect-standalone.sh", str(tmp_path / "w"), str(tmp_path / "s")]) in (0, 2)
+        assert main(["explain", "--offline", "--", *connect]) in (0, 2)
         assert SECRET not in capsys.readouterr().out
 
 
@@ -209,7 +286,8 @@ def test_files_of_connect_are_no_driver_s(
         "name = s\nconnector.class = MirrorSourceConnector\nsource.cluster.alias = A\ntarget.cluster.alias = B\n"
         f"source.cluster.bootstrap.servers = a:1\ntopicz = x\n{more}"
     )
-    assert main(["explain", "--", "connect-standalone.sh", str(tmp_path / "w"), str(tmp_path / "s")]) == code
+    words = ("connect-standalone.sh", str(tmp_path / "w"), str(tmp_path / "s"))
+    assert main(["explain", "--offline", "--", *words]) == code
     printed = capsys.readouterr().out
     assert f"\nExit code of legacy-mm connect: {code}\n" in printed
     assert "Keys without effect, as with Kafka Connect" in printed
@@ -220,7 +298,7 @@ def test_a_reference_that_nobody_looks_up(tmp_path: Path, capsys: pytest.Capture
     _, document = explained(tmp_path, f"{AB}{ENV}A.ssl.keystore.password = ${{env:NO_SUCH_NAME_HERE}}\n", capsys)
     said = "A.ssl.keystore.password holds ${env:...}, which stays as it is written: its provider has no value for it"
     assert said in document["warnings"]
-    assert main(["explain", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    assert main(["explain", "--offline", "--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     assert said in " ".join(capsys.readouterr().out.split())
 
 
@@ -228,6 +306,6 @@ def test_a_missing_file_is_said_in_words_of_ours_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["explain", "--", "connect-mirror-maker.sh", "mm2.properties"]) == 2
+    assert main(["explain", "--offline", "--", "connect-mirror-maker.sh", "mm2.properties"]) == 2
     said = "java.nio.file.NoSuchFileException: mm2.properties\nmm2.properties: no such file in"
     assert capsys.readouterr().out.startswith(f"It would end: {said} {tmp_path}\n")

@@ -38,6 +38,16 @@ def test_brokers_that_make_no_topic_make_none_of_the_missing_ones() -> None:
     assert "auto.create.topics.enable=false" in found["a"]
 
 
+def test_what_the_mirror_creates_needs_no_brokers_that_do() -> None:
+    """It is tried with the mirror's factor."""
+    target = Brokers({"auto.create.topics.enable": "false"}, {"b": "too few brokers"})
+    assert impossible_copies(target, ["a", "b"], SOON, {"a": 2, "b": 3}) == {"b": "too few brokers"}
+    assert {each.topic: each.replication_factor for each in target.tried if isinstance(each, CreateTopic)} == {
+        "a": 2,
+        "b": 3,
+    }
+
+
 def test_what_the_brokers_refuse_is_named_with_their_reason() -> None:
     target = Brokers({"default.replication.factor": "3"}, {"a": "no right"})
     assert impossible_copies(target, ["a", "b"], SOON) == {"a": "no right"}

@@ -16,7 +16,7 @@ from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
-from legacy_mm.flow.topic_steps import TopicSteps
+from legacy_mm.flow.topic_steps import TopicSteps, move_whole_topics
 from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.handlers.loader import needs_java
 from legacy_mm.logs import events
@@ -63,6 +63,7 @@ class Copies:
         self._steps = steps
         self._target = settings.target.client
         self._lock = threading.Lock()
+        self._moves_whole_topics = move_whole_topics(settings)
         self._handling: CopyProcesses | None = None
         if settings.handler is not None and not self._moves_whole_topics:
             most = usable_cores() if needs_java(settings.handler) else None
@@ -131,16 +132,6 @@ class Copies:
         if not self._settings.spark.embedded:
             return self._runner
         return self._processes if config.handler is None or self._handling is None else self._handling
-
-    @property
-    def _moves_whole_topics(self) -> bool:
-        """Return True if the steps are names for whole topics.
-
-        Not with features that expect a topic's copy under the name that the policy gives it.
-        """
-        if self._steps is None or self._steps.see_records:
-            return False
-        return self._pairs is None and self._prepare is None and self._settings.features[TOPIC_CREATION] is None
 
     def _named(self, names: Mapping[str, str], steps: TopicSteps) -> dict[str, str]:
         """Return source topic -> its name behind the steps, without dropped topics; raises HandlerFailure."""

@@ -16,13 +16,14 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import control_groups
 from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.topic_steps import move_whole_topics
 from legacy_mm.handlers.loader import needs_java
 
 _FIRST_STREAM = 80
 _EACH_FURTHER, _EACH_IN_PYTHON = 6, 14
 """Tasks of a busy mirror on two cores with one broker on each side (2026-11-29): 76, 134 and 280 were counted of 1, 10
-and 40 streams; 69, 196 and 617 where a handler in Python has a process for each. Each further broker costs a stream
-one or two more.
+and 40 streams; 69, 196 and 617 where each stream has a process for a handler in Python, or for steps that look at
+records. Each further broker costs a stream one or two more.
 """
 _EACH_JVM = 10
 """Tasks of the JVM in a copy process: with a handler in a jar 84, 150 and 301 were counted."""
@@ -62,7 +63,7 @@ def _needed(settings: Settings) -> int:
     """Return the tasks of one flow, as one beside others."""
     features = _EACH_FEATURE * len(settings.features.switched_on)
     handler = settings.handler
-    if handler is None or not handler.name:
+    if handler is None or move_whole_topics(settings):
         return features + _EACH_FURTHER * settings.streams
     if needs_java(handler):
         return features + _EACH_FURTHER * settings.streams + _EACH_JVM * min(settings.streams, usable_cores())

@@ -9,6 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from legacy_mm.errors import ConfigurationError, HandlerFailure, InvalidPattern
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.flow import transform_steps
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.transform_steps import TransformStep
 from legacy_mm.handlers.built_in import KeepPartition, RenameTopic, rows_of, step
 from legacy_mm.handlers.transforms import STEP
@@ -23,8 +26,6 @@ _MAP, _FILTER = "rename.map", "filter.topic"
 class _Step(Protocol):
     """Effect of a step on topic names."""
 
-    sees_records: bool
-    """False: it gives all records of a topic the same way."""
     keeps_partition: bool
     """Records go to the partition that they have at the source."""
 
@@ -36,7 +37,7 @@ class _Step(Protocol):
 
 
 class _Map:
-    sees_records = keeps_partition = False
+    keeps_partition = False
 
     def __init__(self, value: str, java: StartJvm) -> None:
         self._rows = [TopicRename(java(), expression, name) for expression, name in rows_of(value)]
@@ -55,7 +56,7 @@ class _Map:
 
 
 class _Filter:
-    sees_records = keeps_partition = False
+    keeps_partition = False
 
     def __init__(self, value: str, java: StartJvm) -> None:
         self._matcher: Matcher = java().topic_matcher(value)
@@ -75,7 +76,6 @@ class _Other:
         self._text = text
         self._rename = made.renamed if isinstance(made, RenameTopic) else str
         self.keeps_partition = isinstance(made, KeepPartition)
-        self.sees_records = not (self.keeps_partition or isinstance(made, RenameTopic))
         _check_letters(self._rename(""))
 
     def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
@@ -94,6 +94,8 @@ class TopicSteps:
         `java` is called only if there are expressions.
         """
         self._steps = [_make_step(text, java) for text in steps]
+        self.see_records = see_records(steps)
+        """False: topic names are all that counts, so that whole batches can go their way unopened."""
 
     def exact(self, topics: Collection[str]) -> list[str]:
         """Return the steps with names in place of expressions; raises HandlerFailure for an illegal name."""
@@ -103,11 +105,6 @@ class TopicSteps:
             texts.append(each.exact(sorted(names)))
             names = set().union(*each.renamed(names).values())
         return texts
-
-    @property
-    def see_records(self) -> bool:
-        """Return False if topic names are all that counts, so that whole batches can go their way unopened."""
-        return any(each.sees_records for each in self._steps)
 
     @property
     def keep_partition(self) -> bool:
@@ -136,6 +133,29 @@ class TopicSteps:
     def _says(self) -> str:
         transforms = any(isinstance(each, TransformStep) for each in self._steps)
         return "the transforms call" if transforms else "--handler.step calls"
+
+
+def move_whole_topics(settings: Settings) -> bool:
+    """Return True if the handler is steps that are names for whole topics, so that no task needs them.
+
+    Not with features that expect a topic's copy under the name that the policy gives it.
+    """
+    handler, features = settings.handler, settings.features
+    if handler is None or not handler.steps or features.have_duties or features[OFFSET_SYNCS] is not None:
+        return False
+    return not see_records(handler.steps)
+
+
+def see_records(steps: Sequence[str]) -> bool:
+    """Return True unless all these steps give all records of a topic the same way, by its name."""
+    return any(map(_sees_records, steps))
+
+
+def _sees_records(text: str) -> bool:
+    name, _, value = text.partition("=")
+    if name == STEP:
+        return transform_steps.sees_records(value)
+    return name not in (_MAP, _FILTER) and not isinstance(step(text), RenameTopic | KeepPartition)
 
 
 def renaming(names: Mapping[str, str]) -> str:

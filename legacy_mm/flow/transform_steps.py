@@ -15,6 +15,13 @@ from legacy_mm.policies.topic_filter import Matcher
 _FILTER, _BY_NAME, _BY_TIME, _NAME_MATCHES = "Filter", "RegexRouter", "TimestampRouter", "TopicNameMatches"
 
 
+def sees_records(value: str) -> bool:
+    """Return False for a transform of names alone; `value` is what stands behind `transform=`."""
+    transform = parsed(value)
+    by_name = transform.predicate is None or transform.predicate.type == _NAME_MATCHES
+    return not (by_name and transform.type in (_BY_NAME, _FILTER))
+
+
 class TransformStep:
     """One transform, with its predicate."""
 
@@ -33,8 +40,6 @@ class TransformStep:
                 self._matcher = java().topic_matcher(predicate.settings["pattern"])
         except InvalidPattern as error:
             raise ConfigurationError(f"{key}: {error.advice or error}") from None
-        of_names = self._transform.type in (_BY_NAME, _FILTER)
-        self.sees_records = not of_names or (predicate is not None and self._matcher is None)
 
     def renamed(self, names: Collection[str]) -> Mapping[str, Collection[str]]:
         """Return name -> its possible new names: several where the record decides, none for a dropped topic."""

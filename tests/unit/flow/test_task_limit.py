@@ -6,6 +6,7 @@ import os
 import resource
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.flow import control_groups, task_limit
+from legacy_mm.handlers.transforms import Predicate, Transform, written
 from tests.unit.flow_settings import flow_settings
 
 
@@ -111,6 +113,30 @@ def test_a_handler_needs_a_jvm_for_each_core_or_a_process_for_each_stream(
     monkeypatch.setattr(task_limit, "usable_cores", lambda: 2)
     in_cgroup(host, "0::/a", "a", "300")
     settings = replace(flow_settings(), streams=40, handler=HandlerSettings(name))
+    with pytest.raises(ConfigurationError, match=f"40 streams need about {needed} processes and threads"):
+        task_limit.check_task_limit([settings])
+
+
+ROUTES = Transform("r", "RegexRouter", {"regex": "a", "replacement": "b"})
+WITH_HEARTBEATS = {"features": flow_settings().features.having(HEARTBEATS, HeartbeatSettings(1.0, -1))}
+
+
+@pytest.mark.parametrize(
+    ("steps", "more", "needed"),
+    [
+        (["rename.prefix=x", "filter.topic=x", "rename.map=x->y", "keep.partition"], {}, 80 + 6 * 39),
+        ([written(ROUTES)], {}, 80 + 6 * 39),
+        (["rename.prefix=x", "provenance=source"], {}, 80 + 14 * 40 - 6),
+        ([written(replace(ROUTES, predicate=Predicate("p", "RecordIsTombstone", {})))], {}, 80 + 14 * 40 - 6),
+        (["rename.prefix=x"], WITH_HEARTBEATS, 80 + 14 * 40 - 6 + 8),
+    ],
+    ids=["names", "a router", "records", "a predicate", "names beside a duty"],
+)
+def test_steps_that_look_at_records_need_a_process_for_each_stream(
+    host: Path, steps: list[str], more: dict[str, Any], needed: int
+) -> None:
+    in_cgroup(host, "0::/a", "a", "300")
+    settings = replace(flow_settings(), streams=40, handler=HandlerSettings(steps=steps), **more)
     with pytest.raises(ConfigurationError, match=f"40 streams need about {needed} processes and threads"):
         task_limit.check_task_limit([settings])
 

@@ -169,6 +169,9 @@ class Admin(Protocol):
     def cluster_id(self, deadline: Deadline) -> str:
         """Return the id of the cluster; empty for brokers before 0.10.1."""
 
+    def cluster_ids(self, deadline: Deadline) -> tuple[str, ...]:
+        """Return all ids that brokers tell, `cluster_id` last: several where addresses lead to several clusters."""
+
     def properties(
         self, topics: Collection[str], deadline: Deadline
     ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:

@@ -16,7 +16,7 @@ from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.errors import EndlessCopy
 from legacy_mm.logs import events
 from legacy_mm.model import LATEST, TopicPartition
-from legacy_mm.policies.same_cluster import what_goes_round, what_one_cluster_means
+from legacy_mm.policies.same_cluster import several_clusters, what_goes_round, what_one_cluster_means
 
 
 class OneCluster:
@@ -30,21 +30,24 @@ class OneCluster:
         self._source, self._target = clusters
         self._beat = beat
         self._names = names
-        self._told = not any(topic == name for topic, name in names.items())
-        self._is_one = False
+        self._keeps_names = any(topic == name for topic, name in names.items())
+        self._told = self._is_one = False
         self._written: dict[TopicPartition, int | None] = {}
         """The first offset in a partition of the source that we may have written; None: it is another log."""
 
     def tell(self) -> None:
-        """Tell if both are one cluster; call this now and then, it sends no request."""
+        """Tell if both are one cluster, or one is several; call this now and then, it sends no request."""
         if self._told:
             return
         source, target = self._source.cluster_id(), self._target.cluster_id()
         if source and target:
             self._told = True
-            self._is_one = source == target
+            told = {"source": self._source.cluster_ids(), "target": self._target.cluster_ids()}
+            texts = [several_clusters(end, ids) for end, ids in told.items()]
+            self._is_one = self._keeps_names and source == target
             if self._is_one:
-                text = what_one_cluster_means(source, renames=False, features=False, aliases=("", ""))
+                texts.append(what_one_cluster_means(source, renames=False, features=False, aliases=("", "")))
+            for text in filter(None, texts):
                 events.emit(events.ONE_CLUSTER, what=text)
 
     def acknowledged(self, part: Part, base_offset: int) -> None:

@@ -9,7 +9,7 @@ from legacy_mm.errors import HostError
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
-from legacy_mm.policies.same_cluster import what_one_cluster_means
+from legacy_mm.policies.same_cluster import several_clusters, what_one_cluster_means
 
 _ASK_TIMEOUT = 10.0
 
@@ -25,16 +25,17 @@ def warning(settings: Settings, source: Admin, target: Admin, deadline: Deadline
 
     Raises HostError, and ConfigurationError where the features must not run.
     """
-    ids = {each.cluster_id(deadline) for each in (source, target)}
-    if len(ids) > 1 or "" in ids:
-        return ""
+    told = {"source": source.cluster_ids(deadline), "target": target.cluster_ids(deadline)}
     features, naming = settings.features, settings.features.naming
-    return what_one_cluster_means(
-        ids.pop(),
-        renames=naming.policy not in (LEGACY, IDENTITY),
-        features=features.concern_both_ends,
-        aliases=(naming.source_alias, naming.target_alias),
-    )
+    last = {ids[-1:] for ids in told.values()}
+    if len(last) == 1 and (ids := last.pop()):
+        return what_one_cluster_means(
+            *ids,
+            renames=naming.policy not in (LEGACY, IDENTITY),
+            features=features.concern_both_ends,
+            aliases=(naming.source_alias, naming.target_alias),
+        )
+    return "; ".join(filter(None, (several_clusters(end, ids) for end, ids in told.items())))
 
 
 class IdentityCheck:

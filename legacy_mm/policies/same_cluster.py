@@ -4,6 +4,8 @@ Pure.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.model import TopicPartition
 
@@ -43,6 +45,19 @@ def what_one_cluster_means(cluster_id: str, *, renames: bool, features: bool, al
             f"source and target are one cluster ({cluster_id}), and with features that keep names {_CIRCLE}: {_LOOK}"
         )
     return f"source and target are one cluster ({cluster_id}): where names are kept, {_CIRCLE}; {_LOOK}"
+
+
+def several_clusters(end: str, ids: Collection[str]) -> str:
+    """Return a warning if brokers that are taken for one cluster are of several; else an empty text.
+
+    `end`: which cluster it should be.
+    """
+    if len(ids) < 2:
+        return ""
+    return (
+        f"the brokers of the {end} are of several clusters ({' and '.join(sorted(ids))}): the bootstrap servers belong "
+        f"to one, and brokers that they advertise to another; {_LOOK}"
+    )
 
 
 def what_goes_round(partition: TopicPartition, offset: int) -> str:

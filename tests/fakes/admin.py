@@ -66,6 +66,10 @@ class FakeAdmin(Admin):
         return self.name
 
     @override
+    def cluster_ids(self, deadline: Deadline) -> tuple[str, ...]:
+        return (self.cluster_id(deadline),)
+
+    @override
     def properties(
         self, topics: Collection[str], deadline: Deadline
     ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:

@@ -59,15 +59,15 @@ class Addresses:
         )
         return [*first[:_KNOWN_FIRST], *others, *first[_KNOWN_FIRST:], *lost]
 
-    def beyond_bootstrap(self, brokers: Iterable[Any]) -> Address | None:
-        """Return one of the brokers that a bootstrap server names; None where it names a bootstrap server, too.
+    def beyond_bootstrap(self, brokers: Iterable[Any]) -> list[Address]:
+        """Return the brokers that a bootstrap server names, in any order; none where it names a bootstrap server, too.
 
         Advertised addresses may lead to another cluster than the one that advertises them.
         """
         named = [Address(each.host, each.port, each.node_id) for each in brokers]
         if any((each.host, each.port) in self._bootstrap for each in named):
-            return None
-        return random.choice(named)
+            return []
+        return random.sample(named, len(named))
 
     def lost(self, host: str, port: int) -> None:
         """Ask this address last from now on: it refused, was silent, or broke off."""

@@ -107,6 +107,12 @@ class NativeAdmin:
             cluster.refresh()
             return cluster.cluster_id()
 
+    def cluster_ids(self, deadline: Deadline) -> tuple[str, ...]:
+        """Return the ids that a bootstrap server and an advertised broker tell, the latter last; two are a mistake."""
+        with self._asking("asking for the cluster id", deadline) as cluster:
+            cluster.refresh()
+            return cluster.cluster_ids()
+
     def layout(self, topic: str, deadline: Deadline) -> TopicLayout:
         """Return a topic's place on the brokers; a missing one has no partition."""
         listing = self._listing(deadline)

@@ -20,7 +20,14 @@ from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.kept_connection import KeptConnection
 from legacy_mm.clients.native.missing_listeners import MissingListeners, listener_problem
 from legacy_mm.clients.native.reconnects import Reconnects
-from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology, known_topics
+from legacy_mm.clients.native.topology import (
+    UNKNOWN_EPOCH,
+    Broker,
+    Leadership,
+    Topology,
+    cluster_id_in,
+    known_topics,
+)
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -71,6 +78,7 @@ class Cluster:
         self._max_age = settings.metadata_max_age
         self._retry_pause = settings.retry_backoff
         self._topology = Topology()
+        self._ids: dict[str, None] = {}
         self._topics: frozenset[str] = frozenset()
         self._create = False
         self._used: dict[str, float] = {}
@@ -136,6 +144,13 @@ class Cluster:
     def cluster_id(self) -> str:
         """Return the cluster id of the last answer; empty before the first one, and for brokers before 0.10.1."""
         return self._topology.cluster_id
+
+    def cluster_ids(self) -> tuple[str, ...]:
+        """Return all ids that were told, that of the last answer last: several where the brokers of one list, or those
+        that they name, are not of one cluster.
+        """
+        last = self.cluster_id()
+        return (*(each for each in self._ids if each not in ("", last)), *filter(None, [last]))
 
     def problem(self, topic: str) -> int | None:
         """Return the error code of a topic that the last answer describes by an error only."""
@@ -388,6 +403,7 @@ class Cluster:
             self._closed.wait(self._retry_pause)
             raise ClusterUnreachable(str(error)) from error
         self._topology = Topology.read(answer, self._topology)
+        self._ids[self._topology.cluster_id] = None
         self._listeners.note(self._topology.without_listener)
         self._refreshed = monotonic()
         self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
@@ -397,9 +413,16 @@ class Cluster:
         if broker is not None:
             return known_topics(self._call(_address(broker), request))
         answer = known_topics(self.call_any(request))
-        if not self._topology.brokers and (advertised := self._addresses.beyond_bootstrap(answer.brokers)):
+        if self._topology.brokers:
+            return answer
+        limit = Deadline.after(self._timeout)
+        for advertised in self._addresses.beyond_bootstrap(answer.brokers):
+            if limit.expired():
+                break
             with suppress(ConnectionLost):
-                return known_topics(self._call(advertised, request, self._addresses.patience))
+                told = known_topics(self._call(advertised, request, min(self._addresses.patience, limit.remaining())))
+                self._ids[cluster_id_in(answer)] = None
+                return told
         return answer
 
     def _call(self, address: Address, request: Any, patience: float = inf, *, is_change: bool = False) -> Any:

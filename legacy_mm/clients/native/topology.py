@@ -68,10 +68,15 @@ class Topology:
             leaders=dict(_leaders(told, ids, before, with_epochs=response.version >= _EPOCHS_SINCE)),
             sizes={topic.name: len(topic.partitions) for topic in told},
             ids={name: topic_id for name, topic_id in ids.items() if topic_id != _NO_ID},
-            cluster_id=getattr(response, "cluster_id", None) or "",
+            cluster_id=cluster_id_in(response),
             problems=problems,
             without_listener=without_listener(told),
         )
+
+
+def cluster_id_in(response: Any) -> str:
+    """Return the cluster id of a Metadata response; empty where it has none."""
+    return getattr(response, "cluster_id", None) or ""
 
 
 def known_topics(listing: Any) -> Any:

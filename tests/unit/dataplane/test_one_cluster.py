@@ -32,6 +32,10 @@ class Named(FakeCluster):
         return self._ids.pop(0) if len(self._ids) > 1 else self._ids[0]
 
     @override
+    def cluster_ids(self) -> tuple[str, ...]:
+        return (self.cluster_id(),)
+
+    @override
     def offsets_of_led(
         self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
     ) -> dict[TopicPartition, int]:
@@ -65,6 +69,20 @@ def test_it_is_said_once(
     for _ in range(4):
         same.tell()
     assert len([line for line in caplog.messages if "source and target are one cluster (a)" in line]) == lines
+
+
+@pytest.mark.parametrize("names", [{"t": "t"}, {"t": "up.t"}])
+def test_brokers_of_several_clusters_are_told_once(names: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+    class Two(Named):
+        @override
+        def cluster_ids(self) -> tuple[str, ...]:
+            return ("c", "b")
+
+    same = check(Named("a"), Two("b"), names)
+    for _ in range(3):
+        same.tell()
+    (line,) = caplog.messages
+    assert "the brokers of the target are of several clusters (b and c): " in line
 
 
 def test_it_ends_when_what_it_wrote_is_read_again() -> None:

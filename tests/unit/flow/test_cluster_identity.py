@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
@@ -24,21 +25,31 @@ WITH_FEATURES = replace(SETTINGS, features=FeatureSettings(preserve_partitions=T
 class Called(FakeAdmin):
     """A cluster with this id; `away` times it does not answer."""
 
-    def __init__(self, cluster: str, away: int = 0) -> None:
+    def __init__(self, *ids: str, away: int = 0) -> None:
         super().__init__()
-        self.cluster, self.away = cluster, away
+        self.ids, self.away = ids, away
 
-    def cluster_id(self, deadline: Deadline) -> str:
-        """The id, or HostError."""
+    @override
+    def cluster_ids(self, deadline: Deadline) -> tuple[str, ...]:
+        """The ids, or HostError."""
         self.away -= 1
         if self.away >= 0:
             raise HostError("the source is away")
-        return self.cluster
+        return self.ids
 
 
-@pytest.mark.parametrize("ids", [("a", "b"), ("", ""), ("a", "")])
-def test_two_clusters_and_those_without_an_id_are_fine(ids: tuple[str, str]) -> None:
-    assert warning(WITH_FEATURES, Called(ids[0]), Called(ids[1]), Deadline.after(1)) == ""
+@pytest.mark.parametrize("ids", [(["a"], ["b"]), ([], []), (["a"], [])])
+def test_two_clusters_and_those_without_an_id_are_fine(ids: tuple[list[str], list[str]]) -> None:
+    assert warning(WITH_FEATURES, Called(*ids[0]), Called(*ids[1]), Deadline.after(1)) == ""
+
+
+def test_brokers_of_several_clusters_are_named() -> None:
+    """Records go where the advertised broker is, whose id is the last one."""
+    told = warning(WITH_FEATURES, Called("a"), Called("c", "b"), Deadline.after(1))
+    assert told.startswith("the brokers of the target are of several clusters (b and c): ")
+    assert "the brokers of the source" in warning(SETTINGS, Called("b", "a"), Called("c"), Deadline.after(1))
+    with pytest.raises(ConfigurationError, match=r"are one cluster \(a\)"):
+        warning(WITH_FEATURES, Called("a"), Called("c", "a"), Deadline.after(1))
 
 
 def test_one_cluster_is_a_warning_without_features_and_an_error_with_them() -> None:

@@ -178,22 +178,26 @@ def test_a_broker_that_has_just_started_is_not_believed(monkeypatch: pytest.Monk
         Cluster(property_names.read_connection({**PROPERTIES, "retry.backoff.ms": "1"}), 1.0).refresh()
 
 
-@pytest.mark.parametrize("advertised", ["answers", "is away", "is a bootstrap server"])
+@pytest.mark.parametrize("advertised", ["answer", "are away", "but one are away", "are bootstrap servers"])
 def test_what_a_cluster_is_an_advertised_broker_says(monkeypatch: pytest.MonkeyPatch, advertised: str) -> None:
-    """A bootstrap server may advertise the brokers of another cluster: records go there."""
-    host = "one" if advertised == "is a bootstrap server" else "elsewhere"
-    brokers = [SimpleNamespace(node_id=7, host=host, port=1, rack=None)]
+    """A bootstrap server may advertise the brokers of another cluster: records go there. One that answers is enough."""
+    host = "one" if advertised == "are bootstrap servers" else "elsewhere"
+    brokers = [SimpleNamespace(node_id=node, host=host, port=node, rack=None) for node in range(1, 6)]
 
     def call(_: Cluster, address: Address, request: Any, patience: float = inf, *, is_change: bool = False) -> Any:
         told = "the bootstrap server's" if address.node is None else "the other"
-        if address.node is not None and advertised == "is away":
+        away = {"are away": range(6), "but one are away": range(5)}.get(advertised, ())
+        if address.node in away:
             raise ConnectionLost("away")
         return SimpleNamespace(version=9, brokers=brokers, topics=[], cluster_id=told)
 
     monkeypatch.setattr(Cluster, "_call", call)
     cluster = Cluster(property_names.read_connection(PROPERTIES), 1.0)
     cluster.refresh()
-    assert cluster.cluster_id() == ("the other" if advertised == "answers" else "the bootstrap server's")
+    own, other = "the bootstrap server's", "the other"
+    asked = advertised in ("answer", "but one are away")
+    assert cluster.cluster_id() == (other if asked else own)
+    assert cluster.cluster_ids() == ((own, other) if asked else (own,))
 
 
 def test_a_refusal_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,20 +75,6 @@ def test_equal_aliases_rename_within_a_cluster_once(
     assert "its topics are renamed within it" in tool.output()
 
 
-@pytest.fixture(scope="module")
-def leading_elsewhere(source: Cluster, module_clusters: Callable[..., Cluster]) -> str:
-    """The bootstrap server of another cluster, which advertises a broker of the source."""
-    ports: list[int] = []
-
-    def advertise(port: int) -> tuple[str, int]:
-        ports.append(port)
-        host, there = source.bootstrap.rsplit(":", 1)
-        return host, int(there)
-
-    module_clusters(advertise=advertise)
-    return f"127.0.0.1:{ports[0]}"
-
-
 @pytest.fixture(params=["by another name", "as advertised"])
 def one(request: pytest.FixtureRequest, files: Files) -> Files:
     """Both files, where the target's bootstrap server is the source, and where its advertised brokers are."""

@@ -78,7 +78,7 @@ class Cluster:
         self._max_age = settings.metadata_max_age
         self._retry_pause = settings.retry_backoff
         self._topology = Topology()
-        self._ids: dict[str, None] = {}
+        self._cluster_ids: dict[str, None] = {}
         self._topics: frozenset[str] = frozenset()
         self._create = False
         self._used: dict[str, float] = {}
@@ -150,7 +150,7 @@ class Cluster:
         that they name, are not of one cluster.
         """
         last = self.cluster_id()
-        return (*(each for each in self._ids if each not in ("", last)), *filter(None, [last]))
+        return (*(each for each in self._cluster_ids if each not in ("", last)), *filter(None, [last]))
 
     def problem(self, topic: str) -> int | None:
         """Return the error code of a topic that the last answer describes by an error only."""
@@ -403,7 +403,7 @@ class Cluster:
             self._closed.wait(self._retry_pause)
             raise ClusterUnreachable(str(error)) from error
         self._topology = Topology.read(answer, self._topology)
-        self._ids[self._topology.cluster_id] = None
+        self._cluster_ids[self._topology.cluster_id] = None
         self._listeners.note(self._topology.without_listener)
         self._refreshed = monotonic()
         self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
@@ -421,7 +421,7 @@ class Cluster:
                 break
             with suppress(ConnectionLost):
                 told = known_topics(self._call(advertised, request, min(self._addresses.patience, limit.remaining())))
-                self._ids[cluster_id_in(answer)] = None
+                self._cluster_ids[cluster_id_in(answer)] = None
                 return told
         return answer
 

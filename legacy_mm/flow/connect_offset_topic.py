@@ -88,13 +88,12 @@ class WorkersPlace:
         """Wait until what was committed is written."""
         self.positions.flush(deadline)
 
-    def check(self, own_topics: Collection[str]) -> None:
-        """Make certain that positions can be kept, before the first record is copied.
+    def check(self, keepers: Collection[str]) -> None:
+        """Make certain that positions can be kept, before the first record is copied; `keepers` keep offsets, too.
 
         (1) The principal may read and write the offsets topic, or raise StreamFailure. (2) It is there: raise
-        StreamFailure if it is still not, though the duty has asked for it. (3) Raise ConfigurationError if it, or
-        another one of the flow's own, forgets what it was told; a topic that is missing or may not be described does
-        not.
+        StreamFailure if it is still not, though the duty has asked for it. (3) Raise ConfigurationError if it, or a
+        keeper, forgets what it was told; a topic that is missing or may not be described does not.
 
         Raises HostError, to be tried again.
         """
@@ -112,7 +111,7 @@ class WorkersPlace:
                 )
             threading.Event().wait(_RETRY_BACKOFF)
         # (3)
-        found, _ = admin.properties({self._asked.topic, *own_topics}, Deadline.after(self._silence))
+        found, _ = admin.properties({self._asked.topic, *keepers}, Deadline.after(self._silence))
         for topic, rows in sorted(found.items()):
             policy = next((each.value for each in rows if each.name == "cleanup.policy"), _COMPACT)
             if policy != _COMPACT:

@@ -272,7 +272,7 @@ def _before_first(
             workers.require_own_kind(Deadline.after(settings.source.api_timeout))
             if duties is not None:
                 duties.make_own_topics()
-            workers.check(names.own_topics("target"))
+            workers.check(names.own_topics("target").keys() - {names.heartbeats_topic()})
         if early is not None:
             early(topics)
         if begin is not None and (start is None or not start.has_begun(topics)):

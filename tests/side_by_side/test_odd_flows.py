@@ -70,6 +70,7 @@ def file_of(source: Cluster, target: Cluster, port: int) -> dict[str, str]:
     }
     lines = {f"{alias}->T.{key}": text for alias, own in flows.items() for key, text in own.items()}
     lines |= {f"{alias}->T.enabled": "true" for alias in flows}
+    lines |= {"eu->T.emit.heartbeats.enabled": "true"}
     lines |= {"store.security.protocol": "SSL", "store.ssl.truststore.location": "/nowhere"}
     clusters = {**dict.fromkeys([*flows, "beats"], source), "T": target}
     lines |= {f"{alias}.plugin.discovery": "service_load" for alias in clusters}
@@ -99,10 +100,11 @@ def test_each_flow_has_an_odd_value(
     which: str,
 ) -> None:
     """Names with aliases, unfit entries, converters, a comment behind a value, a store that is not there, a refused
-    record, heartbeats of one flow, a port, and a rule for every topic. Only the first two are alike in both.
+    record, heartbeats of two flows, a port, and a rule for every topic. Only the first two are alike in both.
     """
     target, port = own_clusters(properties=AUTHORIZER), new_port()
     create_topic(target.bootstrap, "late.bad", 1, config={"message.timestamp.after.max.ms": "3600000"})
+    create_topic(target.bootstrap, "heartbeats", 1)  # not compacted, as brokers make it
     ours = which == "ours"
     before = arrived(source, "good"), arrived(source, "eu.orders")
     driver = our_driver if ours else java_driver
@@ -133,8 +135,7 @@ def test_each_flow_has_an_odd_value(
         assert (key or b"").startswith(b"[B@")
         assert value == b'{"schema":{"type":"bytes","optional":false},"payload":"AHY="}'
         assert bare == [(b"k", b'"AHY="')]
-    beats = (Heartbeat.decode(row.key, row.value) for row in read_all(source.bootstrap, "heartbeats"))
-    assert {(each.source, each.target) for each in beats} == {("T", "beats")}
+    assert [beats(source), beats(target)] == [{("T", "beats")}, {("eu", "T")}]
     assert not rules(target.bootstrap)
     assert REFUSED in tool.output()
 
@@ -142,6 +143,12 @@ def test_each_flow_has_an_odd_value(
 def pairs(cluster: Cluster, topic: str) -> list[tuple[bytes | None, bytes | None]]:
     """The keys and values of a topic."""
     return [(row.key, row.value) for row in read_all(cluster.bootstrap, topic)]
+
+
+def beats(cluster: Cluster) -> set[tuple[str, str]]:
+    """The flows whose heartbeats are there."""
+    found = (Heartbeat.decode(row.key, row.value) for row in read_all(cluster.bootstrap, "heartbeats"))
+    return {(each.source, each.target) for each in found}
 
 
 def opens(port: int) -> bool:

@@ -210,7 +210,8 @@ def test_the_clusters_of_mirror_maker_2_s_file_are_asked(
     name = topic()
     load(source.bootstrap, name, 30, 100, partitions=2)
     away = SimpleNamespace(bootstrap="127.0.0.1:1")
-    words = {"a->b.enabled": "true", "topics": name, "groups": name, "emit.heartbeats.enabled": "false"}
+    off = ("emit.heartbeats.enabled", "heartbeats.replication.enabled")
+    words = {"a->b.enabled": "true", "topics": name, "groups": name, **dict.fromkeys(off, "false")}
     file = driver_file({"a": source, "b": target}, **words)
     more = {"away->b.enabled": "true", "a->same.enabled": "true"}
     all_flows = driver_file({"a": source, "b": target, "away": away, "same": source}, **words, **more)

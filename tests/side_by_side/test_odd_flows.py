@@ -180,8 +180,8 @@ def circles(one: Cluster, other: Cluster, suffix: str) -> dict[str, str]:
                 f"{there}->{back}.replication.policy.separator": separator,
             }
     lines |= {f"{alias}.plugin.discovery": "service_load" for alias in clusters}
-    more = {"emit.heartbeats.enabled": "false", "emit.checkpoints.enabled": "false"}
-    return driver_file(clusters, **lines, **more)
+    off = ("emit.heartbeats.enabled", "heartbeats.replication.enabled", "emit.checkpoints.enabled")
+    return driver_file(clusters, **lines, **dict.fromkeys(off, "false"))
 
 
 @pytest.mark.parametrize("which", ["theirs", "ours"])

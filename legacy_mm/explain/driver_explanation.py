@@ -113,7 +113,7 @@ class DriverExplanation:
 
 
 class _Asked(NamedTuple):
-    """Whoever answers beside the file."""
+    """Answers what the file does not say."""
 
     java: StartJvm
     clusters: bool

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.topology import Broker
+from legacy_mm.clock import Deadline
 from legacy_mm.config.kafka_clients import ConnectionSettings
 
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
@@ -30,6 +33,11 @@ class Address(NamedTuple):
     host: str
     port: int
     node: int | None
+
+
+def address_of(broker: Broker) -> Address:
+    """Return the way to a broker that is known."""
+    return Address(broker.host, broker.port, broker.node)
 
 
 class Addresses:
@@ -59,15 +67,21 @@ class Addresses:
         )
         return [*first[:_KNOWN_FIRST], *others, *first[_KNOWN_FIRST:], *lost]
 
-    def beyond_bootstrap(self, brokers: Iterable[Any]) -> list[Address]:
-        """Return the brokers that a bootstrap server names, in any order; none where it names a bootstrap server, too.
+    def ask_advertised(self, brokers: Collection[Any], ask: Callable[[Address, float], Any], within: float) -> Any:
+        """Return the answer of one of the brokers that a bootstrap server names; None where it names a bootstrap
+        server, too, or none answers within these seconds.
 
         Advertised addresses may lead to another cluster than the one that advertises them.
         """
-        named = [Address(each.host, each.port, each.node_id) for each in brokers]
-        if any((each.host, each.port) in self._bootstrap for each in named):
-            return []
-        return random.sample(named, len(named))
+        if any((each.host, each.port) in self._bootstrap for each in brokers):
+            return None
+        limit = Deadline.after(within)
+        for each in random.sample(list(brokers), len(brokers)):
+            if limit.expired():
+                break
+            with suppress(ConnectionLost):
+                return ask(Address(each.host, each.port, each.node_id), min(self.patience, limit.remaining()))
+        return None
 
     def lost(self, host: str, port: int) -> None:
         """Ask this address last from now on: it refused, was silent, or broke off."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from math import inf
 from threading import Condition, Event, Lock, Thread
@@ -13,21 +12,14 @@ from typing import Any, NamedTuple
 from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from legacy_mm.clients.native.addresses import Address, Addresses
+from legacy_mm.clients.native.addresses import Address, Addresses, address_of
 from legacy_mm.clients.native.connection import Connection, open_connection
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.kept_connection import KeptConnection
 from legacy_mm.clients.native.missing_listeners import MissingListeners, listener_problem
 from legacy_mm.clients.native.reconnects import Reconnects
-from legacy_mm.clients.native.topology import (
-    UNKNOWN_EPOCH,
-    Broker,
-    Leadership,
-    Topology,
-    cluster_id_in,
-    known_topics,
-)
+from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology, known_topics
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.kafka_clients import ConnectionSettings
@@ -43,9 +35,7 @@ _SOON_TIMEOUT = 2.0
 _ONE_OFFSET_SINCE = 1
 """The first version of the answer to ListOffsets that is no list: brokers have it since 0.10.1."""
 _UNUSED_TIMEOUT = 300.0
-"""The time after which an unused topic leaves the metadata requests, as in Java; else brokers would recreate a
-deleted topic.
-"""
+"""The time after which an unused topic leaves the metadata requests, as in Java: asking recreates a deleted one."""
 
 
 class Connections(NamedTuple):
@@ -78,7 +68,6 @@ class Cluster:
         self._max_age = settings.metadata_max_age
         self._retry_pause = settings.retry_backoff
         self._topology = Topology()
-        self._cluster_ids: dict[str, None] = {}
         self._topics: frozenset[str] = frozenset()
         self._create = False
         self._used: dict[str, float] = {}
@@ -146,11 +135,8 @@ class Cluster:
         return self._topology.cluster_id
 
     def cluster_ids(self) -> tuple[str, ...]:
-        """Return all ids that were told, that of the last answer last: several where the brokers of one list, or those
-        that they name, are not of one cluster.
-        """
-        last = self.cluster_id()
-        return (*(each for each in self._cluster_ids if each not in ("", last)), *filter(None, [last]))
+        """Return all ids that were told, `cluster_id` last: several where addresses lead to several clusters."""
+        return self._topology.cluster_ids
 
     def problem(self, topic: str) -> int | None:
         """Return the error code of a topic that the last answer describes by an error only."""
@@ -200,7 +186,7 @@ class Cluster:
         """Return a new connection to a broker, after the pause that follows failed ones; raise ConnectionLost, also
         where that takes longer than `within` seconds.
         """
-        return self._connect(_address(self._known(node)), within)
+        return self._connect(address_of(self._known(node)), within)
 
     def lost(self, node: int) -> None:
         """Ask others before this broker, which did not answer over a connection of `connect`."""
@@ -216,7 +202,7 @@ class Cluster:
         """Ask one broker, over a connection that is kept for such requests; raises ConnectionLost, also where it is
         silent for `patience` seconds.
         """
-        return self._call(_address(self._known(node)), request, patience)
+        return self._call(address_of(self._known(node)), request, patience)
 
     def call_any(self, request: Any, within: float = inf, *, is_change: bool = False) -> Any:
         """Ask any broker; raises ClusterUnreachable when none answers in time, or `within` less.
@@ -403,7 +389,6 @@ class Cluster:
             self._closed.wait(self._retry_pause)
             raise ClusterUnreachable(str(error)) from error
         self._topology = Topology.read(answer, self._topology)
-        self._cluster_ids[self._topology.cluster_id] = None
         self._listeners.note(self._topology.without_listener)
         self._refreshed = monotonic()
         self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
@@ -411,19 +396,15 @@ class Cluster:
     def _topics_told_by(self, broker: Broker | None, request: Any) -> Any:
         """Return the answer of this broker, else of any; at first of an advertised one, which may lead elsewhere."""
         if broker is not None:
-            return known_topics(self._call(_address(broker), request))
+            return known_topics(self._call(address_of(broker), request))
         answer = known_topics(self.call_any(request))
         if self._topology.brokers:
             return answer
-        limit = Deadline.after(self._timeout)
-        for advertised in self._addresses.beyond_bootstrap(answer.brokers):
-            if limit.expired():
-                break
-            with suppress(ConnectionLost):
-                told = known_topics(self._call(advertised, request, min(self._addresses.patience, limit.remaining())))
-                self._cluster_ids[cluster_id_in(answer)] = None
-                return told
-        return answer
+        ask = lambda place, seconds: known_topics(self._call(place, request, seconds))  # noqa: E731
+        told = self._addresses.ask_advertised(answer.brokers, ask, self._timeout)
+        if told is not None:
+            self._topology = Topology.of_cluster(answer)
+        return told or answer
 
     def _call(self, address: Address, request: Any, patience: float = inf, *, is_change: bool = False) -> Any:
         limit = Deadline.after(patience)
@@ -461,10 +442,6 @@ class Cluster:
 
     def _forget_closed(self) -> None:
         self._open = [connection for connection in self._open if connection.is_open()]
-
-
-def _address(broker: Broker) -> Address:
-    return Address(broker.host, broker.port, broker.node)
 
 
 def _require_retriable(code: int, partition: TopicPartition) -> None:

@@ -42,8 +42,8 @@ class Topology:
     leaders: Mapping[TopicPartition, Leadership] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
     ids: Mapping[str, UUID] = field(default_factory=dict)
-    cluster_id: str = ""
-    """Empty where it is not told."""
+    cluster_ids: tuple[str, ...] = ()
+    """All that were told so far, that of this answer last; none by brokers before 0.10.1."""
     problems: Mapping[str, int] = field(default_factory=dict)
     """Topic -> error code, where the answer was one."""
     without_listener: frozenset[TopicPartition] = frozenset()
@@ -53,6 +53,16 @@ class Topology:
     def with_leader(self) -> Mapping[TopicPartition, Leadership]:
         """Partitions whose leader is one of `brokers`."""
         return {partition: found for partition, found in self.leaders.items() if found.node in self.brokers}
+
+    @property
+    def cluster_id(self) -> str:
+        """The id in this answer; empty where it is not told."""
+        return self.cluster_ids[-1] if self.cluster_ids else ""
+
+    @classmethod
+    def of_cluster(cls, response: Any) -> Topology:
+        """Return what is known of a cluster by its id alone, in the `response` to a Metadata request."""
+        return cls(cluster_ids=_ids(response, ()))
 
     @classmethod
     def read(cls, response: Any, before: Topology) -> Topology:
@@ -68,15 +78,10 @@ class Topology:
             leaders=dict(_leaders(told, ids, before, with_epochs=response.version >= _EPOCHS_SINCE)),
             sizes={topic.name: len(topic.partitions) for topic in told},
             ids={name: topic_id for name, topic_id in ids.items() if topic_id != _NO_ID},
-            cluster_id=cluster_id_in(response),
+            cluster_ids=_ids(response, before.cluster_ids),
             problems=problems,
             without_listener=without_listener(told),
         )
-
-
-def cluster_id_in(response: Any) -> str:
-    """Return the cluster id of a Metadata response; empty where it has none."""
-    return getattr(response, "cluster_id", None) or ""
 
 
 def known_topics(listing: Any) -> Any:
@@ -102,6 +107,11 @@ def id_text(topic: Any) -> str:
     """Return the id of a topic of a Metadata response; empty where it has none, as before Kafka 2.8."""
     found = _uuid(topic.topic_id) if topic.partitions else _NO_ID
     return "" if found == _NO_ID else str(found)
+
+
+def _ids(response: Any, before: tuple[str, ...]) -> tuple[str, ...]:
+    told = getattr(response, "cluster_id", None)
+    return (*(each for each in before if each != told), told) if told else ()
 
 
 def _leaders(

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from legacy_mm.clients.native.addresses import Addresses
+from legacy_mm.clients.native.addresses import Address, Addresses
+from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.topology import Broker
 from legacy_mm.config import property_names
 
@@ -35,10 +36,20 @@ def test_a_bootstrap_server_follows_two_brokers_and_each_address_is_asked_once(a
         assert found[2] == "boot"
 
 
-def test_brokers_that_are_no_bootstrap_servers_are_beyond_them(addresses: Addresses) -> None:
+@pytest.mark.parametrize(("within", "asked"), [(10.0, {1, 2}), (0.0, set())])
+def test_advertised_brokers_are_asked_until_one_answers(addresses: Addresses, within: float, asked: set[int]) -> None:
     told = [SimpleNamespace(node_id=each.node, host=each.host, port=each.port) for each in BROKERS]
-    assert addresses.beyond_bootstrap(told) == [], "broker 4 is asked already"
-    assert sorted(addresses.beyond_bootstrap(told[:2])) == [("b1", 9092, 1), ("b2", 9092, 2)]
+    tried = set()
+
+    def silent(place: Address, seconds: float) -> None:
+        tried.add(place.node)
+        raise ConnectionLost("away")
+
+    assert addresses.ask_advertised(told, silent, within) is None
+    assert tried == set(), "broker 4 is asked already"
+    assert addresses.ask_advertised(told[:2], silent, within) is None
+    assert tried == asked
+    assert addresses.ask_advertised(told[:1], lambda place, _: place.node, 10.0) == 1
 
 
 def test_who_was_lost_is_asked_last_and_the_one_that_was_lost_first_before_others(addresses: Addresses) -> None:

@@ -128,13 +128,12 @@ def _impossible(
         return {}
     names = _names(settings, java, leaves_out)
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
-    made = settings.features[TOPIC_CREATION]
-    created = (
-        {}
-        if made is None
-        else {names.at_target(each): made.replication_factor for each in topics if each in names.scope}
-    )
-    return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT), created)
+    names.scope.look(topics)
+    copies = {topic: names.at_target(topic) for topic in topics}
+    created: Mapping[str, int] = {}
+    if (made := settings.features[TOPIC_CREATION]) is not None:
+        created = {copy: made.replication_factor for topic, copy in copies.items() if topic in names.scope}
+    return impossible_copies(target, copies.values(), Deadline.after(_ASK_TIMEOUT), created)
 
 
 def _names(settings: Settings, java: StartJvm, leaves_out: LeavesOut) -> Names:
@@ -264,8 +263,10 @@ def _called(settings: Settings, names: Names, topics: Sequence[str], java: Start
     at_target = {topic: names.at_target(topic) for topic in topics}
     if handler is None:
         return at_target
-    if handler.name or handler.transforms is not None:
-        return dict.fromkeys(topics, f"as {handler.name or 'the transforms in Java'} says")
+    if handler.name:
+        return dict.fromkeys(topics, f"as {handler.name} says")
+    if handler.transforms is not None:
+        return dict.fromkeys(topics, "as the transforms in Java say")
     seen = at_target if handler.of_connect else {topic: topic for topic in topics}
     made = TopicSteps(handler.steps, java).names({*seen.values()})
     return {topic: made[name] for topic, name in seen.items() if name in made}

@@ -14,17 +14,15 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SourceSettings
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.explain.target_look import impossible_copies
-from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
-from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import both_ends, warning
-from legacy_mm.flow.connect_offset_topic import WorkersPlace
 from legacy_mm.flow.exactly_once import risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.position_book import PositionBook, workers_place
 from legacy_mm.flow.position_changes import PositionChanges, PositionRow
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.jvm.gateway import StartJvm
@@ -181,8 +179,8 @@ def _flow(
     partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
     if not partitions:
         return copies, []
-    asked = settings.features[CONNECT_OFFSETS]
-    by_workers = None if asked is None else _stored_by_workers(settings, asked, partitions)
+    workers = workers_place(settings)
+    by_workers = None if workers is None else _stored_by(workers, partitions)
     with at_cluster(source.name, source.connection):
         views = inspector.views(
             source.group_id if by_workers is None else None,
@@ -207,12 +205,10 @@ class _Stored:
     """Why they are not known."""
 
 
-def _stored_by_workers(
-    settings: Settings, asked: ConnectOffsetSettings, partitions: Collection[TopicPartition]
-) -> _Stored:
-    place, deadline = WorkersPlace(settings, asked), Deadline.after(_POSITIONS_TIMEOUT)
+def _stored_by(workers: PositionBook, partitions: Collection[TopicPartition]) -> _Stored:
+    deadline = Deadline.after(_POSITIONS_TIMEOUT)
     try:
-        offsets, found = place.offsets(deadline), place.lacking(partitions, deadline).foreign
+        offsets, found = workers.offsets(deadline), workers.lacking(partitions, deadline).foreign
     except HostError as error:
         return _Stored(unknown=f"the positions at the target are not known: {error}")
     foreign = {

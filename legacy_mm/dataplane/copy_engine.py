@@ -111,9 +111,8 @@ class CopyEngine:
         return ExactlyOnce(config, config.exactly_once, *ends, self, self._report, self._pieces)
 
     def run(self) -> Offsets:
-        """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
-
-        Raises SendFailure, StreamFailure.
+        """Copy until stopped; return how far sending went where it was not acknowledged in time (empty: all was).
+        Raise SendFailure, StreamFailure.
         """
         try:
             unacknowledged = self._run()

@@ -1,4 +1,4 @@
-"""Where a flow keeps its positions: in its group at the source, or in the place of MirrorMaker 2's workers.
+"""The place of a flow's positions: its group at the source, or the place of MirrorMaker 2's workers.
 
 The one door to them for the start, the tools, and what tells of earlier copies. While the flow copies, its members
 commit.

@@ -52,7 +52,7 @@ REFUSED = {
 
 def file(alias: str, source: Cluster, target: Cluster, plugins: Path, **properties: str) -> dict[str, str]:
     flow = {f"{alias}->B.{name}": text for name, text in {"enabled": "true", "topics": "t", **properties}.items()}
-    start = {"emit.heartbeats.enabled": "false", "B.plugin.path": str(plugins), "plugin.discovery": "hybrid_warn"}
+    start = {"emit.heartbeats.enabled": "false", "B.plugin.path": str(plugins), "B.plugin.discovery": "hybrid_warn"}
     return driver_file({alias: source, "B": target}, **start, **flow)
 
 

@@ -73,7 +73,6 @@ def file_of(source: Cluster, target: Cluster, port: int) -> dict[str, str]:
     lines |= {"eu->T.emit.heartbeats.enabled": "true"}
     lines |= {"store.security.protocol": "SSL", "store.ssl.truststore.location": "/nowhere"}
     clusters = {**dict.fromkeys([*flows, "beats"], source), "T": target}
-    lines |= {f"{alias}.plugin.discovery": "service_load" for alias in clusters}
     more = {
         "T->beats.emit.heartbeats.enabled": "true",
         "emit.heartbeats.enabled": "false",
@@ -179,7 +178,6 @@ def circles(one: Cluster, other: Cluster, suffix: str) -> dict[str, str]:
                 f"{there}->{back}.topics": f"{'' if topic == 'once' else '.*'}{topic}-{suffix}",
                 f"{there}->{back}.replication.policy.separator": separator,
             }
-    lines |= {f"{alias}.plugin.discovery": "service_load" for alias in clusters}
     off = ("emit.heartbeats.enabled", "heartbeats.replication.enabled", "emit.checkpoints.enabled")
     return driver_file(clusters, **lines, **dict.fromkeys(off, "false"))
 

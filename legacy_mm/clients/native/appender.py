@@ -126,8 +126,7 @@ class BatchAppender:
         with self.lock:
             queue.abandoned = True
             self._bytes -= queue.size
-            refused = [each for each in self._refused if each.queue is queue]
-            forgotten = [each.opaque for each in (*queue.under_way, *queue.pending, *refused)]
+            forgotten = [each.opaque for each in queue.unacknowledged]
             for entries in (queue.pending, queue.under_way):
                 entries.clear()
             queue.held = None
@@ -218,9 +217,7 @@ class BatchAppender:
             self._queue(refused.queue)
 
     def drop(self, refused: ProducerBatch) -> None:
-        """Continue without the refused batch. Raise ConnectionLost or ClusterUnreachable when a later try may
-        succeed.
-        """
+        """Continue without the refused batch. Raise ConnectionLost, ClusterUnreachable: a later try may succeed."""
         producer = self._ids.acquire() if self._ids is not None and refused.may_have_arrived else None
         with self.lock:
             self._bytes -= refused.size
@@ -414,9 +411,7 @@ class BatchAppender:
         return sender
 
     def _connection(self, queue: PartitionQueue, node: int) -> int:
-        """Return the number of the connection to a broker that a queue uses, always the same: batches keep their order
-        on one only.
-        """
+        """Return the number of a queue's connection to a broker, always the same: only there batches keep order."""
         if queue.transactional_id is None:
             return 0
         known = self._connections[node]

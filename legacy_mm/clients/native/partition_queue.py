@@ -157,7 +157,7 @@ class PartitionQueue:
 
     @property
     def unacknowledged(self) -> tuple[ProducerBatch, ...]:
-        """What the target does not have yet, in no order."""
+        """The batches that the target does not have yet, in no order."""
         held = () if self.held is None else (self.held,)
         return (*self.pending, *self.under_way, *held)
 

@@ -149,11 +149,13 @@ def java_driver(
     return ToolProcess([*_java(folder, heap, release, jvm), _DRIVER_CLASS, str(file), *words], folder)
 
 
-def our_driver(folder: Path, properties: Mapping[str, str], *words: str) -> ToolProcess:
+def our_driver(
+    folder: Path, properties: Mapping[str, str], *words: str, environment: Mapping[str, str] | None = None
+) -> ToolProcess:
     """Start our connect-mirror-maker.sh on these properties, written to the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     file = write_properties(folder / "mm2.properties", properties)
-    return ToolProcess([str(DRIVER_LAUNCHER), str(file), *words], folder)
+    return ToolProcess([str(DRIVER_LAUNCHER), str(file), *words], folder, environment)
 
 
 def checkpoint_connector(

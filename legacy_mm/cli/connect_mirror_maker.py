@@ -31,7 +31,6 @@ from legacy_mm.flow.task_limit import check_task_limit
 from legacy_mm.logs import root_logger
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, Appender, Console, LoggerSettings, LogSettings
-from legacy_mm.metrics import legacy_mbeans
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.registry import Registry
@@ -144,7 +143,7 @@ def _host(outcome: DriverRun, *, quiet: bool) -> Host:
     copying = [each for each in outcome.flows if each.settings.streams]
     shared = (copying or outcome.flows)[0].settings
     streams = max(1, sum(each.settings.streams for each in outcome.flows))
-    beans = (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS, *CONNECT_BEANS)
+    beans = (*MIRROR_MAKER_2_BEANS, *CONNECT_BEANS)
     return Host(shared, SparkHost(shared.spark, streams, quiet=quiet), beans, outlives_flows=True)
 
 
@@ -178,7 +177,7 @@ def _refused(flow: RefusedFlow, host: Host) -> SupervisedFlow:
 
 def _told(host: Host, name: str, flow: str, connectors: Sequence[str]) -> Callable[[str], None]:
     """Return what keeps the host's metrics and health in line with the flow's life."""
-    life = Registry(flow, "", {})
+    life = Registry(flow, "", wiring.facts())
     host.registries.append(life)
 
     def on_change(failure: str) -> None:

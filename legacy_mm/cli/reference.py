@@ -181,8 +181,8 @@ def metrics() -> str:
 
     introduction = (
         "Served with `--metrics.port` at `/metrics`. Rates are left to Prometheus. "
-        "`flow` is SOURCE->TARGET by aliases, `client_id` is GROUP-STREAM. Several hosts of a group each report their "
-        "own partitions: sum over them. Lag of each topic: `sum by (topic) "
+        "`flow` is SOURCE->TARGET by aliases, `client_id` is GROUP-STREAM, with MirrorMaker 2's file its client id. "
+        "Several hosts of a group each report their own partitions: sum over them. Lag of each topic: `sum by (topic) "
         "(legacy_mm_consumer_partition_records_lag)`. The MBeans of the legacy tool show the same numbers under its "
         "names."
     )

@@ -320,6 +320,24 @@ class ExactlyOnceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectNames:
+    """The client ids that a flow's clients have in MirrorMaker 2, by which brokers and MBeans know them."""
+
+    consumers: tuple[str, ...]
+    """The consumer of each stream."""
+    connectors: tuple[str, ...] = ()
+    """The connectors whose work the flow does."""
+    worker: str = ""
+    """The worker in its group; empty for a worker without a group."""
+    admin_of_worker: str = ""
+    admin_at_source: str = ""
+    admin_at_target: str = ""
+    groups_at_source: str = ""
+    """The admin client that asks for groups and their offsets."""
+    groups_at_target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ListenerSettings:
     """A custom rebalance listener."""
 

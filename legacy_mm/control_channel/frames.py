@@ -309,7 +309,7 @@ class Statistics(Frame):
     """Task -> driver, every few seconds: what changed in one client's numbers."""
 
     client: str
-    """`consumer`, `producer`, `member`, or `JOB`."""
+    """`consumer`, `producer`, `member`, `admin`, or `JOB`."""
     measured: Sequence[Measured]
     number: int = 0
     """Number of the client, if the task has several of this kind."""

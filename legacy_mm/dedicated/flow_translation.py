@@ -22,7 +22,7 @@ from legacy_mm.config.settings import (
     TargetSettings,
     TopicSettings,
 )
-from legacy_mm.dedicated import transform_properties
+from legacy_mm.dedicated import connect_names, transform_properties
 from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, ConnectorKind, is_client_name
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.file_lines import FileLines, FlowSide
@@ -172,6 +172,7 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
         source_admin=admin_settings(_admin(reading, clients, "source")),
         target_admin=admin_settings(_admin(reading, clients, "target")),
         worker=None if stored is None else admin_settings(_worker(reading, clients)),
+        connect_names=connect_names.read(reading, streams, _running(reading), in_group=stored is not None),
     )
     secrets = (*consumer.secrets, *producer.secrets)
     filters = transform_properties.filters(reading.transforms)
@@ -231,7 +232,7 @@ def _consumer(reading: FlowReading) -> dict[str, str]:
     found = _given_to_consumer(reading)
     if keeps_offsets_in_topic(reading):
         found = {name: text for name, text in found.items() if name not in _OF_GROUPS}
-    ours = {"enable.auto.commit": "false", "client.id": f"{reading.pair}|MirrorSourceConnector|replication-consumer"}
+    ours = {"enable.auto.commit": "false", "client.id": connect_names.consumer_id(reading, 0)}
     defaults = {
         "auto.offset.reset": "earliest",
         "group.id": f"mm2-{reading.pair}",
@@ -255,7 +256,7 @@ def _producer(reading: FlowReading) -> dict[str, str]:
     connection = {name: text for name, text in worker.items() if is_client_name(name)}
     given = {name: text for name, text in _stripped(worker, "producer.").items() if not name.startswith("override.")}
     override = _stripped(reading.properties["source"], "producer.override.")
-    return {**_PRODUCER, **connection, **given, **override}
+    return {**_PRODUCER, "client.id": connect_names.producer_id(reading), **connection, **given, **override}
 
 
 def _admin(reading: FlowReading, clients: ClientTranslation, side: FlowSide) -> Translated | None:

@@ -459,7 +459,7 @@ DIFFERENCES = (
         "mbeans-with-a-source",
         "publishes what the Java clients count, also about their internals and their bootstrap connection",
         "publishes the same beans and attributes, up to 7 s old; those that nobody counts here answer NaN, as Kafka's "
-        "do without samples (metrics/legacy_mbeans.py says why); client totals lack the last seconds of a job that a "
+        "do without samples (metrics/client_mbeans.py says why); client totals lack the last seconds of a job that a "
         "rebalance ends",
         "a scraper that asks for a missing attribute gets no answer at all, and an uncounted zero would deceive",
         "tests/side_by_side/test_mbeans.py::test_beans_of_both",

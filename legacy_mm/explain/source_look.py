@@ -17,8 +17,9 @@ from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow import key_stores
+from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.bundle_settings import flow_bundles
-from legacy_mm.flow.cluster_identity import both_ends, warning
+from legacy_mm.flow.cluster_identity import warning
 from legacy_mm.flow.exactly_once import risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -151,13 +152,13 @@ def _exactly_once(settings: Settings, copies: Set[str], java: StartJvm) -> tuple
 
 def _doubts(settings: Settings, java: StartJvm) -> list[LegacyMMError]:
     settings = key_stores.with_stores(settings, java)
-    return start_doubts(settings, *both_ends(settings), Deadline.after(_ASK_TIMEOUT))
+    return start_doubts(settings, *AdminClients(settings).ends(), Deadline.after(_ASK_TIMEOUT))
 
 
 def _attention(settings: Settings, java: StartJvm) -> str:
     """Return the warning, or raise ConfigurationError if features must not run; a silent target gives none."""
     try:
-        ends = both_ends(key_stores.with_stores(settings, java))
+        ends = AdminClients(key_stores.with_stores(settings, java)).ends()
         return warning(settings, *ends, Deadline.after(_ASK_TIMEOUT))
     except HostError:
         return ""

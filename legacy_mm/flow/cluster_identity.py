@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from legacy_mm.clients.api import Admin
-from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
+from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
 from legacy_mm.policies.same_cluster import several_clusters, what_one_cluster_means
 
 _ASK_TIMEOUT = 10.0
-
-
-def both_ends(settings: Settings) -> tuple[Admin, Admin]:
-    """Return clients of the source and the target, as the features reach them."""
-    source, target = settings.source_admin_connection, settings.target_admin_connection
-    return NativeAdmin("source", source), NativeAdmin("target", target)
 
 
 def warning(settings: Settings, source: Admin, target: Admin, deadline: Deadline) -> str:
@@ -50,7 +44,7 @@ class IdentityCheck:
         if self._known:
             return
         try:
-            source, target = both_ends(self._settings)
+            source, target = AdminClients(self._settings).ends()
             text = warning(self._settings, source, target, Deadline.after(_ASK_TIMEOUT))
         except HostError as error:
             events.emit(events.IDENTITY_UNKNOWN, reason=error)

@@ -13,9 +13,8 @@ from functools import partial
 
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import MembershipListener
-from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.compacted_topic import CompactedTopic
-from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold, require_no_members
+from legacy_mm.clients.native.groups import DEAD, EMPTY, raise_untold, require_no_members
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.membership import NativeMember, WorkerGroup
 from legacy_mm.clients.native.node_sharing import ByNodes
@@ -32,7 +31,9 @@ from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOf
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import SourceLogs
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import CommittedOffset, Lacking, Offsets, TopicPartition
 
 _CLIENT = "legacy_mm-offsets"
@@ -45,8 +46,8 @@ _COMPACT = "compact"
 class WorkersPlace:
     """The place of MirrorMaker 2's workers, for all streams of one flow."""
 
-    def __init__(self, settings: Settings, asked: ConnectOffsetSettings) -> None:
-        """Take the flow."""
+    def __init__(self, settings: Settings, asked: ConnectOffsetSettings, registry: Registry | None = None) -> None:
+        """Take the flow, and who counts what it asks while it runs."""
         self._settings = settings
         self._asked = asked
         self._silence = settings.source.api_timeout
@@ -57,8 +58,9 @@ class WorkersPlace:
             SourceLogs(settings.source.connection, settings.source.api_timeout),
             partial(InternalTopicWriter, connection, asked.topic),
         )
-        self._group = WorkerGroup(connection, asked.workers)
-        self._groups = GroupAdmin("target", connection)
+        assert settings.connect_names is not None, "the flow is of MirrorMaker 2's file"
+        self._group = WorkerGroup(connection.named(settings.connect_names.worker), asked.workers)
+        self._admin, self._groups = AdminClients(settings, registry).of_worker()
         self._names, self._topics = _digests(settings)
 
     def member(
@@ -97,7 +99,7 @@ class WorkersPlace:
 
         Raises HostError, to be tried again.
         """
-        admin, topic = NativeAdmin("target", self._settings.worker_connection), self._asked.topic
+        admin, topic = self._admin, self._asked.topic
         # (1)
         if why := admin.missing_rights(topic, ("Read", "Write"), Deadline.after(self._silence)):
             raise StreamFailure(f"positions cannot be kept. {why}")

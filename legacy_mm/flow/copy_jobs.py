@@ -173,4 +173,7 @@ class Copies:
 
 def client_id(settings: Settings, stream: int) -> str:
     """Return the client id of a stream's membership and of its copying client."""
-    return f"{settings.source.group_id}-{stream}"
+    clients = settings.connect_names
+    return (
+        f"{settings.source.group_id}-{stream}" if clients is None else clients.consumers[stream - settings.first_stream]
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.config.settings import (
     AdminSettings,
+    ConnectNames,
     HandlerSettings,
     ListenerSettings,
     MetricsSettings,
@@ -51,6 +52,8 @@ class Settings:
     """Settings of a Connect worker's own clients, which keep its group and offsets at the target; None: as the
     mirror's own.
     """
+    connect_names: ConnectNames | None = None
+    """The client ids of a flow of MirrorMaker 2's file; None: those of the legacy tool."""
 
     @property
     def flow(self) -> str:

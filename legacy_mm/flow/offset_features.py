@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector, ends
 from legacy_mm.clients.native.internal_log import InternalLog
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
@@ -26,6 +25,7 @@ from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
+from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_book import position_book
@@ -52,6 +52,7 @@ class FlowOffsets:
             InternalTopicWriter(at, exact_topic, _Outcomes(exact_topic)),
         )
         self._metrics = OffsetMetrics(registry)
+        self._admins = AdminClients(settings, registry)
         writer = InternalTopicWriter(at, topic, partial(_count, self._metrics, _Outcomes(topic)))
         self.pairs = OffsetSyncs(writer, syncs.lag_max, settings.commit_interval, self._exact)
         translation = Translation(StoredSyncs(InternalLog(at, topic, _CLIENT_ID)), self._exact.nearest)
@@ -87,10 +88,12 @@ class FlowOffsets:
         topic = names.checkpoints_topic()
         return Checkpoints(
             CheckpointRounds(asked.interval, asked.sync_interval),
-            SourceGroups(GroupAdmin("source", source), accepted_groups(asked, settings, names), asked.refresh_interval),
+            SourceGroups(
+                self._admins.groups_at_source(), accepted_groups(asked, settings, names), asked.refresh_interval
+            ),
             translation,
             Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic), self._metrics),
-            None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
+            None if asked.sync_interval is None else TargetGroups(self._admins.groups_at_target(), self._metrics),
             names.remote,
             self.pairs.assigned,
             partial(ends, target),

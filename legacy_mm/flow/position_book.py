@@ -16,6 +16,7 @@ from legacy_mm.controlplane.positions import of_group
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import CommittedOffset, GroupOffsets, Lacking, Offsets, TopicPartition
 
 if TYPE_CHECKING:
@@ -107,14 +108,17 @@ class GroupBook:
             raise failure(f"offsets of group {self._group} cannot be {what}: {why}")
 
 
-def workers_place(settings: Settings) -> WorkersPlace | None:
-    """Return the place of MirrorMaker 2's workers; None where its file does not ask for it (invariant E)."""
+def workers_place(settings: Settings, registry: Registry | None = None) -> WorkersPlace | None:
+    """Return the place of MirrorMaker 2's workers; None where its file does not ask for it (invariant E).
+
+    `registry` counts what a flow asks while it runs.
+    """
     asked = settings.features[CONNECT_OFFSETS]
     if asked is None:
         return None
     from legacy_mm.flow.connect_offset_topic import WorkersPlace
 
-    return WorkersPlace(settings, asked)
+    return WorkersPlace(settings, asked, registry)
 
 
 def group_book(settings: Settings) -> GroupBook:

@@ -11,16 +11,17 @@ from functools import cache, partial
 
 from legacy_mm.clients.native.shared_writers import SharedWriters
 from legacy_mm.clock import Deadline
-from legacy_mm.features.duties import Applier, Count, Duties
+from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.feature import TopicNames
 from legacy_mm.features.heartbeats.emitter import Heartbeats
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.internal_topics import InternalTopics
 from legacy_mm.features.schedule import feature_duties, source_duties
 from legacy_mm.features.topic_creation.creation import TopicCreation
-from legacy_mm.flow.cluster_identity import both_ends
+from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
+from legacy_mm.metrics.registry import Registry
 from legacy_mm.policies.name_list import in_list
 
 _BEFORE_COPYING_TIMEOUT = 30.0
@@ -29,8 +30,8 @@ _BEFORE_COPYING_TIMEOUT = 30.0
 class DutyClusters:
     """Both clusters as the features reach them, the duties between them, and the administration that changes them."""
 
-    def __init__(self, settings: Settings, names: Names) -> None:
-        """Take settings that contain what Java key stores hold.
+    def __init__(self, settings: Settings, names: Names, registry: Registry | None = None) -> None:
+        """Take settings that contain what Java key stores hold, and who counts what a running flow asks.
 
         Java is asked when the first duty looks at the clusters.
         """
@@ -44,7 +45,7 @@ class DutyClusters:
             own_at_target=names.own_topics("target"),
             dispensable=names.dispensable_topics(),
         )
-        self.source, self.target = both_ends(settings)
+        self.source, self.target = AdminClients(settings, registry).ends()
         self.scheduled, self.applier = feature_duties(
             settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
         )
@@ -58,20 +59,20 @@ class FlowDuties:
         self,
         settings: Settings,
         names: Names,
-        count: Count,
+        registry: Registry,
         writers: SharedWriters,
         may_begin: Callable[[], bool] = lambda: True,
     ) -> None:
         """Take what a flow is made of; `writers` are those of the process. Until `may_begin` nothing is made for
         heartbeats.
         """
-        clusters = DutyClusters(settings, names)
+        clusters = DutyClusters(settings, names, registry)
         self._may_begin = may_begin
         self._scope = names.scope
         self._writers = writers
         self._creation = [each.duty for each in clusters.scheduled if isinstance(each.duty, TopicCreation)]
-        self._at_target = Duties(clusters.scheduled, clusters.applier, count)
-        at_source = [Duties(clusters.at_source, Applier(clusters.source), count)] if clusters.at_source else []
+        self._at_target = Duties(clusters.scheduled, clusters.applier, registry.duty)
+        at_source = [Duties(clusters.at_source, Applier(clusters.source), registry.duty)] if clusters.at_source else []
         self._duties = [self._at_target, *at_source]
         self._topics: frozenset[str] = frozenset()
         asked = settings.features[HEARTBEATS]

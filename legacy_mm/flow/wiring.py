@@ -106,7 +106,9 @@ def build_mirror(
         identity = _identity(first)
         names.try_expressions()
     producer_id = first.target.connection.client_id
-    registry = Registry(first.flow, producer_id, _facts(), mirror_names=_mirror_names(first, names))
+    registry = Registry(first.flow, producer_id, facts(), mirror_names=_mirror_names(first, names))
+    if (connect := first.connect_names) is not None and connect.worker:
+        registry.in_workers_group(connect.worker, len(connect.connectors))
     host.registries.append(registry)
 
     def make_mirror(settings: Settings, used: Stamps) -> Mirror:
@@ -148,7 +150,7 @@ def _mirror(
     is_first: bool,
 ) -> Mirror:
     """Put the objects of one flow together."""
-    workers, exact = workers_place(settings), settings.features[EXACTLY_ONCE] is not None
+    workers, exact = workers_place(settings, registry), settings.features[EXACTLY_ONCE] is not None
     book = workers or group_book(settings)
     duties, offsets = _duties(settings, names, registry, host, workers), _offsets(settings, names, registry)
     features = (None if duties is None else duties.before_copying, None if offsets is None else offsets.pairs)
@@ -210,7 +212,7 @@ def _duties(
         return None
     from legacy_mm.flow.topic_features import FlowDuties
 
-    words = settings, names, registry.duty, host.writers
+    words = settings, names, registry, host.writers
     return FlowDuties(*words) if workers is None else FlowDuties(*words, workers.would_take_us)
 
 
@@ -387,7 +389,8 @@ def _rebalance_timeout(settings: Settings) -> float:
     return settings.source.max_poll_interval if asked is None else asked.workers.max_poll_interval
 
 
-def _facts() -> dict[str, str | int]:
+def facts() -> dict[str, str | int]:
+    """Return what MBeans tell of the whole run that begins now."""
     return {
         "version": f"legacy_mm {__version__}",
         "start_time_ms": int(wall() * 1000),

@@ -249,17 +249,20 @@ class TopicMatcher:
         return True
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the names that match; one call to Java whatever their number. Raise StreamFailure when the JVM is
-        gone.
+        """Return the names that match; one call to Java whatever their number, and one for each name of several lines.
+
+        Raise StreamFailure when the JVM is gone.
         """
-        joined = "\n".join(names)
-        if not joined:
-            return frozenset()
+        lines, others = [], []
+        for name in names:
+            (others if "\n" in name else lines).append(name)
         try:
-            found = self._lines.splitAsStream(joined).filter(self._matches).collect(self._joining)
+            found = {name for name in others if self._matches.test(name)}
+            if joined := "\n".join(lines):
+                found |= set(self._lines.splitAsStream(joined).filter(self._matches).collect(self._joining).split("\n"))
         except (Py4JError, OSError) as error:
             raise StreamFailure(_GONE) from error
-        return frozenset(found.split("\n")) - {""}
+        return frozenset(found) - {""}
 
 
 def _reason(error: Py4JJavaError) -> str:

@@ -3,10 +3,20 @@
 A flow is a connector of each kind with one task. What only Connect's own worker has answers NaN, as in Java before the
 first sample, or 0 where nothing of the kind can happen here. Where several flows run in one process their numbers are
 added up: in MirrorMaker 2 the beans of all of them have the same names, and one flow is seen.
+
+Its consumers are in no group, so they have no coordinator; its workers are in one (`MEMBER`).
 """
 
 from __future__ import annotations
 
+from legacy_mm.metrics.client_mbeans import (
+    ADMIN,
+    CONSUMER,
+    CONSUMER_SINCE_4,
+    MEMBER,
+    PRODUCER_SINCE_4,
+    WORKER,
+)
 from legacy_mm.metrics.jmx import Attribute, Bean
 
 _RELEASE = "4.3.0"
@@ -40,6 +50,12 @@ _STATUS = Attribute("status", "running", "String", texts=("failed", "running"))
 _TASK = "connector={connector},task=0"
 
 CONNECT_BEANS = (
+    *CONSUMER,
+    *CONSUMER_SINCE_4,
+    *PRODUCER_SINCE_4,
+    *ADMIN,
+    *MEMBER,
+    *WORKER,
     Bean(
         "worker",
         "kafka.connect:type=connect-worker-metrics",
@@ -53,11 +69,12 @@ CONNECT_BEANS = (
         ),
     ),
     Bean(
-        "worker",
+        "member",
         "kafka.connect:type=connect-worker-rebalance-metrics",
         (
             *_texts(leader_name="NOTUSED", connect_protocol="SESSIONED"),
-            *_zeros("epoch completed-rebalances-total rebalancing"),
+            *_numbers("completed-rebalances-total", "rebalance_total"),
+            *_zeros("epoch rebalancing"),
             *_numbers("rebalance-avg-time-ms rebalance-max-time-ms time-since-last-rebalance-ms"),
         ),
     ),

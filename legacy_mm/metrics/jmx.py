@@ -24,6 +24,7 @@ _UNREAD_INTERVAL, _READ_LATELY = 30.0, 120.0
 _BEANS_A_PERIOD = 1_000
 """With so many one round costs 18 ms of Python and 6 ms of Java, so more of them come less often."""
 _PLAIN = re.compile(r"[\w%. \t-]*", re.ASCII)
+_TAG = re.compile(r",[\w-]+=\{(\w+)\}")
 _ESCAPED = re.compile(r'([\\*?"])')
 JavaClass = Literal["Double", "Integer", "Long", "String", "ArrayList"]
 
@@ -91,8 +92,9 @@ def _together(snapshots: Iterable[Snapshot]) -> Snapshot:
 
 
 def object_name(pattern: str, labels: Labels) -> str:
-    """Return the pattern with these labels, quoted as Kafka's clients quote them."""
-    return pattern.format(**{name: _quoted(text) for name, text in _fields(labels).items()})
+    """Return the pattern with these labels, quoted as Kafka's clients quote them; without those that are empty."""
+    fields = {name: _quoted(text) for name, text in _fields(labels).items()}
+    return _TAG.sub(lambda tag: tag[0] if fields[tag[1]] else "", pattern).format(**fields)
 
 
 def _fields(labels: Labels) -> dict[str, str]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from legacy_mm.metrics.window import NOTHING_YET, WindowReading
@@ -37,6 +38,10 @@ LABELS = {
     "producer": ("client_id",),
     "producer_node": ("client_id", "node_id"),
     "producer_topic": ("client_id", "topic"),
+    "member": ("client_id",),
+    "member_node": ("client_id", "node_id"),
+    "admin": ("client_id",),
+    "admin_node": ("client_id", "node_id"),
     "transactions": ("client_id",),
     "mirror_partition": ("source", "target", "topic", "partition"),
     "mirror_offsets": ("source", "target"),
@@ -49,6 +54,10 @@ ONLY_WITH = {
     "flow": "`connect-mirror-maker.sh` and `legacy-mm connect`",
     "connector": "`connect-mirror-maker.sh` and `legacy-mm connect`",
     "worker": "`connect-mirror-maker.sh` and `legacy-mm connect`",
+    "member": "a group of Kafka Connect's workers, whose member each stream is",
+    "member_node": "a group of Kafka Connect's workers",
+    "admin": "`connect-mirror-maker.sh` and `legacy-mm connect`",
+    "admin_node": "`connect-mirror-maker.sh` and `legacy-mm connect`",
     "duty": "a feature that looks after the target",
     "mirror_partition": "`emit.offset-syncs.enabled`",
     "mirror_offsets": "`emit.offset-syncs.enabled`",
@@ -140,11 +149,25 @@ def _traffic(level: str) -> Iterator[Metric]:
     yield Metric(level, "request_size_avg", "request_bytes", _amount, "bytes", per="requests")
 
 
+def _latencies(level: str) -> Iterator[Metric]:
+    yield from _spread(level, "request_latency", "latency_ms", "ms")
+
+
 def _connections(level: str) -> Iterator[Metric]:
     yield Metric(level, "connection_count", "connections", _number, "connections")
     yield from _counted(level, "connection_creation", "connects", "connections")
     yield from _counted(level, "connection_close", "disconnects", "connections")
     yield from _counted(level, "network_io", "exchanges", "requests and responses")
+
+
+def _membership(level: str) -> Iterator[Metric]:
+    """Yield what Kafka counts for a member of a group."""
+    yield from _counted(level, "heartbeat", "heartbeats", "requests")
+    yield from _counted(level, "join", "joins", "requests")
+    yield from _counted(level, "sync", "syncs", "requests")
+    yield Metric(level, "rebalance_total", "rebalances", _total, "rebalances", "counter")
+    yield Metric(level, "rebalance_rate_per_hour", "rebalances", _per_hour, "rebalances/h", "rate")
+    yield Metric(level, "last_rebalance_seconds_ago", "rebalance", _ago, "s")
 
 
 def _consumed(level: str) -> Iterator[Metric]:
@@ -192,8 +215,8 @@ METRICS = (
     *_traffic("consumer_node"),
     *_traffic("producer"),
     *_traffic("producer_node"),
-    *_spread("consumer_node", "request_latency", "latency_ms", "ms"),
-    *_spread("producer_node", "request_latency", "latency_ms", "ms"),
+    *_latencies("consumer_node"),
+    *_latencies("producer_node"),
     *_connections("consumer"),
     *_connections("producer"),
     *_consumed("consumer"),
@@ -213,12 +236,13 @@ METRICS = (
     Metric("consumer", "assigned_partitions", "assigned", _number, "partitions"),
     *_counted("consumer", "commit", "commits", "commits"),
     *_spread("consumer", "commit_latency", "commit_ms", "ms"),
-    *_counted("consumer", "heartbeat", "heartbeats", "requests"),
-    *_counted("consumer", "join", "joins", "requests"),
-    *_counted("consumer", "sync", "syncs", "requests"),
-    Metric("consumer", "rebalance_total", "rebalances", _total, "rebalances", "counter"),
-    Metric("consumer", "rebalance_rate_per_hour", "rebalances", _per_hour, "rebalances/h", "rate"),
-    Metric("consumer", "last_rebalance_seconds_ago", "rebalance", _ago, "s"),
+    *_membership("consumer"),
+    *chain.from_iterable(
+        [*_traffic(level), *_connections(level), *_traffic(f"{level}_node"), *_latencies(f"{level}_node")]
+        for level in ("member", "admin")
+    ),
+    *_membership("member"),
+    Metric("member", "connectors", "connectors", _number, "connectors"),
     *_counted("producer", "record_send", "sent_records", "records"),
     *_counted("producer", "record_error", "errors", "records"),
     *_counted("producer_topic", "record_send", "sent_records", "records"),

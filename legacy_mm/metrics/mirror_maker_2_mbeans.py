@@ -5,7 +5,6 @@ one. Of compressed batches that are copied unchanged, at most a tenth of the CPU
 estimates, their ages those of their first and newest records, and `/metrics` counts the bytes concerned
 (`mirror_partition_estimated_byte_count`). A group's checkpoint-latency is its own (in MirrorMaker 2 one acknowledgement
 updates the beans of all groups). Of more than 1,000 partitions of groups, those with the last checkpoints are shown.
-`kafka-metrics-count` is absent: it counts objects inside the Java client.
 """
 
 from __future__ import annotations
@@ -41,4 +40,5 @@ MIRROR_MAKER_2_BEANS = (
         "topic={topic},partition={partition}",
         _ages("checkpoint-latency-ms"),
     ),
+    Bean("mirror_offsets", "kafka.connect.mirror:type=kafka-metrics-count", (Attribute("count"),)),
 )

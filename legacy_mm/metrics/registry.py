@@ -73,7 +73,10 @@ class Registry:
         self.outside: set[str] = set()
         self.unwritable_by_stream: dict[int, Mapping[str, str]] = {}
         self.flow = flow
-        self._producer: Labels = (("client_id", producer_id),)
+        self.worker: Scope | None = None
+        """The members of the streams, where they are Kafka Connect's; else each is a part of its stream's consumer."""
+        self._producer = Scope("producer", (("client_id", producer_id),))
+        self._admins: dict[str, Callable[[], Statistics | None]] = {}
         self._facts = dict(facts)
 
     def stream(self, index: int, consumer_id: str) -> StreamMetrics:
@@ -82,6 +85,19 @@ class Registry:
             made = StreamMetrics(self, index, consumer_id, self._producer)
             made.begin()
             return made
+
+    def in_workers_group(self, client_id: str, connectors: int) -> None:
+        """Count the members of the streams apart: they are in the group of Kafka Connect's workers at the target."""
+        with self.lock:
+            self.worker = Scope("member", (("client_id", client_id),))
+            self.scopes[self.worker].gauges["connectors"].observe("", connectors, self.clock())
+
+    def admin(self, client_id: str, statistics: Callable[[], Statistics | None]) -> None:
+        """Count what this admin client tells whenever it is asked; one that is made anew goes on with the counts."""
+        with self.lock:
+            for meters in self.scopes.values():
+                meters.forget(client_id)
+            self._admins[client_id] = statistics
 
     def gap(self, offsets: int) -> None:
         """Count offsets of the source that could not be copied."""
@@ -133,6 +149,11 @@ class Registry:
         """Return everything as it is now."""
         with self.lock:
             now = self.clock()
+            for client_id, statistics in self._admins.items():
+                client = Scope("admin", (("client_id", client_id),))
+                self.scopes[client]  # its beans are there before its numbers
+                for row in () if (told := statistics()) is None else told.measured:
+                    self.scopes[_scope(client, row)].observe(client_id, row, now)
             readings = {scope: meters.read(now) for scope, meters in self.scopes.items()}
         return Snapshot(self.flow, readings, self._facts)
 
@@ -140,22 +161,22 @@ class Registry:
 class StreamMetrics:
     """The counts of one stream, from its own thread and from that of its copy job's channel."""
 
-    def __init__(self, registry: Registry, index: int, consumer_id: str, producer: Labels) -> None:
-        consumer = (("client_id", consumer_id),)
+    def __init__(self, registry: Registry, index: int, consumer_id: str, producer: Scope) -> None:
+        consumer = Scope("consumer", (("client_id", consumer_id),))
         self._outside, self._consumer_id = registry.outside, consumer_id
         self._unwritable, self._index = registry.unwritable_by_stream, index
         self._outside.add(consumer_id)
         self._scopes, self._lock, self._clock = registry.scopes, registry.lock, registry.clock
         self._names = registry.mirror_names
         self._mirrored: dict[TopicPartition, Scope] = {}
-        self._clients = {"consumer": consumer, "member": consumer, "producer": producer}
+        self._clients = {"consumer": consumer, "member": registry.worker or consumer, "producer": producer}
         self._sources = {client: f"{client}-{index}" for client in (*self._clients, JOB)}
         self._further_sources: set[Source] = set()
         self._owned: frozenset[TopicPartition] = frozenset()
         self._commits: deque[float] = deque()
         self._mirror = self._scopes[Scope("mirror")]
-        self._consumer = self._scopes[Scope("consumer", consumer)]
-        self._producer = self._scopes[Scope("producer", producer)]
+        self._consumer, self._producer = self._scopes[consumer], self._scopes[producer]
+        self._in_group = [self._scopes[each] for each in {consumer, self._clients["member"]}]
 
     def begin(self) -> None:
         """Begin at 0, for a stream that is recreated; its registry holds the lock."""
@@ -166,8 +187,9 @@ class StreamMetrics:
         """Note that a rebalance is complete: the stream owns these partitions."""
         with self._lock:
             now = self._clock()
-            self._consumer.counters["rebalances"].add(1, now)
-            self._consumer.ages["rebalance"].observe(0.0, now)
+            for meters in self._in_group:
+                meters.counters["rebalances"].add(1, now)
+                meters.ages["rebalance"].observe(0.0, now)
             self._outside.discard(self._consumer_id)
         self.owns(owned)
 
@@ -181,7 +203,7 @@ class StreamMetrics:
         with self._lock:
             self._owned = owned
             self._consumer.gauges["assigned"].observe(self._sources["member"], len(owned), self._clock())
-            left = {_partition_labels(self._clients["consumer"], partition) for partition in owned}
+            left = {_partition_labels(self._clients["consumer"].labels, partition) for partition in owned}
             for scope in [scope for scope in self._scopes if self._is_partition(scope) and scope.labels not in left]:
                 del self._scopes[scope]
             for partition in self._mirrored.keys() - owned:
@@ -207,7 +229,7 @@ class StreamMetrics:
             self._mirror.counters["quarantined"].observe(source, frame.quarantined, now)
             self._producer.counters["errors"].observe(source, sum(frame.dropped.values()), now)
             for topic, dropped in frame.dropped.items():
-                scope = Scope("producer_topic", (*self._clients["producer"], ("topic", topic)))
+                scope = Scope("producer_topic", (*self._clients["producer"].labels, ("topic", topic)))
                 self._scopes[scope].counters["errors"].observe(source, dropped, now)
             self._producer.gauges["waiting"].observe(source, frame.blocked, now)
             self._mirror.gauges["unwritable"].observe(source, len(frame.unwritable), now)
@@ -216,7 +238,7 @@ class StreamMetrics:
                 self._note_transactions(source, frame.transactions, now)
 
     def _note_transactions(self, source: Source, found: TransactionTotals, now: float) -> None:
-        meters = self._scopes[Scope("transactions", self._clients["consumer"])]
+        meters = self._scopes[Scope("transactions", self._clients["consumer"].labels)]
         counts = asdict(found)
         meters.gauges["open_seconds"].observe(source, counts.pop("open_seconds"), now)
         for name, value in counts.items():
@@ -227,8 +249,7 @@ class StreamMetrics:
         if frame.client == JOB:
             self._copied(frame)
             return
-        source, labels = self._sources[frame.client], self._clients[frame.client]
-        side = "producer" if frame.client == "producer" else "consumer"
+        source, client = self._sources[frame.client], self._clients[frame.client]
         with self._lock:
             if frame.number:
                 source = f"{source}-{frame.number}"
@@ -236,9 +257,9 @@ class StreamMetrics:
             now = self._clock()
             for row in frame.measured:
                 if row.level != "partition":
-                    self._scopes[_scope(side, labels, row)].observe(source, row, now)
+                    self._scopes[_scope(client, row)].observe(source, row, now)
                 elif (partition := _partition(row.name)) in self._owned:
-                    self._scopes[_partition_scope(labels, partition)].observe(source, row, now)
+                    self._scopes[_partition_scope(client.labels, partition)].observe(source, row, now)
                     self._lag(source, row, now)
 
     def _copied(self, frame: Statistics) -> None:
@@ -262,7 +283,7 @@ class StreamMetrics:
 
     def _has_no_lag(self, partition: TopicPartition, now: float) -> bool:
         """Tell whether the consumer's last report shows no lag."""
-        found = self._scopes.get(_partition_scope(self._clients["consumer"], partition))
+        found = self._scopes.get(_partition_scope(self._clients["consumer"].labels, partition))
         return found is not None and found.gauges["lag"].read(now).value == 0
 
     def commit_sent(self) -> None:
@@ -285,14 +306,14 @@ class StreamMetrics:
             self._consumer.spreads[name].observe(value, 1, value, value, now)
 
     def _is_partition(self, scope: Scope) -> bool:
-        return scope.level == "consumer_partition" and scope.labels[:1] == self._clients["consumer"]
+        return scope.level == "consumer_partition" and scope.labels[:1] == self._clients["consumer"].labels
 
 
-def _scope(side: str, client: Labels, row: Measured) -> Scope:
+def _scope(client: Scope, row: Measured) -> Scope:
     if row.level == "client":
-        return Scope(side, client)
+        return client
     label = ("node_id", f"node-{row.name}") if row.level == "node" else (row.level, row.name)
-    return Scope(f"{side}_{row.level}", (*client, label))
+    return Scope(f"{client.level}_{row.level}", (*client.labels, label))
 
 
 def _partition_scope(consumer: Labels, partition: TopicPartition) -> Scope:

@@ -111,7 +111,7 @@ def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolPr
             assert 0 <= one[f"{ages}-min"] <= one[f"{ages}-avg"] <= one[f"{ages}-max"], one
         assert one["replication-latency-ms"] >= one["record-age-ms"], "it is acknowledged after it is read"
         assert bean("MirrorCheckpointConnector", number, f",group=reader-{name}")["checkpoint-latency-ms"] > 0
-    assert sum(each.startswith("kafka.connect.mirror:") for each in beans) == 2 * PARTITIONS
+    assert sum(each.startswith("kafka.connect.mirror:") and "source=" in each for each in beans) == 2 * PARTITIONS
 
     def told() -> bool:
         """What there is without a failure and without a lag."""

@@ -11,16 +11,13 @@ import pytest
 from confluent_kafka import Producer
 
 from compat.laboratory.cluster import Cluster
-from compat.laboratory.jars import kafka_jars
-from compat.laboratory.releases import CURRENT
-from compat.laboratory.tools import java_driver, our_driver
+from compat.laboratory.tools import java_driver
 from compat.laboratory.topic_state import overrides
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
-from tests.fixtures.jmx import MBeans, java_pid, read_mbeans
 from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark]
@@ -35,43 +32,6 @@ def arrived(cluster: Cluster, topic: str) -> int:
 def stop(tool: Tool) -> None:
     tool.signal(signal.SIGTERM)
     tool.wait(SECONDS)
-
-
-def test_the_beans_of_connect_are_those_of_the_real_driver(
-    own_clusters: Callable[..., Cluster], tmp_path: Path
-) -> None:
-    """Each bean that ours shows has the attributes of the real one, in the same Java types."""
-    a, b = own_clusters(), own_clusters()
-    load(a.bootstrap, "t", 1_000, 100)
-    seen = []
-    for alias, driver in (("J", java_driver), ("O", our_driver)):
-        file = driver_file({alias: a, "B": b}, **{f"{alias}->B.enabled": "true", "topics": "t"})
-        with driver(tmp_path / alias, file) as tool:
-            wait_until(lambda: arrived(b, f"{alias}.t") >= 1_000, SECONDS, f"the copy of {alias}")  # noqa: B023
-            task = "kafka.connect:type=source-task-metrics,connector=MirrorSourceConnector,task=0"
-
-            def shown() -> MBeans:
-                found = read_mbeans(java_pid(tool), "kafka.connect:*", kafka_jars(CURRENT))  # noqa: B023
-                return found if task in found else {}  # noqa: B023 - its counts begin anew when Connect restarts it
-
-            seen.append(wait_until(shown, SECONDS, f"the beans of {alias}"))
-    theirs, ours = seen
-    compared = ours.keys() & theirs.keys()
-    assert {bean.partition("type=")[2].partition(",")[0] for bean in compared} == {
-        "connect-worker-metrics",
-        "connect-worker-rebalance-metrics",
-        "connector-metrics",
-        "connector-task-metrics",
-        "source-task-metrics",
-        "task-error-metrics",
-    }
-    for bean in compared:
-        wanted = {name: (value.declared, value.java_class) for name, value in theirs[bean].items()}
-        found = {name: (value.declared, value.java_class) for name, value in ours[bean].items()}
-        if "connector-task-metrics" in bean:  # an enumeration of Connect's own there
-            wanted["connector-type"] = ("double", "java.lang.String")
-        assert found == wanted, bean
-    assert {bean for bean in ours if "MirrorCheckpointConnector" not in bean} <= theirs.keys()
 
 
 def test_each_goes_on_where_the_other_has_stopped(

@@ -26,6 +26,7 @@ from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourc
 
 from legacy_mm.clients.cluster_errors import error_at
 from legacy_mm.clients.native import error_text
+from legacy_mm.clients.native.admin_traffic import AdminTraffic, counted
 from legacy_mm.clients.native.broker_properties import broker_properties
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
@@ -88,12 +89,13 @@ class TopicLayout(NamedTuple):
 class NativeAdmin:
     """One cluster, seen by the duties; connects for each call. Any thread may call it."""
 
-    def __init__(self, name: str, settings: ConnectionSettings) -> None:
+    def __init__(self, name: str, settings: ConnectionSettings, traffic: AdminTraffic | None = None) -> None:
         """Create an admin client; `name` tells the clusters apart in errors, `settings` are any client's of the
-        cluster.
+        cluster. `traffic` counts what it asks, and has its client id.
         """
         self.name = name
-        self.connection = settings.named(f"legacy_mm-duties-{name}")
+        self.connection = settings.named(f"legacy_mm-duties-{name}" if traffic is None else traffic.client_id)
+        self._traffic = traffic
         self._pause = threading.Event()
         self._replaces_properties = False
 
@@ -306,7 +308,7 @@ class NativeAdmin:
     @contextmanager
     def _asking(self, what: str, deadline: Deadline) -> Iterator[Cluster]:
         named = error_at(self.name, self.connection, what)
-        with asking(named), closing(Cluster(self.connection, deadline.remaining())) as cluster:
+        with asking(named), counted(Cluster(self.connection, deadline.remaining()), self._traffic) as cluster:
             yield cluster
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 
 from legacy_mm.clients.native import error_text, group_protocol
+from legacy_mm.clients.native.admin_traffic import AdminTraffic, counted
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.coordinator import coordinators, unreachable
@@ -54,22 +55,23 @@ GroupAnswer = tuple[str, int, Value]
 class GroupAdmin:
     """The groups of one cluster. Connects for each call, which asks until the deadline where a coordinator moves."""
 
-    def __init__(self, name: str, settings: ConnectionSettings) -> None:
+    def __init__(self, name: str, settings: ConnectionSettings, traffic: AdminTraffic | None = None) -> None:
         """Create the client; `name` tells the clusters apart in errors, `settings` are any client's of the
-        cluster.
+        cluster. `traffic` counts what it asks, and has its client id.
         """
         self.name = name
-        self._settings = settings
+        self._settings = settings if traffic is None else settings.named(traffic.client_id)
+        self._traffic = traffic
         self._pause = threading.Event()
 
     def groups(self, deadline: Deadline) -> frozenset[str]:
         """Return the ids of the consumer groups in any state, without share and streams groups. Raise LegacyMMError."""
-        with closing(self._cluster(deadline)) as cluster:
+        with self._cluster(deadline) as cluster:
             return frozenset(row.group_id for row in self._listed(cluster, deadline) if reads_topics(row))
 
     def states(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
         """Return the state of each group, in Kafka's words, and a reason for each without one. Raise LegacyMMError."""
-        with closing(self._cluster(deadline)) as cluster:
+        with self._cluster(deadline) as cluster:
             try:
                 known = {row.group_id: row.group_state for row in self._listed(cluster, deadline, with_states=True)}
             except UnsupportedVersion:  # before 2.6
@@ -78,7 +80,7 @@ class GroupAdmin:
 
     def members(self, group: str, deadline: Deadline) -> tuple[str, ...]:
         """Return client id and host of each member; a KIP-848 group returns none. Raise LegacyMMError."""
-        with closing(self._cluster(deadline)) as cluster:
+        with self._cluster(deadline) as cluster:
             return self._ask_coordinators(cluster, [group], _members, deadline)[0].get(group, ())
 
     def doubt(self, group: str, ask: Callable[[str, GroupDescription], str], deadline: Deadline) -> str:
@@ -95,7 +97,7 @@ class GroupAdmin:
                     code = ErrorCode.REBALANCE_IN_PROGRESS
                 yield row.group_id, code, "" if row.error_code else ask(row.group_id, found)
 
-        with closing(self._cluster(deadline)) as cluster:
+        with self._cluster(deadline) as cluster:
             found, untold = self._ask_coordinators(cluster, [group], asked, deadline)
         if error_text.forbids(untold.get(group, "")):
             raise StreamFailure(error_text.refused_member(group, ErrorCode.GROUP_AUTHORIZATION_FAILED))
@@ -106,7 +108,7 @@ class GroupAdmin:
         """Return all offsets each group has committed, and a reason for each group that returns none. Raise
         LegacyMMError.
         """
-        with closing(self._cluster(deadline)) as cluster:
+        with self._cluster(deadline) as cluster:
             return self._ask_coordinators(cluster, groups, _fetched, deadline)
 
     def offsets_of(self, group: str, deadline: Deadline) -> GroupOffsets:
@@ -124,7 +126,7 @@ class GroupAdmin:
                 for group, answer in zip(groups, connection.call_each(requests), strict=True):
                     yield group, next((code for _, code in commit_outcome(answer) if code), 0), None
 
-        with closing(self._cluster(deadline)) as cluster:
+        with self._cluster(deadline) as cluster:
             return self._ask_coordinators(cluster, offsets, committed, deadline)[1]
 
     def forget(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> str:
@@ -137,7 +139,7 @@ class GroupAdmin:
             for each in groups:
                 yield each, _forgotten(cluster, node, each, partitions), None
 
-        with closing(self._cluster(deadline)) as cluster:
+        with self._cluster(deadline) as cluster:
             return self._ask_coordinators(cluster, [group], forgotten, deadline)[1].get(group, "")
 
     def pending(
@@ -152,14 +154,14 @@ class GroupAdmin:
             for each in groups:
                 yield _pending(each, cluster.call(node, fetch_request(each, partitions)))
 
-        with closing(self._cluster(deadline)) as cluster:
+        with self._cluster(deadline) as cluster:
             found, untold = self._ask_coordinators(cluster, [group] if partitions else [], asked, deadline)
         raise_untold(untold)
         return found.get(group, ())
 
-    def _cluster(self, deadline: Deadline) -> Cluster:
+    def _cluster(self, deadline: Deadline) -> AbstractContextManager[Cluster]:
         timeout = max(_LEAST_TIMEOUT, min(self._settings.socket_timeout, deadline.remaining()))
-        return Cluster(replace(self._settings, socket_timeout=timeout), deadline.remaining())
+        return counted(Cluster(replace(self._settings, socket_timeout=timeout), deadline.remaining()), self._traffic)
 
     def _listed(self, cluster: Cluster, deadline: Deadline, *, with_states: bool = False) -> list[Any]:
         """Return every broker's groups; each broker lists those that it coordinates."""

@@ -39,6 +39,7 @@ class WorkerGroup:
     """A group of the type that Kafka Connect's workers make, and the cluster that keeps it."""
 
     connection: ConnectionSettings
+    """It has the client id of the worker."""
     membership: MembershipSettings
 
 
@@ -68,7 +69,7 @@ class NativeMember:
         kind = CONSUMERS if workers is None else CONNECT
         self._terms = _terms(membership, settings.connection.retry_backoff, kind)
         source = Cluster(settings.named(client_id).connection, timeout)
-        cluster = source if workers is None else Cluster(workers.connection.named(client_id), timeout)
+        cluster = source if workers is None else Cluster(workers.connection, timeout)
         self._session = GroupSession(
             self._terms,
             sharing or ByAssignors(membership.assignors),

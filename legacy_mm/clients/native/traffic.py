@@ -18,7 +18,7 @@ from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.model import TopicPartition
 
 SAMPLE_INTERVAL = 5.0
-TrafficKind = Literal["consumer", "producer", "member"]
+TrafficKind = Literal["consumer", "producer", "member", "admin"]
 _NAMES: Mapping[TrafficKind, tuple[str, str]] = {"consumer": ("fetches", "received"), "producer": ("produces", "sent")}
 """Client that carries records -> the names of its requests, and of its records."""
 

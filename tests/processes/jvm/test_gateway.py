@@ -143,6 +143,15 @@ def test_a_pattern_for_a_java_that_has_ended_is_a_failure_of_ours() -> None:
         TopicMatcher(Gone(), "a.*")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "matching"),
+    [("a", {"a"}), (".*", {"a", "b", "é"}), ("(?s).*", {"a", "b", "é", "a\nb", "b\na\n"}), ("[ab]\n[ab]", {"a\nb"})],
+)
+def test_a_name_is_matched_as_a_whole(jvm: Jvm, pattern: str, matching: set[str]) -> None:
+    """Names of consumer groups may be several lines."""
+    assert jvm.topic_matcher(pattern).matching(["a", "b", "é", "a\nb", "b\na\n", ""]) == matching
+
+
 def test_a_folder_that_cannot_be_removed_ends_nothing(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

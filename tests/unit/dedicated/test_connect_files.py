@@ -83,6 +83,8 @@ def test_connectors_with_the_same_aliases_are_one_flow(tmp_path: Path) -> None:
     assert heartbeats is not None
     assert heartbeats.interval is None, "none are emitted; those of the source are mirrored"
     assert run.settings.features[CONNECT_OFFSETS] is None
+    assert run.settings.connect_names is not None
+    assert run.settings.connect_names.worker == "", "a standalone worker is in no group"
     assert run.settings.target.connection.bootstrap_servers == ("b:1",)
 
 
@@ -136,8 +138,11 @@ def test_the_sink_connector_of_kip_382(tmp_path: Path) -> None:
 
 def test_a_distributed_worker_has_a_topic_to_resume_from(tmp_path: Path) -> None:
     worker = "bootstrap.servers=b:1\ngroup.id=c\noffset.storage.topic=connect-offsets\n"
-    stored = flow(tmp_path, SOURCE, worker=worker).settings.features[CONNECT_OFFSETS]
+    settings = flow(tmp_path, SOURCE, worker=worker).settings
+    stored, names = settings.features[CONNECT_OFFSETS], settings.connect_names
     assert stored is not None
+    assert names is not None
+    assert (names.worker, names.admin_of_worker) == ("connect-A->B", "c-shared-admin")
     assert (stored.topic, stored.connector, stored.workers.group_id) == ("connect-offsets", "s", "c")
 
 

@@ -13,7 +13,7 @@ from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.features.feature import FeatureSettings
-from legacy_mm.flow import cluster_identity
+from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.cluster_identity import IdentityCheck, warning
 from tests.fakes.admin import FakeAdmin
 from tests.unit.flow_settings import flow_settings
@@ -59,7 +59,7 @@ def test_one_cluster_is_a_warning_without_features_and_an_error_with_them() -> N
 
 
 def check(monkeypatch: pytest.MonkeyPatch, source: Admin, target: Admin) -> IdentityCheck:
-    monkeypatch.setattr(cluster_identity, "both_ends", lambda _: (source, target))
+    monkeypatch.setattr(AdminClients, "ends", lambda _: (source, target))
     return IdentityCheck(SETTINGS)
 
 

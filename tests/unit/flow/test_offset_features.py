@@ -31,7 +31,11 @@ def test_a_topic_that_takes_nothing_is_told_once_until_it_takes_a_record(
     features = FeatureSettings()
     at = property_names.read_connection(SERVERS)
     settings: Any = SimpleNamespace(
-        source_admin_connection=at, target_admin_connection=at, commit_interval=60.0, features=features
+        source_admin_connection=at,
+        target_admin_connection=at,
+        commit_interval=60.0,
+        features=features,
+        connect_names=None,
     )
     names: Any = SimpleNamespace(offset_syncs_topic=lambda _: SYNCS, exact_offsets_topic=lambda _: MAP)
     registry = Registry("f", "producer-1", {}, mirror_names=MirrorNames("A", "B", str))

@@ -15,6 +15,7 @@ from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow import topic_features
 from legacy_mm.flow.topic_features import FlowDuties
+from legacy_mm.metrics.registry import Registry
 from legacy_mm.policies.changes import Look
 
 
@@ -46,7 +47,8 @@ def test_a_cluster_that_is_away_takes_no_time_from_the_other(monkeypatch: pytest
     )
     monkeypatch.setattr(topic_features, "DutyClusters", lambda *_: clusters)
     settings = SimpleNamespace(features=FeatureSettings())
-    made = FlowDuties(cast(Any, settings), cast(Any, SimpleNamespace(scope={"t"})), lambda *row: None, SharedWriters())
+    names = cast(Any, SimpleNamespace(scope={"t"}))
+    made = FlowDuties(cast(Any, settings), names, Registry("f", "", {}), SharedWriters())
     made.topics_found(frozenset({"t"}))
     assert (source.had_time, target.had_time) == ([True], [True])
     assert looked == ["target", "source"], "the target's topics are what copying waits for"

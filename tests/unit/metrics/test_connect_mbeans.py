@@ -6,10 +6,12 @@ import math
 
 import pytest
 
+from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.jmx import beans_of
 from legacy_mm.metrics.registry import Registry
 
+FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5}
 SOURCE, HEARTBEAT = "MirrorSourceConnector", "MirrorHeartbeatConnector"
 Shown = dict[str, dict[str, object]]
 
@@ -24,7 +26,7 @@ def shown(*registries: Registry) -> Shown:
 
 @pytest.fixture
 def life() -> Registry:
-    return Registry("A->B", "", {})
+    return Registry("A->B", "", FACTS)
 
 
 def test_a_flow_that_runs_is_its_connectors_with_a_task_each(life: Registry) -> None:
@@ -66,7 +68,7 @@ def test_a_flow_that_has_failed(life: Registry) -> None:
 
 
 def test_flows_are_added_up(life: Registry) -> None:
-    other = Registry("C->D", "", {})
+    other = Registry("C->D", "", FACTS)
     life.flow_runs(up=True, connectors=(SOURCE,))
     other.flow_runs(up=False, connectors=(SOURCE, HEARTBEAT))
     beans = shown(life, other)
@@ -77,7 +79,63 @@ def test_flows_are_added_up(life: Registry) -> None:
 
 
 def test_what_was_copied_is_the_source_task_s(life: Registry) -> None:
-    mirror = Registry("A->B", "producer", {})
+    mirror = Registry("A->B", "producer", FACTS)
     mirror.stream(0, "consumer")
     task = shown(life, mirror)[f"source-task-metrics,connector={SOURCE},task=0"]
     assert (task["source-record-poll-total"], task["source-record-write-total"]) == (0, 0)
+
+
+def client(name: str, **counters: float) -> Statistics:
+    return Statistics(name, [Measured(level, "1", counters, {}, {}, {}) for level in ("client", "node")])
+
+
+def test_a_member_of_the_workers_group_is_connect_s_and_no_part_of_the_consumer() -> None:
+    registry = Registry("A->B", "producer", FACTS)
+    registry.in_workers_group("A->B", 3)
+    for index in range(2):
+        stream = registry.stream(index, f"consumer-{index}")
+        stream.statistics(client("consumer", requests=40))
+        stream.statistics(client("member", requests=7, heartbeats=5))
+        stream.assigned(frozenset())
+    beans = shown(registry)
+    of = 'client-id="A->B"'
+    assert beans[f"connect-metrics,{of}"]["request-total"] == 14
+    assert beans[f"connect-node-metrics,{of},node-id=node-1"]["request-total"] == 14
+    coordinator = beans[f"connect-coordinator-metrics,{of}"]
+    assert (coordinator["heartbeat-total"], coordinator["rebalance-total"]) == (10, 2)
+    assert (coordinator["assigned-connectors"], coordinator["assigned-tasks"]) == (3, 3)
+    assert beans[f"app-info,{of}"]["start-time-ms"] == 5
+    consumers = beans_of([registry.snapshot()], CONNECT_BEANS)
+    assert not [name for name in consumers if "consumer-coordinator" in name]
+    totals = [
+        value
+        for name, _, _, value in consumers["kafka.consumer:type=consumer-metrics,client-id=consumer-0"]
+        if name == "request-total"
+    ]
+    assert totals == [40]
+
+
+def test_a_member_of_a_consumer_group_is_a_part_of_its_consumer() -> None:
+    registry = Registry("A->B", "producer", FACTS)
+    registry.stream(0, "consumer-0").statistics(client("member", requests=7))
+    beans = beans_of([registry.snapshot()], CONNECT_BEANS)
+    assert not [name for name in beans if name.startswith("kafka.connect:type=connect-metrics")]
+    found = {name: value for name, _, _, value in beans["kafka.consumer:type=consumer-metrics,client-id=consumer-0"]}
+    assert found["request-total"] == 7
+
+
+def test_an_admin_client_counts_on_when_it_is_made_anew() -> None:
+    registry = Registry("A->B", "producer", FACTS)
+
+    def requests(told: Statistics | None) -> object:
+        registry.admin("A->B|admin", lambda: told)
+        beans = beans_of([registry.snapshot()], CONNECT_BEANS)
+        rows = beans['kafka.admin.client:type=admin-client-metrics,client-id="A->B|admin"']
+        return next(value for name, _, _, value in rows if name == "request-total")
+
+    assert [requests(None), requests(client("admin", requests=7)), requests(client("admin", requests=5))] == [0, 7, 12]
+
+
+def test_what_a_worker_tells_of_itself_needs_no_flow_that_runs(life: Registry) -> None:
+    life.flow_runs(up=False, connectors=(SOURCE,))
+    assert shown(life)["app-info"] == {"version": "1", "start-time-ms": 5, "commit-id": "unknown"}

@@ -13,9 +13,10 @@ from typing_extensions import override
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.frames import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
+from legacy_mm.metrics.client_mbeans import UNCOUNTED, family
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.jmx import BeanServer, Publisher, beans_of, object_name, pause_after
-from legacy_mm.metrics.legacy_mbeans import BEANS, UNCOUNTED, family
+from legacy_mm.metrics.legacy_mbeans import BEANS
 from legacy_mm.metrics.metric_catalogue import BY_PLACE, METRICS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.registry import Registry
@@ -27,19 +28,37 @@ FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5, "loggers": "r
     ("label", "shown"),
     [
         ("mirror-0", "mirror-0"),
-        ("a b%c.d_e", "a b%c.d_e"),
-        ("g:1-0", '"g:1-0"'),
-        ('a"b*c?d\\e', '"a\\"b\\*c\\?d\\\\e"'),
-        ("ümlaut", '"ümlaut"'),
+        ("a b%c.d_e\tf", "a b%c.d_e\tf"),
+        ("a:b", '"a:b"'),
+        ("a,b", '"a,b"'),
+        ("a=b", '"a=b"'),
+        ("a|b->c", '"a|b->c"'),
+        ('a"b', r'"a\"b"'),
+        ("a*b", r'"a\*b"'),
+        ("a?b", r'"a\?b"'),
+        ("a\\b", r'"a\\b"'),
+        ("a\nb", r'"a\nb"'),
+        ("a\n", r'"a\n"'),
+        ("a\rb", '"a\rb"'),
+        ("é", '"é"'),
+        ("日本", '"日本"'),
+        ("😀", '"😀"'),
+        ("{client_id}", '"{client_id}"'),
     ],
 )
 def test_labels_are_quoted_as_kafka_s_clients_quote_them(label: str, shown: str) -> None:
-    assert object_name("x:client-id={client_id}", (("client_id", label),)) == f"x:client-id={shown}"
+    """`tests/side_by_side/test_connect_mbeans.py` reads these names from the real tool."""
+    assert object_name("x:type=y,client-id={client_id}", (("client_id", label),)) == f"x:type=y,client-id={shown}"
+
+
+def test_an_empty_label_is_left_out_as_kafka_s_clients_leave_it_out() -> None:
+    labels = (("group", ""), ("topic", "t"))
+    assert object_name("x:type=y,group={group},topic={topic}", labels) == "x:type=y,topic=t"
 
 
 def test_a_topic_with_dots() -> None:
     labels = (("client_id", "c"), ("topic", "a.b"))
-    assert object_name("x:{topic},{dotless_topic}", labels) == "x:a.b,a_b"
+    assert object_name("x:a={topic},b={dotless_topic}", labels) == "x:a=a.b,b=a_b"
 
 
 def test_values_have_java_s_types() -> None:
@@ -121,13 +140,13 @@ def test_no_metric_is_there_twice() -> None:
 
 
 def test_every_row_of_what_nobody_counts_belongs_to_a_bean() -> None:
-    families = {family(bean.pattern) for bean in BEANS}
+    families = {family(bean.pattern) for bean in (*BEANS, *CONNECT_BEANS)}
     assert {bean for row in UNCOUNTED for bean in row.beans.split()} <= families
     assert all(row.reason for row in UNCOUNTED)
 
 
 def test_no_bean_has_an_attribute_twice() -> None:
-    for bean in BEANS:
+    for bean in (*BEANS, *CONNECT_BEANS):
         names = [each.name for each in bean.attributes]
         assert len(names) == len(set(names)), bean.pattern
 

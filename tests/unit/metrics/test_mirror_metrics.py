@@ -37,7 +37,7 @@ def beans(registry: Registry) -> dict[str, dict[str, object]]:
     return {
         name: {attribute: value for attribute, _, _, value in rows}
         for name, rows in found.items()
-        if name.startswith("kafka.connect.mirror:")
+        if name.startswith("kafka.connect.mirror:") and "source=" in name
     }
 
 

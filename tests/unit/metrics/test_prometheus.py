@@ -67,6 +67,28 @@ def test_samples_have_flow_and_scope_and_no_value_is_made_up(served: Served) -> 
     assert not [name for name in families if name.endswith("_rate")]
 
 
+@pytest.mark.parametrize(
+    ("group", "written"),
+    [
+        *((text, text) for text in ("a:b", "a,b", "a=b", "a*b", "a?b", "a b", "a\tb", "{a}", "é", "日本", "😀")),
+        ('a"b', r"a\"b"),
+        ("a\\b", r"a\\b"),
+        ("a\\nb", r"a\\nb"),
+        ("a\nb", r"a\nb"),
+    ],
+)
+def test_a_label_is_escaped_by_prometheus_rules(served: Served, group: str, written: str) -> None:
+    """Only a backslash, a quotation mark and a line feed are; what a bean's name quotes besides stands as it is."""
+    registry = Registry("x->y", "producer-1", {})
+    registry.stream(0, group)
+    served.snapshots = lambda: [registry.snapshot()]
+    text = probe(served.port, "metrics")[1]
+    assert f'legacy_mm_consumer_assigned_partitions{{client_id="{written}",flow="x->y"}} 0.0\n' in text
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    labels = [sample.labels["client_id"] for sample in families["legacy_mm_consumer_assigned_partitions"].samples]
+    assert labels == [group]
+
+
 def test_an_address_that_cannot_be_used() -> None:
     with socket.create_server((LOOPBACK, 0)) as taken:
         port = taken.getsockname()[1]

@@ -18,15 +18,32 @@ from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer, security
 from legacy_mm.config.option import Option
+from legacy_mm.dedicated import connect_names
+from legacy_mm.dedicated.driver_file import DriverFile, Pair
+from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import understood
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.handlers import api
+from legacy_mm.metrics.client_mbeans import UNCOUNTED
 from legacy_mm.metrics.metric_catalogue import LABELS, METRICS, ONLY_WITH
 from legacy_mm.options.option_catalogue import OPTIONS
 
 WIDTH = 100
+_MBEANS = (
+    "Where MirrorMaker 2's file runs, JMX shows `kafka.connect.mirror`, `kafka.connect`, `kafka.consumer`, "
+    "`kafka.producer` and `kafka.admin.client` with the names and attributes of releases 3.9 and 4.3. Values that hold "
+    "signs such as `:` or `*` are quoted as there. Clients have the ids that MirrorMaker 2's clients for the same work "
+    "have, also for brokers and their quotas; a `client.id` of the file's consumers and admin clients stands in front, "
+    "one of the worker or of the producer instead:"
+)
+_ABSENT_MBEANS = (
+    "Absent are the beans of clients that are not here: a worker's for its topics of offsets, status and "
+    "configurations, the producers of heartbeats, checkpoints and offset syncs, and the connectors' second admin "
+    "clients; and so are the counts of records of the tasks for heartbeats and checkpoints. A flow that has only "
+    "heartbeats, and a standalone worker, have no member of a workers' group."
+)
 _HEAD = "Made by `bin/reference`: do not edit."
 
 
@@ -178,6 +195,7 @@ def metrics() -> str:
             for row in rows:
                 yield from _item(f"`{row.prometheus}`: {row.kind}, {row.unit}")
             yield ""
+        yield from _mbeans()
 
     introduction = (
         "Served with `--metrics.port` at `/metrics`. Rates are left to Prometheus. "
@@ -187,6 +205,35 @@ def metrics() -> str:
         "names."
     )
     return _page("Metrics", introduction, lines())
+
+
+def _mbeans() -> Iterator[str]:
+    """Yield what JMX shows with MirrorMaker 2's file: the client ids, the beans, and what nobody counts."""
+    yield "## MBeans"
+    yield ""
+    yield from _wrapped(_MBEANS)
+    yield ""
+    flow = FlowReading.of_driver(DriverFile({"clusters": "A, B", "A->B.enabled": "true"}), Pair("A", "B"))
+    names = connect_names.read(flow, 1, (), in_group=True)
+    clients = {
+        "the member of the workers' group, in `kafka.connect`": [names.worker],
+        "a stream, in `kafka.consumer`": names.consumers,
+        "all streams together, in `kafka.producer`": [connect_names.producer_id(flow)],
+        "admin clients, in `kafka.admin.client`": [
+            *(names.admin_of_worker, names.admin_at_source, names.admin_at_target),
+            *(names.groups_at_source, names.groups_at_target),
+        ],
+    }
+    for client_kind, ids in clients.items():
+        yield from _item(f"{client_kind}: {_codes(ids)}")
+    yield ""
+    yield from _wrapped(_ABSENT_MBEANS)
+    yield ""
+    yield from _wrapped("These attributes are not counted; they answer as in Java before there is a sample:")
+    yield ""
+    for row in UNCOUNTED:
+        yield from _item(f"{_codes(row.attributes.split())}: {row.reason}")
+    yield ""
 
 
 def log_lines() -> str:

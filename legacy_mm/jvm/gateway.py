@@ -253,12 +253,10 @@ class TopicMatcher:
 
         Raise StreamFailure when the JVM is gone.
         """
-        lines, others = [], []
-        for name in names:
-            (others if "\n" in name else lines).append(name)
+        every = list(names)
         try:
-            found = {name for name in others if self._matches.test(name)}
-            if joined := "\n".join(lines):
+            found = {name for name in every if "\n" in name and self._matches.test(name)}
+            if joined := "\n".join(name for name in every if "\n" not in name):
                 found |= set(self._lines.splitAsStream(joined).filter(self._matches).collect(self._joining).split("\n"))
         except (Py4JError, OSError) as error:
             raise StreamFailure(_GONE) from error

@@ -249,7 +249,7 @@ WORKER = tuple(
     _complete(Bean("worker", f"kafka.connect:type={kind}", attributes))
     for kind, attributes in (("app-info", _VERSION), ("kafka-metrics-count", ()))
 )
-"""What a worker tells of itself, whatever its group."""
+"""A worker, whether it is in a group or not."""
 CONSUMER_SINCE_4 = tuple(
     replace(bean, pattern=bean.pattern.replace("dotless_topic", "topic"))
     for bean in CONSUMER

@@ -94,7 +94,9 @@ def _together(snapshots: Iterable[Snapshot]) -> Snapshot:
 def object_name(pattern: str, labels: Labels) -> str:
     """Return the pattern with these labels, quoted as Kafka's clients quote them; without those that are empty."""
     fields = {name: _quoted(text) for name, text in _fields(labels).items()}
-    return _TAG.sub(lambda tag: tag[0] if fields[tag[1]] else "", pattern).format(**fields)
+    if "" in fields.values():
+        pattern = _TAG.sub(lambda tag: tag[0] if fields[tag[1]] else "", pattern)
+    return pattern.format(**fields)
 
 
 def _fields(labels: Labels) -> dict[str, str]:

@@ -16,7 +16,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         audit/record cli/commands cli/log_lines clients/api compat/legacy_options config/settings
         exactly_once/bundle_events explain/differences explain/known_difference
         features/connect_offsets/connect_offset_settings features/duty flow/flow_settings handlers/api logs/events
-        metrics/metric_catalogue metrics/mirror_maker_2_mbeans
+        metrics/legacy_mbeans metrics/metric_catalogue metrics/mirror_maker_2_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
         __main__ cli/adopt cli/cluster_look cli/command cli/driver_text cli/explain_text
@@ -44,7 +44,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     """,
     "a test of what uses it shows it": """
         dataplane/delivery handlers/bridge_signatures dedicated/connector_properties
-        flow/mirror logs/log_settings metrics/legacy_mbeans spark/worker_daemon
+        flow/mirror logs/log_settings spark/worker_daemon
     """,
 }
 

@@ -13,7 +13,6 @@ from typing_extensions import override
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.frames import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
-from legacy_mm.metrics.client_mbeans import UNCOUNTED, family
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.jmx import BeanServer, Publisher, beans_of, object_name, pause_after
 from legacy_mm.metrics.legacy_mbeans import BEANS
@@ -137,18 +136,6 @@ def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute()
 
 def test_no_metric_is_there_twice() -> None:
     assert len({metric.prometheus for metric in METRICS}) == len(METRICS) == len(BY_PLACE)
-
-
-def test_every_row_of_what_nobody_counts_belongs_to_a_bean() -> None:
-    families = {family(bean.pattern) for bean in (*BEANS, *CONNECT_BEANS)}
-    assert {bean for row in UNCOUNTED for bean in row.beans.split()} <= families
-    assert all(row.reason for row in UNCOUNTED)
-
-
-def test_no_bean_has_an_attribute_twice() -> None:
-    for bean in (*BEANS, *CONNECT_BEANS):
-        names = [each.name for each in bean.attributes]
-        assert len(names) == len(set(names)), bean.pattern
 
 
 def test_an_error_is_said_once_and_publishing_goes_on(

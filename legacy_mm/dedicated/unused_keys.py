@@ -14,6 +14,7 @@ from legacy_mm.dedicated.connector_properties import (
     OPEN_FAMILIES,
     OWN_FLAGS,
     RENAMED,
+    WORKER_ROWS,
     is_client_name,
     java_boolean,
 )
@@ -63,6 +64,7 @@ _OF_WORKERS_PREFIXES = (
     "topic.",
     PROVIDERS,
 )
+_KNOWN_TO_WORKERS = frozenset(row.name for row in WORKER_ROWS)
 _SOURCE_DEFAULT, _TARGET_DEFAULT = "consumer", "producer"
 
 
@@ -117,13 +119,22 @@ def _is_read(key: str, aliases: tuple[str, ...], pairs: set[Pair]) -> bool:
             return known or name.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, *CONVERTER_FAMILIES, PROVIDERS))
     if "->" in key:
         return False
-    if any(key.startswith(f"{alias}.") for alias in aliases):
+    if (alias := next((each for each in aliases if key.startswith(f"{each}.")), None)) is not None:
+        if _is_nobodys(key.removeprefix(f"{alias}.")):
+            return False
         return ".producer.override." not in key and ".consumer.override." not in key  # Connect's clients get the rest
     if not aliases:
         return False  # the driver ends before it reads anything else
     if key in _OF_DRIVER or key in BY_NAME or key in OWN_FLAGS or is_client_name(key):
         return True
-    return key.startswith((*WORKER_PREFIXES, PROVIDERS))
+    return key.startswith((*WORKER_PREFIXES, PROVIDERS)) and not _is_nobodys(key)
+
+
+def _is_nobodys(name: str) -> bool:
+    """Return True for a name that reaches workers by its first word, such as `task.max`, though they have no such
+    property.
+    """
+    return name.startswith(("task", "worker")) and name not in BY_NAME and name not in _KNOWN_TO_WORKERS
 
 
 def _takes_a_flow_out(key: str, file: DriverFile) -> bool:
@@ -143,8 +154,10 @@ def _probably_meant(key: str, file: DriverFile, pairs: set[Pair], known: set[Pai
     """Return the key that was probably meant, or nothing."""
     if "->" in key:
         return _meant_for_flow(key, known)
-    if any(key.startswith(f"{alias}.") for alias in file.aliases_or_none()):
-        return key.replace(".override.", ".", 1)
+    for alias in file.aliases_or_none():
+        if key.startswith(f"{alias}."):
+            name = key.removeprefix(f"{alias}.")
+            return meant(name, BY_NAME) if _is_nobodys(name) else key.replace(".override.", ".", 1)
     kind, _, rest = key.partition(".")
     copying = sorted(pairs, key=lambda pair: (not file.enabled(pair), str(pair)))
     if kind in CLIENT_FAMILIES and rest and copying:

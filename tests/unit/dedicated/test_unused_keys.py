@@ -45,6 +45,9 @@ def test_a_real_file(row: dict[str, Any]) -> None:
         ("sync.topics.configs.enabled", "sync.topic.configs.enabled"),
         ("topic.blacklist", "topics.exclude"),
         ("max.tasks", "tasks.max"),
+        ("task.max", "tasks.max"),
+        ("B.task.max", "tasks.max"),
+        ("workers.for.all.of.them", ""),
         ("A->B.sync.topics.acls.enabled", "A->B.sync.topic.acls.enabled"),
         ("a->b.topics", "A->B.topics"),
         ("A.producer.override.acks", "A.producer.acks"),
@@ -62,7 +65,8 @@ def test_the_key_that_was_meant(key: str, meant: str) -> None:
         "tasks.max", "A->B.topics", "A.consumer.max.poll.records", "B.producer.acks", "B.group.id", "security.protocol",
         "A->B.producer.override.acks", "A->B.transforms.x.type", "offset.storage.topic", "key.converter",
         "replication.policy.separator", "config.providers.env.class", "A->B.use.defaults.from",
-        "A->B.value.converter.schemas.enable", "B->A.emit.heartbeats.enabled",
+        "A->B.value.converter.schemas.enable", "B->A.emit.heartbeats.enabled", "tasks.max.enforce",
+        "worker.sync.timeout.ms", "B.task.shutdown.graceful.timeout.ms",
     ],
 )  # fmt: skip
 def test_a_key_that_is_read_is_not_named(key: str) -> None:

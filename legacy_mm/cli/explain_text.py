@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from legacy_mm.cli.output import INDENT, WIDTH, TableRow, folded, section
+from legacy_mm.compat.stray_words import remark
 from legacy_mm.explain.explanation import Explanation, PropertyRow, SettingRow
 from legacy_mm.explain.source_look import Topics
 
@@ -54,9 +55,8 @@ def _outcome(explanation: Explanation) -> list[str]:
 
 def _in_vain(explanation: Explanation, topics: Topics) -> Iterator[str]:
     """Yield what keeps a line that would run from doing what it says."""
-    if ignored := [_visible(row.word) for row in explanation.words if row.is_ignored]:
-        words = f"{_counted(len(ignored), 'word')} without effect: {' '.join(ignored)}"
-        yield f"{words}. If the shell has made them of a pattern, put the pattern in quotes."
+    if ignored := remark([_visible(row.word) for row in explanation.words if row.is_ignored]):
+        yield ignored
     if topics.answered and not topics.copies:
         yield f"No topic of the source matches {explanation.pattern}."
 

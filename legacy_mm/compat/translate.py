@@ -11,11 +11,20 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.compat import command_line, mirror_maker_2_file, misspelt, plugin_options, steps, topic_pattern
+from legacy_mm.compat import (
+    command_line,
+    mirror_maker_2_file,
+    misspelt,
+    plugin_options,
+    steps,
+    stray_words,
+    topic_pattern,
+)
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties.apply import Hide, Translated
 from legacy_mm.compat.client_properties.rule import Note, PropertyReading, Side
 from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
+from legacy_mm.compat.command_line import Word
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
@@ -117,7 +126,8 @@ def _translate_line(
     hide: Hide,
     environment: Environment,
 ) -> LineOutcome:
-    line = command_line.parse(argv, grammar)
+    words: list[Word] = []
+    line = command_line.parse(argv, grammar, words)
     if line.has("help"):
         return Help(grammar.usage(), 1) if grammar.help_fails else Help(grammar.option_table(), 0)
     if line.has("version"):
@@ -131,6 +141,8 @@ def _translate_line(
     hide(environment.secrets)
     start = Start(line, options, environment, notes, hide)
     start.notes += environment.notes
+    if told := stray_words.remark(stray_words.stray(words)):
+        start.notes.append(Note(logging.WARNING, OWN, told))
     try:
         return _translate_run(start)
     except ConfigurationError as error:

@@ -14,7 +14,7 @@ from itertools import chain, repeat
 from pathlib import PurePath
 from typing import NamedTuple
 
-from legacy_mm.compat import command_line, jaas, log4j_configuration, variables
+from legacy_mm.compat import command_line, jaas, log4j_configuration, stray_words, variables
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, Side, trim
 from legacy_mm.compat.command_line import Role, Word
@@ -49,7 +49,6 @@ _OUTSIDE_THE_CLIENTS: Mapping[tuple[str, str], str] = {
 }
 RUNS = "It would run."
 _REFUSED = "It would be refused: "
-_IGNORED: tuple[Role, ...] = ("ignored", "after --")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class WordRow:
     @property
     def is_ignored(self) -> bool:
         """True for a word that has no effect; `--` has one."""
-        return self.word != "--" and self.meaning in {_ROLES[role] for role in _IGNORED}
+        return self.word != "--" and self.meaning in {_ROLES[role] for role in stray_words.ROLES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
 _PACKAGE = "org.apache.kafka.connect.mirror."
 _HEADER_CONVERTER = "header.converter"
 _CHECKPOINTS, _SYNCS = "emit.checkpoints.enabled", "emit.offset-syncs.enabled"
+_ENABLED, _INTERVAL = ".enabled", ".interval.seconds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +125,12 @@ class FlowReading:
     def has_checkpoints(self) -> bool:
         """The connector of checkpoints runs."""
         enabled = "checkpoint" not in self.refusals and self.value("checkpoint", "enabled")
-        return bool(enabled) and bool(self.value("checkpoint", _CHECKPOINTS))
+        return bool(enabled) and self._is_on("checkpoint", "emit.checkpoints")
 
     @property
     def has_heartbeats(self) -> bool:
         """The connector of heartbeats emits them."""
-        return "heartbeat" not in self.refusals and bool(self.value("heartbeat", "emit.heartbeats.enabled"))
+        return "heartbeat" not in self.refusals and self._is_on("heartbeat", "emit.heartbeats")
 
     @property
     def writing_for_themselves(self) -> tuple[ConnectorKind, ...]:
@@ -145,6 +146,19 @@ class FlowReading:
     def value(self, connector: ConnectorKind, name: str) -> object:
         """Return a property as its type; raises ValueError where the connector is refused."""
         return read(BY_NAME[name], self.text(connector, name))
+
+    def flag(self, connector: ConnectorKind, name: str) -> str:
+        """Return a property as a flag of ours has it: what has a negative interval is off, as in MirrorMaker 2."""
+        what = name.removesuffix(_ENABLED).removesuffix(_INTERVAL)
+        if f"{what}{_INTERVAL}" not in BY_NAME or not self._is_negative(connector, what):
+            return self.text(connector, name)
+        return "false" if name.endswith(_ENABLED) else BY_NAME[name].default
+
+    def _is_on(self, connector: ConnectorKind, what: str) -> bool:
+        return bool(self.value(connector, f"{what}{_ENABLED}")) and not self._is_negative(connector, what)
+
+    def _is_negative(self, connector: ConnectorKind, what: str) -> bool:
+        return int(self.text(connector, f"{what}{_INTERVAL}")) < 0
 
     def topics(self) -> ListWords:
         """Return the lists of topics."""
@@ -191,20 +205,22 @@ class FlowReading:
 
     def _heartbeat_features(self) -> dict[str, FeatureWord]:
         refused = "heartbeat" in self.refusals
-        return {"heartbeats": REFUSED if refused else bool(self.value("heartbeat", "emit.heartbeats.enabled"))}
+        return {"heartbeats": REFUSED if refused else self._is_on("heartbeat", "emit.heartbeats")}
 
     def _checkpoint_features(self) -> dict[str, FeatureWord]:
         if "checkpoint" in self.refusals:
             return {"checkpoints": REFUSED, "group_offsets": REFUSED}
-        syncs = bool(self.value("checkpoint", "sync.group.offsets.enabled"))
-        return {"checkpoints": self.has_checkpoints, "group_offsets": syncs}
+        return {
+            "checkpoints": self.has_checkpoints,
+            "group_offsets": self.has_checkpoints and self._is_on("checkpoint", "sync.group.offsets"),
+        }
 
     def _copying_features(self) -> dict[str, FeatureWord]:
-        refreshes = self.value("source", "refresh.topics.enabled")
+        refreshes = self._is_on("source", "refresh.topics")
         syncs = self.value("source", _SYNCS)
         return {
-            "topic_configs": bool(self.value("source", "sync.topic.configs.enabled")),
-            "topic_acls": bool(self.value("source", "sync.topic.acls.enabled")),
+            "topic_configs": self._is_on("source", "sync.topic.configs"),
+            "topic_acls": self._is_on("source", "sync.topic.acls"),
             "refresh_topics": int(str(self.value("source", "refresh.topics.interval.seconds"))) if refreshes else False,
             "offset_syncs": self.text("source", "offset-syncs.topic.location") if syncs else False,
         }

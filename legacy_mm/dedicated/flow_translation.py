@@ -298,7 +298,7 @@ def _features(reading: FlowReading) -> FeatureSettings:
         "heartbeat": "heartbeat" not in reading.refusals,
     }
     given = {
-        name: [reading.text(connector, name)]
+        name: [reading.flag(connector, name)]
         for connector, names in _FLAGS.items()
         if runs[connector]
         for name in names
@@ -329,7 +329,7 @@ def _streams(reading: FlowReading) -> int:
 def _topics_age_ms(reading: FlowReading) -> str:
     """Return the time between two looks for new topics."""
     given = reading.properties["source"].get("refresh.topics.interval.seconds")
-    if given is None or not reading.copies or int(given) < 1:  # such a number is refused where flags are read
+    if given is None or not reading.copies or int(given) < 1:  # 0 is refused where flags are read
         return _LOOK_FOR_TOPICS_MS
     return str(min(int(given) * 1000, 2_147_483_647))
 

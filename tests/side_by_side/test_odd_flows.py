@@ -30,7 +30,9 @@ RECORDS = 30
 CONVERTERS = "org.apache.kafka.connect"
 UNFIT = '"plain",plain #old,plain good,no-such-topic'
 """Entries that match no topic."""
-ALIASES = ("eu", "json", "bare", "comment", "late", "store", "beats")
+ALIASES = ("eu", "json", "bare", "comment", "late", "store", "beats", "never")
+NEVER = ("refresh.topics", "sync.topic.configs", "sync.topic.acls", "emit.heartbeats", "refresh.groups")
+"""What a negative interval turns off."""
 ENDED = "Task is being killed and will not recover until manually restarted"
 WAITS = "The target does not take bad-0 at offset 0"
 REFUSED = "Failed to configure MirrorSourceConnector connector for comment->T"
@@ -67,6 +69,7 @@ def file_of(source: Cluster, target: Cluster, port: int) -> dict[str, str]:
         "comment": {"topics": "plain", "refresh.topics.interval.seconds": "60  # comment"},
         "late": {"topics": "good,bad", "sync.topic.configs.enabled": "false"},
         "store": {"topics": "plain"},
+        "never": {"topics": "json", **{f"{what}.interval.seconds": "-1" for what in NEVER}},
     }
     lines = {f"{alias}->T.{key}": text for alias, own in flows.items() for key, text in own.items()}
     lines |= {f"{alias}->T.enabled": "true" for alias in flows}
@@ -108,7 +111,13 @@ def test_each_flow_has_an_odd_value(
     before = arrived(source, "good"), arrived(source, "eu.orders")
     driver = our_driver if ours else java_driver
     with driver(tmp_path / which, file_of(source, target, port)) as tool:
-        for copy, count in (("eu.eu.orders", before[1]), ("eu.dev.eu.x", RECORDS), ("json.json", 1), ("bare.json", 1)):
+        for copy, count in (
+            ("eu.eu.orders", before[1]),
+            ("eu.dev.eu.x", RECORDS),
+            ("json.json", 1),
+            ("bare.json", 1),
+            ("never.json", 1),
+        ):
             wait_until(lambda: arrived(target, copy) == count, SECONDS, copy)  # noqa: B023
         tool.wait_for_output(WAITS if ours else ENDED, SECONDS)
         for topic in ("good", "eu.orders"):
@@ -124,7 +133,7 @@ def test_each_flow_has_an_odd_value(
         assert tool.wait(SECONDS) == 143, tool.output()
     copies = {name for name in list_topics(target.bootstrap) if name.split(".")[0] in ALIASES}
     assert copies - {f"{alias}.heartbeats" for alias in ALIASES} == {
-        *("eu.eu.orders", "eu.dev.eu.x", "json.json", "bare.json", "late.good", "late.bad")
+        *("eu.eu.orders", "eu.dev.eu.x", "json.json", "bare.json", "never.json", "late.good", "late.bad")
     }
     json, bare = (pairs(target, f"{each}.json") for each in ("json", "bare"))
     if ours:

@@ -144,3 +144,23 @@ def test_checkpoints_that_are_off_refuse_their_connector_and_copying_goes_on(swi
     assert set(reading.refusals) == {"checkpoint"}
     assert reading.copies
     assert not reading.has_checkpoints
+
+
+@pytest.mark.parametrize(
+    ("what", "word"),
+    [
+        ("refresh.topics", "refresh_topics"),
+        ("sync.topic.configs", "topic_configs"),
+        ("sync.topic.acls", "topic_acls"),
+        ("emit.checkpoints", "checkpoints"),
+        ("sync.group.offsets", "group_offsets"),
+        ("emit.heartbeats", "heartbeats"),
+    ],
+)
+def test_a_negative_interval_turns_off_what_it_is_for_and_refuses_nothing(what: str, word: str) -> None:
+    text = f"{AB}A->B.enabled = true\nsync.group.offsets.enabled = true\n"
+    every = FlowReading.of_driver(file_of(text), Pair("A", "B")).features()
+    reading = FlowReading.of_driver(file_of(f"{text}A->B.{what}.interval.seconds = -1\n"), Pair("A", "B"))
+    assert (reading.copies, reading.refusals) == (True, {})
+    off = {name for name, value in reading.features().items() if value is False and every[name] is not False}
+    assert off == ({word, "group_offsets"} if word == "checkpoints" else {word})

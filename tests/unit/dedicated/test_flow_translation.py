@@ -74,6 +74,27 @@ def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
     assert stored.workers == MembershipSettings("A-mm2", session_timeout=10, heartbeat_interval=3, max_poll_interval=60)
 
 
+def test_what_has_a_negative_interval_is_off() -> None:
+    """Scheduler.scheduleRepeating, and the connectors of checkpoints and heartbeats, do nothing at such intervals."""
+    whats = ("refresh.topics", "sync.topic.configs", "sync.topic.acls", "refresh.groups", "emit.heartbeats")
+    text = "".join(f"{what}.interval.seconds = -1\n" for what in whats)
+    features = flow(text).settings.features
+    heartbeats, checkpoints = features[HEARTBEATS], features[CHECKPOINTS]
+    assert (features[TOPIC_CONFIGS], features[TOPIC_ACLS]) == (None, None)
+    assert checkpoints is not None and checkpoints.refresh_interval is None
+    assert heartbeats is None or heartbeats.interval is None
+    assert (
+        flow("sync.group.offsets.enabled = true\nemit.checkpoints.interval.seconds = -1\n").settings.features[
+            CHECKPOINTS
+        ]
+        is None
+    )
+    on = "sync.group.offsets.enabled = true\n"
+    for interval, synced in (("", 60.0), ("sync.group.offsets.interval.seconds = -1\n", None)):
+        found = flow(on + interval).settings.features[CHECKPOINTS]
+        assert found is not None and found.sync_interval == synced
+
+
 def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
     run = flow(pair=Pair("B", "A"))
     features = run.settings.features

@@ -131,8 +131,11 @@ def _play(options: argparse.Namespace, played: _Played) -> int:
 
 
 def _environment(java: JvmSettings) -> Mapping[str, str]:
-    """Return the variables for mirrors, several of which run at a time: Java's properties, but none of its ports."""
-    return {"JDK_JAVA_OPTIONS": shlex.join(java.for_questions().options)} if java.options else {}
+    """Return the variables for mirrors, several of which run at a time: Java's class path and properties, none of its
+    ports.
+    """
+    asked = {"CLASSPATH": java.class_path, "JDK_JAVA_OPTIONS": shlex.join(java.for_questions().options)}
+    return {name: text for name, text in asked.items() if text}
 
 
 def _tell(result: selftest.Result) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,21 @@ def test_a_mirror_that_leaves_records_out_fails(
     assert done.returncode == 2, done.stdout + done.stderr
     assert "copy           FAILED: 1000 records" in done.stdout
     assert "lost: " in done.stdout
+    assert not scratch(source, target)
+
+
+def test_mirrors_have_the_class_path_of_the_line(
+    source: Cluster,
+    target: Cluster,
+    selftest: Callable[..., subprocess.CompletedProcess[str]],
+    handler_jars: Mapping[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CLASSPATH", str(handler_jars["PassesOn"]))
+    words = ("--scenarios", "copy", "--records", "1000")
+    done = selftest(*words, more=("--message.handler", "PassesOn"), by_line=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "copy           passed: 1000 records" in done.stdout
     assert not scratch(source, target)
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from legacy_mm.control_channel.frames import Exit, Frame, Stopped
 from legacy_mm.errors import ChannelError
 
-_CODE_TIMEOUT = 5.0
+_CODE_TIMEOUT = 20.0
 """Java's other shutdown hooks may take so long before its code is known."""
 
 

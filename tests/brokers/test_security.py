@@ -49,7 +49,7 @@ from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 RECORDS = 50
-SECONDS = 60.0
+SECONDS = 180.0
 QUESTION_SECONDS = 5.0
 ABORTED = 255
 COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")

@@ -8,7 +8,7 @@ from legacy_mm.compat.command_line import Role, Word
 
 ROLES: tuple[Role, ...] = ("ignored", "after --")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-"""What editors and chats make of a hyphen, or of two."""
+"""Signs that editors and chats make of a hyphen, or of two."""
 
 
 def stray(words: Iterable[Word]) -> list[str]:

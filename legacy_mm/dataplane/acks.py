@@ -9,7 +9,7 @@ has committed at the target may stand behind one.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -150,7 +150,7 @@ class Pieces:
         if not piece.missing:
             self._advance(piece.partition)
 
-    def cut(self, piece: Piece, offset: int, unacknowledged: Iterable[Part]) -> None:
+    def cut(self, piece: Piece, offset: int, unacknowledged: Callable[[], Iterable[Part]]) -> None:
         """Count as safe what a piece has before this record, which may wait for long.
 
         Nothing happens while a part of that is among the `unacknowledged`, nor where receipts count whole pieces.
@@ -158,7 +158,7 @@ class Pieces:
         pieces = self._open[piece.partition]
         if self._tally is not None or offset <= piece.begin or piece not in pieces:
             return
-        if any(part.piece is piece and part.first_offset < offset for part in unacknowledged):
+        if any(part.piece is piece and part.first_offset < offset for part in unacknowledged()):
             return
         pieces.insert(pieces.index(piece), Piece(piece.partition, offset, 0, piece.begin))
         piece.begin = offset

@@ -338,7 +338,7 @@ class CopyEngine:
         instead, failed = self._router.replace(Placed(number, refused.batch, offsets), refused.refusal, refused.blamed)
         if failed and self._config.records_may_wait and self._config.exactly_once is None:  # a transaction cannot wait
             if self._held.records.add(refused):
-                self._pieces.cut(piece, offsets[0], self._appender.unacknowledged())
+                self._pieces.cut(piece, offsets[0], self._appender.unacknowledged)
             else:
                 self.delivery.abandon(refused)
             return

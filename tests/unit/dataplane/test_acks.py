@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -124,8 +125,12 @@ def test_the_safe_offset_is_the_end_of_the_complete_front(batches: list[int], ra
         assert now == complete
 
 
-def parts(piece: Piece, *offsets: int) -> list[Part]:
-    return [Part(piece, [offset], None) for offset in offsets]
+def parts(piece: Piece, *offsets: int) -> Callable[[], list[Part]]:
+    return lambda: [Part(piece, [offset], None) for offset in offsets]
+
+
+def not_asked() -> list[Part]:
+    raise AssertionError("a second try looks at no queue")
 
 
 def test_what_is_before_a_record_that_waits_is_safe_while_it_waits() -> None:
@@ -139,9 +144,9 @@ def test_what_is_before_a_record_that_waits_is_safe_while_it_waits() -> None:
     assert safe.take_moved() == {}, "a part before it is under way"
     for _ in range(2):
         pieces.acknowledged(piece)
-    pieces.cut(piece, 17, [*parts(piece, 17, 18), *parts(first, 3)])
+    pieces.cut(piece, 17, lambda: [*parts(piece, 17, 18)(), *parts(first, 3)()])
     assert safe.take_moved() == {A: 17}
-    pieces.cut(piece, 17, parts(piece, 17, 18))
+    pieces.cut(piece, 17, not_asked)
     for _ in range(2):
         assert safe.take_moved() == {}
         pieces.acknowledged(piece)

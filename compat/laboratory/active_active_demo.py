@@ -22,7 +22,7 @@ from compat.laboratory.demo_stage import STOPPED_BY_SIGTERM, fetch_kafka, point_
 from legacy_mm.audit.cluster_access import all_ends, committed, create_topic, list_topics
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.base.errors import LegacyMMError
 
 TOPIC, GROUP, PARTITIONS = "orders", "billing", 3
 SECONDS = 60.0

@@ -63,7 +63,7 @@ from compat.laboratory.releases import CURRENT, OLD
 from legacy_mm.audit.spawn import spawn
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.errors import LegacyMMError, UsageError
+from legacy_mm.base.errors import LegacyMMError, UsageError
 
 LIMIT_MIB, LIMIT_CORES, LIMIT_TASKS = 512, 1, 128
 LIMIT_TIMEOUT = 60.0

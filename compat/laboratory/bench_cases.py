@@ -27,7 +27,7 @@ from compat.laboratory.bench_profiles import (
 from compat.laboratory.bench_report import Metrics, Row, case_table, cautions, json_line, medians
 from legacy_mm.audit.cluster_access import list_topics
 from legacy_mm.audit.load import load
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.base.errors import LegacyMMError
 
 WARM_RUNS = 6  # at 100 B the target's CPU for a record fell from 0.64 us in the first to 0.34 in the fifth
 WARM_LATENCY_RUNS = 2  # of 20 s: the p99 of the first was 180 to 480 ms, of the third 4 to 9 ms

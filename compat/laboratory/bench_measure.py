@@ -28,7 +28,7 @@ from legacy_mm.audit.load import text_values
 from legacy_mm.audit.process_tree import ProcessSize
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 LOOK_INTERVAL, FIRST_LOOK_INTERVAL, MEMORY_INTERVAL = 0.1, 0.03, 0.5
 FIRST_RECORD_TIMEOUT = 120.0

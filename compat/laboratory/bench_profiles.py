@@ -15,7 +15,7 @@ from pathlib import Path
 from compat.laboratory.handlers import SAMPLES
 from compat.laboratory.tools import STANDARD_JVM, legacy_mirror_maker, mirror_maker_2, our_mirror_maker
 from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.errors import UsageError
+from legacy_mm.base.errors import UsageError
 
 # The start scripts' own heaps.
 LEGACY_HEAP, MM2_HEAP = "256M", "2G"

@@ -17,7 +17,7 @@ from compat.laboratory.ports import LOOPBACK
 from compat.laboratory.raw_request import ask
 from legacy_mm.audit.spawn import spawn
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 READY_TIMEOUT = 120.0  # 4 s were measured on two idle cores; a busy host may take much longer
 STOP_TIMEOUT = 60.0

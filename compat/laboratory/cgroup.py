@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 _ROOT = Path("/sys/fs/cgroup")
 _PERIOD_US = 100_000

@@ -28,8 +28,8 @@ from compat.laboratory.demo_table import TopicResult, contents
 from compat.laboratory.upgrade_demo import upgrade
 from legacy_mm.audit.cluster_access import list_topics, read_all, same_records
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
-from legacy_mm.clock import monotonic
-from legacy_mm.errors import LegacyMMError, UsageError
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import LegacyMMError, UsageError
 
 READER = "group.id=mirror\nauto.offset.reset=earliest\n"
 """The rest of the consumer file that `bin/demo clusters` writes."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from legacy_mm.audit.cluster_access import all_ends
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from compat.laboratory.releases import CURRENT, find_release
 from legacy_mm.audit.cluster_access import all_ends, committed
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import monotonic
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.jvm.java_home import find_java
 
 MIRROR_TIMEOUT = 300.0  # 10 s were measured on two cores

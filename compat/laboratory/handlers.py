@@ -11,7 +11,7 @@ from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.kept_folders import kept_folder, this_java
 from compat.laboratory.releases import OLD
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.jvm.java_home import find_java
 
 SAMPLES = CHECKOUT / "samples" / "handlers"

@@ -13,7 +13,7 @@ from typing import Self
 from compat.laboratory.ports import LOOPBACK, Ports
 from legacy_mm.audit.spawn import spawn
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 REALM = "LEGACY.TEST"
 _TOOLS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")

@@ -11,7 +11,7 @@ import random
 import socket
 from pathlib import Path
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 LOOPBACK = "127.0.0.1"
 LOWEST = 12_000

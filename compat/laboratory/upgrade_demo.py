@@ -37,8 +37,8 @@ from compat.laboratory.upgrade_rungs import (
 from compat.laboratory.upgrade_waves import Waves
 from legacy_mm.audit.cluster_access import all_ends, commit, create_topic, list_topics, read_all
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import monotonic
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import LegacyMMError
 
 LESS = 20
 """Factor by which records are fewer than in `bin/demo`."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 
 ADAPTED: Mapping[str, tuple[str | None, str]] = {
     "replication.factor": ("1", "a cluster is one broker"),

@@ -17,7 +17,7 @@ from compat.laboratory.upgrade_waves import PATH, Rules, Waves
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, grow_topic, list_topics, read_all
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.base.errors import LegacyMMError
 
 PROOF_TIMEOUT = 120.0
 WEST, EAST = "west", "east"

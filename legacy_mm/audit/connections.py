@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer, Peer, present
 from legacy_mm.control_channel.frames import Frame, Hello, Ticket

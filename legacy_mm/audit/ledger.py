@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from legacy_mm.audit.record import ObservedHeaders
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 VERSION = 1
 _MARK = b"ledger"

@@ -28,7 +28,7 @@ from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.stop_signals import undisturbed
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 _PARTITIONS = 4
 _START_TIMEOUT = 120.0  # independent of the patience with records: a busy host takes a minute

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
-from legacy_mm.model import TopicPartition
 from legacy_mm.spark.tables import Slice, Tables
 
 SIDES = ("source", "target")

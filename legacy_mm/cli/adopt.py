@@ -10,6 +10,10 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.cluster_errors import at_cluster
@@ -17,9 +21,6 @@ from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.topic_reader import read_topic
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
 from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import wiring
@@ -28,7 +29,6 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import root_logger
-from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
 from legacy_mm.spark.session import java_for
 

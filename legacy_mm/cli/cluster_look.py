@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from legacy_mm.base.clock import Deadline
 from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
 from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clock import Deadline
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE

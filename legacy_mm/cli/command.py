@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
+from legacy_mm.base.errors import UsageError
 from legacy_mm.compat.legacy_options import ROWS
-from legacy_mm.errors import UsageError
 from legacy_mm.options.meant import meant
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NoReturn
 
+from legacy_mm.base.errors import ConfigurationError, HostError, LegacyMMError, UsageError, one_line
 from legacy_mm.cli.command import CommandBody, CommandCall
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
@@ -23,7 +24,6 @@ from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.driver import DriverRun, RefusedFlow
 from legacy_mm.dedicated.flow_translation import FlowRun
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
-from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, UsageError, one_line
 from legacy_mm.flow import lifecycle, wiring
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror

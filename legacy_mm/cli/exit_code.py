@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 
-from legacy_mm.errors import LegacyMMError, printed_error
+from legacy_mm.base.errors import LegacyMMError, printed_error
 
 
 class ExitCode(IntEnum):

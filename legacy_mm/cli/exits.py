@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.compat import messages, startup
 from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import CURRENT
-from legacy_mm.errors import LegacyMMError
 
 
 def exit_with(run: Callable[[], int]) -> NoReturn:

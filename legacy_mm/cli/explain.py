@@ -47,6 +47,8 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from typing import Any
 
+from legacy_mm.base.errors import HostError, LegacyMMError, printed_error
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.driver_text import render_driver
 from legacy_mm.cli.exit_code import ExitCode
@@ -56,9 +58,7 @@ from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.compat import environment
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.command_line import split_call, variables_of
-from legacy_mm.config.settings import JvmSettings
 from legacy_mm.dedicated import connect_line, driver_line
-from legacy_mm.errors import HostError, LegacyMMError, printed_error
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
 from legacy_mm.explain.explanation import RUNS, Explained, Explanation, OptionReader, explain

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import UsageError
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.internal_log import InternalLog
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import UsageError
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Source
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs

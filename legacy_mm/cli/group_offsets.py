@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from legacy_mm.base.clock import Deadline, wall
+from legacy_mm.base.errors import HostError
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_look import FlowGroups, groups_of
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import print_json
-from legacy_mm.clock import Deadline, wall
-from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.features.cutover import cutover_receipt

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HandlerFailure, StreamFailure, UsageError
+from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.partition_log import LogRecord
 from legacy_mm.clients.native.topic_reader import read_on
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.errors import HandlerFailure, StreamFailure, UsageError
 from legacy_mm.flow import plugins
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -28,7 +29,6 @@ from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import Answers, by_key, handle_records
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.java_home import compiler_jars, find_java
-from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 
 _WAIT_TIMEOUT = 30.0
 

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from legacy_mm.base.errors import LegacyMMError, printed_error
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.compat import start_scripts
-from legacy_mm.errors import LegacyMMError, printed_error
 
 
 def _add_install_options(parser: CommandParser) -> None:

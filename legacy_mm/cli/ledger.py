@@ -13,18 +13,18 @@ from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import KINDS, Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.settings import JavaStores, JvmSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.cluster_errors import at_cluster, error_at
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
 from legacy_mm.compat.client_connection import ClientConnection
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.settings import JavaStores, JvmSettings
-from legacy_mm.errors import HostError
 from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_when_asked
 

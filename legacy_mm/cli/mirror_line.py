@@ -8,25 +8,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
+from legacy_mm.base.errors import ConfigurationError, UsageError
+from legacy_mm.base.redaction import Secrets
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
 from legacy_mm.compat.client_properties.apply import Hide, hidden_in_errors
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import MirrorRun, translate
-from legacy_mm.config.settings import JvmSettings
 from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
 from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.dedicated.file_lines import FileLines
 from legacy_mm.dedicated.flow_translation import FlowRun
-from legacy_mm.errors import ConfigurationError, UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.topic_filter import Matcher
-from legacy_mm.redaction import Secrets
 from legacy_mm.spark.session import java_when_asked
 
 

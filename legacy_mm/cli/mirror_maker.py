@@ -10,16 +10,16 @@ from contextlib import suppress
 from functools import partial
 from typing import NoReturn
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.clock import Deadline
 from legacy_mm.compat import command_line, environment, java_process, log4j_configuration, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, Version, translate
-from legacy_mm.errors import LegacyMMError
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.task_limit import check_task_limit

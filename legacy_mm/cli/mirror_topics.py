@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from legacy_mm.base.clock import Deadline, wall
+from legacy_mm.base.errors import UsageError
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import columns, print_lines
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
 from legacy_mm.clients.cluster_errors import at_cluster
-from legacy_mm.clock import Deadline, wall
 from legacy_mm.compat import client_connection, properties_file
-from legacy_mm.errors import UsageError
 from legacy_mm.policies.remote_clusters import hops_of, upstream_clusters
 
 _MILLIS = 1000

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import configargparse
 
+from legacy_mm.base.errors import ConfigurationError, printed_error
+from legacy_mm.base.option import ENVIRONMENT_PREFIX, Option, environment_variable
 from legacy_mm.compat import mirror_maker_2_file, misspelt, properties_file
 from legacy_mm.compat.releases import CURRENT
-from legacy_mm.config.option import ENVIRONMENT_PREFIX, Option, environment_variable
-from legacy_mm.errors import ConfigurationError, printed_error
 from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, as_pair
 from legacy_mm.options import unbuilt
 from legacy_mm.options.option_catalogue import OPTIONS, OwnOptions, option_called

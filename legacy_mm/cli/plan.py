@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from legacy_mm.base.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.cli.cluster_look import START, FlowClusters, FlowPlan
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
@@ -27,7 +28,6 @@ from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.mirror_line import DriverFlow, MirrorLine
 from legacy_mm.cli.output import as_json
 from legacy_mm.dedicated.file_lines import FileLines
-from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.explain import host_look
 from legacy_mm.flow import wiring
 from legacy_mm.flow.flow_settings import Settings

@@ -16,15 +16,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from legacy_mm.base.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
+from legacy_mm.base.kafka_clients import ProducerSettings
+from legacy_mm.base.model import Outgoing
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.handler import as_record, handled, handler_of
 from legacy_mm.clients.native.backlog import Backlog
 from legacy_mm.clients.native.producer_id import ProducerIdRefused
 from legacy_mm.clients.native.single_producer import NativeProducer
-from legacy_mm.config.kafka_clients import ProducerSettings
 from legacy_mm.dataplane.routes import RouteOptions, Router
-from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.api import Record
@@ -33,7 +34,6 @@ from legacy_mm.handlers.line_file import holding, take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import events
-from legacy_mm.model import Outgoing
 
 _SEND_TIMEOUT = 30.0
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from legacy_mm import client
+from legacy_mm.base.option import Option
 from legacy_mm.cli import explain
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer, security
-from legacy_mm.config.option import Option
 from legacy_mm.dedicated import connect_names
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading

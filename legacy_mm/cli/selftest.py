@@ -16,14 +16,14 @@ from legacy_mm.audit.cluster_access import ClientError
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.compat import client_connection
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.settings import JvmSettings
-from legacy_mm.errors import HostError
 from legacy_mm.spark.session import java_when_asked
 
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.settings import SparkSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.mirror_line import LineParts
 from legacy_mm.cli.output import ProgressBar
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection, properties_file, topic_pattern
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.settings import SparkSettings
-from legacy_mm.errors import HostError
 from legacy_mm.features import flags
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.feature import FeatureSettings

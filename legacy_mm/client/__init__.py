@@ -10,19 +10,23 @@ fail-over.
         ...  # assign, seek, commit
 
 It reads what MirrorMaker 2 and this project's mirror have written; both write the same bytes. Times are seconds unless
-a name says otherwise. Every error is a `legacy_mm.errors.LegacyMMError`: a `ConfigurationError` for properties that
-cannot be used, a `HostError` for a cluster that refuses or does not answer.
+a name says otherwise. Every error is a `LegacyMMError`: a `ConfigurationError` for properties that cannot be used, a
+`HostError` for a cluster that refuses or does not answer.
 """
 
+from legacy_mm.base.errors import ConfigurationError, HostError, LegacyMMError
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.client.formatters import checkpoint_line, heartbeat_line, offset_sync_line
 from legacy_mm.client.mirror_client import MirrorClient, OffsetAndMetadata
 from legacy_mm.client.remote_cluster import RemoteClusterUtils
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat, OffsetSync
 
 __all__ = [
     "Checkpoint",
+    "ConfigurationError",
     "Heartbeat",
+    "HostError",
+    "LegacyMMError",
     "MirrorClient",
     "OffsetAndMetadata",
     "OffsetSync",

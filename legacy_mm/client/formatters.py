@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat, OffsetSync
 
 

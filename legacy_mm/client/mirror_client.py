@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar, overload
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import CorruptRecords, HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.client import properties as client_properties
 from legacy_mm.clients.api import TopicLister
 from legacy_mm.clients.native.inspector import NativeTopicLister
 from legacy_mm.clients.native.topic_reader import read_to_end
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import CorruptRecords, HostError
 from legacy_mm.flow.plugins import policy_of
 from legacy_mm.logs import events
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies import remote_clusters
 from legacy_mm.policies.topic_naming import ReplicationPolicy
 from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat

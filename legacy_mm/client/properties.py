@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native import tls_context
 from legacy_mm.compat import client_connection
-from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.naming.flags import NamingSettings, client_naming
 from legacy_mm.spark.session import java_when_asked
 

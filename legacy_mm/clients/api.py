@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.model import CommittedOffset, Offsets, Outgoing, TopicPartition
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import CommittedOffset, Offsets, Outgoing, TopicPartition
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,

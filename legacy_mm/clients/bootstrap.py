@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 
 
 def require_resolvable(client: str, bootstrap_servers: Sequence[str]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from legacy_mm.base.kafka_clients import ConsumerSettings
 from legacy_mm.clients.api import Member, MembershipListener
 from legacy_mm.clients.error_lines import ErrorLines
 from legacy_mm.clients.native.membership import NativeMember, WorkerGroup
 from legacy_mm.clients.native.sharing import Sharing
-from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.policies.logins import librdkafka_keeps_membership
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
 
 _NONE = "without an address"
 

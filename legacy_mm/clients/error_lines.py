@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 from legacy_mm.logs import events
 
 _SAME_LINE_INTERVAL = 30.0

@@ -19,9 +19,9 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
+from legacy_mm.base.clock import wall
+from legacy_mm.base.kafka_clients import MskIamSettings, OAuthSettings, SaslSettings
 from legacy_mm.clients.native import tls_context
-from legacy_mm.clock import wall
-from legacy_mm.config.kafka_clients import MskIamSettings, OAuthSettings, SaslSettings
 
 CLIENT_CREDENTIALS = "client_credentials"
 """The grant of a client that proves itself by its secret."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import zookeeper_files
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.zookeeper_files import BOOTSTRAP_SERVERS, ZOOKEEPER_CONNECT
-from legacy_mm.errors import ConfigurationError
 
 _WITHOUT_BROKERS = (
     (

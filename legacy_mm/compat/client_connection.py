@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.settings import JavaStores, JvmSettings
 from legacy_mm.compat import environment, jaas, properties_file
 from legacy_mm.compat.client_properties import kerberos, tls
 from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.system_properties import system_properties
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.settings import JavaStores, JvmSettings
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import key_stores
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.logins import beyond_librdkafka

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
+from legacy_mm.base import property_names
+from legacy_mm.base.settings import AdminSettings, OffsetReset, SourceSettings, TargetSettings
 from legacy_mm.compat.client_properties import producer
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, PropertyReading
 from legacy_mm.compat.messages import OWN
-from legacy_mm.config import property_names
-from legacy_mm.config.settings import AdminSettings, OffsetReset, SourceSettings, TargetSettings
 from legacy_mm.options.option_catalogue import OwnOptions
 
 _RESETS: Mapping[str, OffsetReset] = {

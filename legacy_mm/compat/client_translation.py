@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.property_names import LOGIN_CLASS
 from legacy_mm.compat import jaas
 from legacy_mm.compat.class_path import class_path, connect_class_path
 from legacy_mm.compat.client_properties import kerberos
@@ -15,8 +17,6 @@ from legacy_mm.compat.client_properties.bearer import LOGIN_HANDLER
 from legacy_mm.compat.client_properties.rule import Side
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.system_properties import system_properties
-from legacy_mm.config.property_names import LOGIN_CLASS
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.options.option_catalogue import OwnOptions
 from legacy_mm.options.validate import runs_on_cluster
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Literal, NamedTuple
 
+from legacy_mm.base.option import Option, environment_variable
 from legacy_mm.compat import legacy_options, misspelt, releases, start_scripts
 from legacy_mm.compat.environment import KAFKA_HOME
 from legacy_mm.compat.joptsimple import LegacyOption, OptionError
 from legacy_mm.compat.releases import CURRENT, Grammar
-from legacy_mm.config.option import Option, environment_variable
 from legacy_mm.features.rows import as_pair
 from legacy_mm.options import unbuilt
 from legacy_mm.options.option_catalogue import option_called

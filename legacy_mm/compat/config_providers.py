@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from legacy_mm.base.errors import ConfigurationError, blamed
+from legacy_mm.base.option import split_list
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_properties.rule import config_exception
-from legacy_mm.config.option import split_list
-from legacy_mm.errors import ConfigurationError, blamed
 
 _PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."

@@ -12,12 +12,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from legacy_mm.base.redaction import java_secret
+from legacy_mm.base.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.compat import misspelt
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.java_process import CLASS_NAMES
 from legacy_mm.compat.messages import OWN
-from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
-from legacy_mm.redaction import java_secret
 
 _BLANKS = re.compile(r"[^ \t\n]+")
 _MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d{1,19})([kmgt]?)", re.IGNORECASE)

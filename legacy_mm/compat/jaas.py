@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import config_providers
-from legacy_mm.errors import ConfigurationError
 
 LOGIN_FILE = "java.security.auth.login.config"
 """The system property that names a login file."""

@@ -16,10 +16,10 @@ from xml.etree import ElementTree
 
 import yaml
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.environment import java_words, kafka_home
 from legacy_mm.compat.system_properties import system_properties
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.logs import log4j_1, log4j_2
 from legacy_mm.logs.log4j_found import Found, NotUnderstood, lookup
 

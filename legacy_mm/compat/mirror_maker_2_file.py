@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.properties_file import PropertyEntry
-from legacy_mm.errors import ConfigurationError
 
 _SERVERS = ".bootstrap.servers"
 _CLIENTS = ("consumer", "producer", "admin", "source.admin", "target.admin", "remote.admin", "librdkafka")

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
+from legacy_mm.base.option import ENVIRONMENT_PREFIX, environment_variable
 from legacy_mm.compat import zookeeper_files
 from legacy_mm.compat.client_properties.apply import NATIVE_PREFIX, RULES
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.compat.variables import VARIABLES
-from legacy_mm.config.option import ENVIRONMENT_PREFIX, environment_variable
 from legacy_mm.features.rows import BY_NAME, WITHOUT_EFFECT, is_flag
 from legacy_mm.options import unbuilt
 from legacy_mm.options.meant import meant

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.settings import HandlerSettings, ListenerSettings, QuarantineSettings
 from legacy_mm.compat.steps import Start
-from legacy_mm.config.settings import HandlerSettings, ListenerSettings, QuarantineSettings
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
 from legacy_mm.options.option_catalogue import OwnOptions

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import jproperties
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 
 _ENCODING = "iso-8859-1"
 """Encoding of a stream in Java; a reader has its own."""

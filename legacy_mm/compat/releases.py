@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import defaults, legacy_options, messages, properties_file
 from legacy_mm.compat.defaults import Default
 from legacy_mm.compat.joptsimple import (
@@ -23,7 +24,6 @@ from legacy_mm.compat.joptsimple import (
 )
 from legacy_mm.compat.legacy_options import VersionNumbers
 from legacy_mm.compat.properties_file import FileErrors
-from legacy_mm.errors import ConfigurationError
 
 Step = Literal["topics", "numbers", "consumer", "producer", "pattern"]
 ConsumerChoice = Literal["zookeeper", "flag", "file", "kafka"]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path, PurePath
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 KEPT = ".before-legacy_mm"
 SUFFIXES = (".sh", "")

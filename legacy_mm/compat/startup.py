@@ -6,11 +6,11 @@ import logging
 import sys
 from collections.abc import Iterable
 
+from legacy_mm.base.errors import ConfigurationError, InvalidPattern, LegacyMMError, StreamFailure, UsageError
+from legacy_mm.base.redaction import Secrets
 from legacy_mm.compat import messages
 from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import Grammar
-from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, StreamFailure, UsageError
-from legacy_mm.redaction import Secrets
 
 _FIRST_THREAD = "[mirrormaker-thread-0] "
 

@@ -10,6 +10,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.redaction import known_secrets
 from legacy_mm.compat import defaults, properties_file, zookeeper_files
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties.apply import Hide, Translated
@@ -21,9 +23,7 @@ from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.options.option_catalogue import OwnOptions
-from legacy_mm.redaction import known_secrets
 
 _NO_EFFECT = {
     "num.producers": "every stream has its own producer",

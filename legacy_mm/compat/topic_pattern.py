@@ -4,7 +4,7 @@ later, by Java.
 
 from __future__ import annotations
 
-from legacy_mm.config.settings import TopicSettings
+from legacy_mm.base.settings import TopicSettings
 
 _JAVA_BLANKS = "".join(map(chr, range(0x21)))
 """Characters that `String.trim` cuts."""

@@ -11,6 +11,14 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from legacy_mm.base.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
+from legacy_mm.base.redaction import known_secrets
+from legacy_mm.base.settings import (
+    MetricsSettings,
+    ReceiptSettings,
+    SparkSettings,
+    TopicSettings,
+)
 from legacy_mm.compat import (
     command_line,
     mirror_maker_2_file,
@@ -29,13 +37,6 @@ from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.compat.steps import Start
-from legacy_mm.config.settings import (
-    MetricsSettings,
-    ReceiptSettings,
-    SparkSettings,
-    TopicSettings,
-)
-from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
 from legacy_mm.features import flags
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.flag_values import Given
@@ -45,7 +46,6 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options import validate
 from legacy_mm.options.option_catalogue import EMBEDDED, NO_ENGINES, OwnOptions
 from legacy_mm.policies.topic_entries import unfit_entries
-from legacy_mm.redaction import known_secrets
 
 _REQUIRED = ("consumer.config", "producer.config")
 _TOPICS = ("include", "whitelist", "blacklist")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from legacy_mm.config.option import ENVIRONMENT_PREFIX, environment_variable
+from legacy_mm.base.option import ENVIRONMENT_PREFIX, environment_variable
 from legacy_mm.features.rows import BY_NAME
 from legacy_mm.options import unbuilt
 from legacy_mm.options.option_catalogue import ALL_OPTIONS

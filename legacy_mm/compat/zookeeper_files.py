@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 
 _ASSIGNORS = "org.apache.kafka.clients.consumer."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 from legacy_mm.control_channel.frames import BEAT_INTERVAL, LEASE_TIMEOUT
 
 _PAUSE_TIMEOUT = LEASE_TIMEOUT - BEAT_INTERVAL

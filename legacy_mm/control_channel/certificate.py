@@ -12,7 +12,7 @@ import ssl
 import tempfile
 from pathlib import Path
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 
 
 def channel_identity(*, embedded: bool) -> tuple[str, ssl.SSLContext | None, str]:

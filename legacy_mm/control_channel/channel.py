@@ -21,6 +21,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from legacy_mm.base.errors import ChannelError
+from legacy_mm.base.socket_reader import SocketReader
 from legacy_mm.control_channel.beat import Beat
 from legacy_mm.control_channel.frames import (
     LENGTH,
@@ -35,9 +37,7 @@ from legacy_mm.control_channel.frames import (
     decode,
     encode,
 )
-from legacy_mm.errors import ChannelError
 from legacy_mm.logs import events
-from legacy_mm.socket_reader import SocketReader
 
 _PROOF_TIMEOUT = 5.0
 _SEND_TIMEOUT = 5.0

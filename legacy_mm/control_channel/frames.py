@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
-from legacy_mm.config.kafka_clients import ConsumerSettings, ProducerSettings
-from legacy_mm.config.settings import ExactlyOnceSettings, HandlerSettings, QuarantineSettings
+from legacy_mm.base.errors import ChannelError, FailureKind
+from legacy_mm.base.kafka_clients import ConsumerSettings, ProducerSettings
+from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.base.settings import ExactlyOnceSettings, HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel import json_fields
-from legacy_mm.errors import ChannelError, FailureKind
-from legacy_mm.model import Offsets, TopicPartition
 
 VERSION = 1
 LEASE_TIMEOUT = 5.0

@@ -12,8 +12,8 @@ from functools import cache
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from legacy_mm.config.secret import Secret
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.base.secret import Secret
 
 
 class _FieldKind(NamedTuple):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from legacy_mm.base.clock import epoch_ms, monotonic
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import Offsets, TopicPartition, describe_offsets
 from legacy_mm.clients.api import CommitProblem
-from legacy_mm.clock import epoch_ms, monotonic
-from legacy_mm.errors import StreamFailure
 from legacy_mm.logs import events
-from legacy_mm.model import Offsets, TopicPartition, describe_offsets
 
 _RETRY_BACKOFF = 0.1
 _REJOIN_BACKOFF = 3.0

@@ -15,7 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.errors import ChannelError, FailureKind
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.control_channel.channel import ChannelServer, Peer, process_start
 from legacy_mm.control_channel.frames import (
     LEASE_TIMEOUT,
@@ -42,10 +44,8 @@ from legacy_mm.control_channel.frames import (
     Ticket,
     Understood,
 )
-from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
-from legacy_mm.model import Offsets, TopicPartition
 
 _HELLO_TIMEOUT, _CLUSTER_HELLO_TIMEOUT = 30.0, 150.0
 """Seconds until a task must report. The second value is for clusters that may have to start executors first."""

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.errors import ChannelError
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.control_channel.channel import ChannelServer, Peer
 from legacy_mm.control_channel.frames import Begin, Frame, Hello, Log, Ready, Share, Ticket
-from legacy_mm.errors import ChannelError
 from legacy_mm.logs import events
 from legacy_mm.spark.runner import SparkRunner, kill_worker
 

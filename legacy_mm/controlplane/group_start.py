@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.controlplane.positions import GapGuard
-from legacy_mm.model import Offsets, TopicPartition
 
 LogEnds = Mapping[TopicPartition, tuple[int, int]]
 """First offset, and the next offset to be written."""

@@ -13,14 +13,14 @@ from collections import deque
 from collections.abc import Collection, Mapping
 from typing import cast
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
+from legacy_mm.base.settings import MarkedOffset
 from legacy_mm.clients.api import GenerationMember, Member
-from legacy_mm.clock import monotonic
-from legacy_mm.config.settings import MarkedOffset
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.controlplane.positions import PositionStore
 from legacy_mm.exactly_once.evidence import mark
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 
 class Ownership:

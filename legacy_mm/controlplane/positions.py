@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from legacy_mm.base.errors import SourceGap, Undecided
+from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, TopicPartition, describe_partitions
+from legacy_mm.base.settings import OffsetReset
 from legacy_mm.clients.api import Member
-from legacy_mm.config.settings import OffsetReset
 from legacy_mm.control_channel.frames import Gap
-from legacy_mm.errors import SourceGap, Undecided
 from legacy_mm.exactly_once.evidence import marked_by
 from legacy_mm.exactly_once.offset_book import GROUP, OffsetBook
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, TopicPartition, describe_partitions
 
 SetPosition = Callable[[TopicPartition, str], str]
 """Returns how a person sets where a partition goes on; the place is in words of kafka-consumer-groups.sh."""

@@ -17,12 +17,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from legacy_mm.clock import epoch_ms
-from legacy_mm.config.settings import ReceiptSettings
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.base.settings import ReceiptSettings
 from legacy_mm.control_channel.frames import Copied, Portion
-from legacy_mm.errors import HostError
 from legacy_mm.logs import events
-from legacy_mm.model import Offsets, TopicPartition
 
 STDOUT = "-"
 _KEPT = 5

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import one_line
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.errors import one_line
 from legacy_mm.logs import events
 
 _LOOK_INTERVAL = 1.0

@@ -15,18 +15,26 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.errors import (
+    CorruptRecords,
+    EndlessCopy,
+    FailureKind,
+    SendFailure,
+    StreamFailure,
+    Undecided,
+    commits,
+)
+from legacy_mm.base.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 from legacy_mm.clients.api import AssignmentListener, CommitProblem, Member, MembershipListener
-from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Gap, Started
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, StartCopy
 from legacy_mm.controlplane.ownership import Ownership
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
-from legacy_mm.errors import CorruptRecords, EndlessCopy, FailureKind, SendFailure, StreamFailure, Undecided, commits
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
-from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 from legacy_mm.policies.reminders import Reminders
 
 _POLL_INTERVAL, _QUIET_POLL_INTERVAL = 0.1, 0.5

@@ -11,10 +11,10 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
+from legacy_mm.base.errors import HostError, InvalidPattern
 from legacy_mm.clients.api import TopicLister
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
-from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.logs import events
 from legacy_mm.policies.reminders import Reminders
 from legacy_mm.policies.topic_choice import TopicChoice

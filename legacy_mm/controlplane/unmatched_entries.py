@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 from legacy_mm.logs import events
 
 _PATIENCE = 60.0

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.base.model import Offsets, TopicPartition
 
 if TYPE_CHECKING:
     from legacy_mm.control_channel.frames import Portion

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from legacy_mm.clock import process_cpu, thread_cpu
+from legacy_mm.base.clock import process_cpu, thread_cpu
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.dataplane.partition_meters import Sized, Times
-from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
 
 if TYPE_CHECKING:
+    from legacy_mm.base.model import TopicPartition
     from legacy_mm.dataplane.routes import Route
-    from legacy_mm.model import TopicPartition
     from legacy_mm.protocol.record_batch import RecordBatch
     from legacy_mm.protocol.records import Contents
 

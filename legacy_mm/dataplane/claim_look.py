@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.positions_policy import policy_doubt
-from legacy_mm.clock import monotonic
 
 _LONGEST_AGE = 5.0
 """Seconds after which a look serves no claim, however long ago that began."""

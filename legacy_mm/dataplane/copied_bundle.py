@@ -17,6 +17,18 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Protocol
 
+from legacy_mm.base.clock import epoch_ms, monotonic
+from legacy_mm.base.errors import StreamFailure, Undecided
+from legacy_mm.base.model import (
+    EARLIEST,
+    LATEST,
+    UNDEFINED,
+    CommittedOffset,
+    Offsets,
+    TopicPartition,
+    describe_partitions,
+)
+from legacy_mm.base.settings import ExactlyOnceSettings
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
 from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, id_refused
@@ -24,13 +36,10 @@ from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.fetcher import NOWHERE, Fetcher
 from legacy_mm.clients.native.position_validator import TopicIds
 from legacy_mm.clients.native.transaction_client import TransactionClient
-from legacy_mm.clock import epoch_ms, monotonic
-from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.control_channel.frames import Frame, MarkAsked, OwnershipAsked, Started, TaskConfig
 from legacy_mm.dataplane.acks import Piece, Pieces
 from legacy_mm.dataplane.claim_look import ClaimLooks
 from legacy_mm.dataplane.delivery import DeliveryServices
-from legacy_mm.errors import StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.bundle_events import Discard, Timer
 from legacy_mm.exactly_once.evidence import SourceSide, mark, weigh
@@ -47,7 +56,6 @@ from legacy_mm.exactly_once.position_records import (
 from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.exactly_once.txn_requests import Positions
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, Offsets, TopicPartition, describe_partitions
 from legacy_mm.policies.growing_pauses import doubled
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch

@@ -11,13 +11,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import CorruptRecords, StreamFailure
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
 from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Progress, TaskConfig
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import times_of
@@ -38,8 +40,6 @@ from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.dataplane.task_process import Buffers
-from legacy_mm.errors import CorruptRecords, StreamFailure
-from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 from legacy_mm.protocol.record_set import Arrived

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.control_channel.frames import Copied, Frame, Pairs, Portion, Statistics, TaskConfig
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batch_contents import BatchContents
@@ -16,7 +17,6 @@ from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized
 from legacy_mm.dataplane.plain_stage import Outbound
 from legacy_mm.dataplane.routes import Router
 from legacy_mm.dataplane.tally import Tally
-from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_set import Arrived
 
 

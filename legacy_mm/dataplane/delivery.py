@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Protocol
 
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch, Work
 from legacy_mm.clients.native.fetcher import Fetcher
@@ -13,7 +14,6 @@ from legacy_mm.control_channel.frames import Frame, Started, TaskConfig, Transac
 from legacy_mm.dataplane.acks import Piece, Pieces
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.dataplane.waiting_records import WaitingRecords
-from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from legacy_mm.base.model import EARLIEST, Offsets
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, Offsets
 
 CountOfPartitions = Callable[[str], int]
 

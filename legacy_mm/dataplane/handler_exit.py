@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
+from legacy_mm.base.errors import ChannelError
 from legacy_mm.control_channel.frames import Exit, Frame, Stopped
-from legacy_mm.errors import ChannelError
 
 _CODE_TIMEOUT = 20.0
 """Java's other shutdown hooks may take so long before its code is known."""

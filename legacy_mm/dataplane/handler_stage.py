@@ -10,7 +10,9 @@ import gc
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.errors import HandlerFailure, HostError
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.keep_alive import KeepAlive
@@ -18,7 +20,6 @@ from legacy_mm.dataplane.plain_stage import Outbound, StageServices
 from legacy_mm.dataplane.refusal_words import WITHOUT_TIME, date
 from legacy_mm.dataplane.routes import Route
 from legacy_mm.dataplane.send_failure import Unsendable, Unsent
-from legacy_mm.errors import HandlerFailure, HostError
 from legacy_mm.handlers import java_batches
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, Handled, MadeRecords, SourceRecords, made_of
@@ -27,7 +28,6 @@ from legacy_mm.handlers.loader import load_handler, needs_java
 from legacy_mm.handlers.quarantine import quarantine_of
 from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.logs import events
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.kernels import record_kernels as kernels

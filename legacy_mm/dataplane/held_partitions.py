@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import CorruptRecords, HandlerFailure
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.fetcher import Fetcher
-from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.dataplane.waiting_records import WaitingRecords
 from legacy_mm.dataplane.waiting_topics import WaitingTopics
-from legacy_mm.errors import CorruptRecords, HandlerFailure
 from legacy_mm.logs import events
-from legacy_mm.model import Offsets, TopicPartition
 
 _LOOK_INTERVAL = 0.1
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
-from legacy_mm.model import TopicPartition
 
 if TYPE_CHECKING:
     from legacy_mm.protocol.records import SourceOffsets

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
+from legacy_mm.base.errors import EndlessCopy
+from legacy_mm.base.model import LATEST, TopicPartition
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.keep_alive import KeepAlive
-from legacy_mm.errors import EndlessCopy
 from legacy_mm.logs import events
-from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.policies.same_cluster import several_clusters, what_goes_round, what_one_cluster_means
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from legacy_mm.base.errors import HandlerFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.routes import Route, Router
 from legacy_mm.dataplane.send_failure import Unsendable, Unsent
-from legacy_mm.errors import HandlerFailure
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_set import Arrived
 from legacy_mm.protocol.records import Contents
 

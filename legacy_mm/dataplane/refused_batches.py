@@ -16,18 +16,18 @@ from collections.abc import Callable
 from threading import Event
 from typing import NamedTuple
 
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import QuarantineSettings
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.partition_queue import ProducerBatch
-from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Piece, Pieces
 from legacy_mm.dataplane.refusal_words import REQUEST_REMEDY, WITHOUT_TIME, date, in_our_words, remedy
 from legacy_mm.dataplane.routes import Placed, Route, Router
 from legacy_mm.dataplane.send_failure import Unsendable
-from legacy_mm.errors import StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
 from legacy_mm.logs import events
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.records import partition_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 
 IDLE_INTERVAL = 2.5
 """The driver gives up a task that says nothing for 10 s."""

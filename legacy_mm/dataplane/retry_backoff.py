@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from legacy_mm.clock import monotonic
-from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.logs import events
 from legacy_mm.policies.reminders import Reminders
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from legacy_mm.clock import epoch_ms
-from legacy_mm.config.kafka_clients import ProduceSettings
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.kafka_clients import ProduceSettings
 from legacy_mm.handlers.batches import MadeRecords
 from legacy_mm.protocol import error_codes, records
 from legacy_mm.protocol.compression import Codec, Decompressor

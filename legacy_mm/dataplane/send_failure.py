@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from legacy_mm.base.errors import FailureKind, SendFailure, StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.dataplane.refusal_words import REQUEST_REMEDY, in_our_words, remedy, time_of
 from legacy_mm.dataplane.routes import Placed, Route
-from legacy_mm.errors import FailureKind, SendFailure, StreamFailure
 from legacy_mm.logs import events
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import Portion
-from legacy_mm.model import TopicPartition
 
 
 class Tally:

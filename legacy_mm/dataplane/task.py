@@ -18,8 +18,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
-from legacy_mm.clock import monotonic
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import ChannelError, FailureKind, LegacyMMError
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.control_channel.channel import Peer, present
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
@@ -42,7 +43,6 @@ from legacy_mm.control_channel.frames import (
 )
 from legacy_mm.dataplane.copy_engine import CopyEngine
 from legacy_mm.dataplane.task_process import TaskProcess
-from legacy_mm.errors import ChannelError, FailureKind, LegacyMMError
 from legacy_mm.logs import events
 from legacy_mm.spark.attempt import attempt_number
 from legacy_mm.spark.worker_daemon import print_with_the_mirror

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from legacy_mm.base.socket_reader import SocketReader
 from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.control_channel.frames import BEAT_INTERVAL
-from legacy_mm.socket_reader import SocketReader
 
 
 class Leased(Protocol):

@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import Undecided
+from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.base.settings import ExactlyOnceSettings
 from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
 from legacy_mm.clients.native.bundle_owner import OwnBatch
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transaction_client import TransactionClient
-from legacy_mm.clock import monotonic
-from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.control_channel.frames import Frame, Started, TaskConfig, TransactionTotals
 from legacy_mm.dataplane.acks import Piece, Pieces
 from legacy_mm.dataplane.claim_look import ClaimLooks
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
 from legacy_mm.dataplane.delivery import DeliveryServices
-from legacy_mm.errors import Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
 from legacy_mm.exactly_once.bundle_events import Owned
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.logs import events
 
 _QUIET_INTERVAL = 3.0

@@ -12,10 +12,10 @@ from contextlib import suppress
 from functools import cached_property
 from typing import NoReturn
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.dedicated.circles import Circle, FlowNames, circle
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.flow_translation import FlowRun
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import events

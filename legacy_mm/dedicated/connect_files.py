@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.redaction import known_secrets
 from legacy_mm.compat import config_providers, properties_file
 from legacy_mm.compat.client_properties.apply import Hide
 from legacy_mm.compat.config_providers import Resolved
@@ -28,8 +30,6 @@ from legacy_mm.dedicated.driver_file import PROVIDERS, Pair
 from legacy_mm.dedicated.file_lines import FileLines, Place
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.left_out import rest_remarks
-from legacy_mm.errors import ConfigurationError
-from legacy_mm.redaction import known_secrets
 
 _CLASS, _NAME = "connector.class", "name"
 _SINK = "MirrorSinkConnector"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from legacy_mm.errors import UsageError
+from legacy_mm.base.errors import UsageError
 
 SCRIPTS = ("connect-standalone.sh", "connect-standalone")
 USAGE = "usage: legacy-mm connect WORKER.properties CONNECTOR.properties|CONNECTOR.json ... [OPTIONS OF OURS]"

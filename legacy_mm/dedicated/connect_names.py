@@ -5,7 +5,7 @@ Quotas of brokers and queries of dashboards go by them. A connector puts the use
 
 from __future__ import annotations
 
-from legacy_mm.config.settings import ConnectNames
+from legacy_mm.base.settings import ConnectNames
 from legacy_mm.dedicated.connector_properties import CONNECTORS, ConnectorKind
 from legacy_mm.dedicated.file_lines import FlowSide
 from legacy_mm.dedicated.flow_reading import FlowReading

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import config_providers, properties_file
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.client_translation import ClientTranslation
@@ -17,7 +18,6 @@ from legacy_mm.dedicated.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import DriverRelease, FlowReading
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.naming.policy_names import DEFAULT
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.policies.topic_entries import unfit_entries

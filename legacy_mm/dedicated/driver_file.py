@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.config.option import split_list
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.option import split_list
+from legacy_mm.base.redaction import known_secrets
 from legacy_mm.dedicated.connector_properties import (
     BY_NAME,
     CLIENT_FAMILIES,
@@ -19,8 +21,6 @@ from legacy_mm.dedicated.connector_properties import (
     java_boolean,
 )
 from legacy_mm.dedicated.file_lines import FileLines, Place
-from legacy_mm.errors import ConfigurationError
-from legacy_mm.redaction import known_secrets
 
 CLUSTERS = "clusters"
 PROVIDERS = "config.providers"

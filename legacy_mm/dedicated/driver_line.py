@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from legacy_mm.base.errors import UsageError
 from legacy_mm.compat.java_process import MIRROR_MAKER_2
-from legacy_mm.errors import UsageError
 
 SCRIPTS = ("connect-mirror-maker.sh", "connect-mirror-maker")
 USAGE = "usage: connect-mirror-maker [-h] [--clusters CLUSTER [CLUSTER ...]] mm2.properties\n"

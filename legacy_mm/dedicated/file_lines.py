@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from legacy_mm.errors import ConfigurationError
-from legacy_mm.redaction import HIDDEN, is_secret_property
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.redaction import HIDDEN, is_secret_property
 
 FlowSide = Literal["source", "target"]
 _COMMENT = re.compile(r"\s(?:#|!|;|//)")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from legacy_mm.base.option import split_list
 from legacy_mm.compat.client_properties.rule import invalid
-from legacy_mm.config.option import split_list
 from legacy_mm.dedicated import transform_properties
 from legacy_mm.dedicated.connector_properties import (
     BY_NAME,

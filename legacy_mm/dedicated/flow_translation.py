@@ -8,13 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from legacy_mm.compat.client_properties.apply import Translated
-from legacy_mm.compat.client_properties.rule import Note
-from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
-from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.compat.messages import OWN
-from legacy_mm.config.kafka_clients import MembershipSettings
-from legacy_mm.config.settings import (
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import MembershipSettings
+from legacy_mm.base.settings import (
     HandlerSettings,
     MetricsSettings,
     ReceiptSettings,
@@ -22,13 +18,17 @@ from legacy_mm.config.settings import (
     TargetSettings,
     TopicSettings,
 )
+from legacy_mm.compat.client_properties.apply import Translated
+from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
+from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.compat.messages import OWN
 from legacy_mm.dedicated import connect_names, transform_properties
 from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, ConnectorKind, is_client_name
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.file_lines import FileLines, FlowSide
 from legacy_mm.dedicated.flow_reading import FlowReading, ListWords
 from legacy_mm.dedicated.java_transforms import java_transforms, plugin_jars
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from legacy_mm.config.settings import JavaTransforms
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.settings import JavaTransforms
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.transform_properties import FAMILIES, connect_class, is_step
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.handlers.transforms import Transform
 from legacy_mm.jvm.java_classes import PREDICATE, TRANSFORMATION, searched
 from legacy_mm.policies.jar_contents import has_class, plugins_called

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import ConfigurationError, EndlessCopy, commits, one_line
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.errors import ConfigurationError, EndlessCopy, commits, one_line
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.lifecycle import Signals, renewed
 from legacy_mm.flow.mirror import Mirror

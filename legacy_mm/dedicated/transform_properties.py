@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.dedicated.connector_properties import java_boolean
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.handlers.transforms import Predicate, Transform, route_by_time, written
 from legacy_mm.policies import connect_literals
 

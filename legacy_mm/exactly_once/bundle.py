@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.coordinator_partition import coordinator_partition
 
 BUNDLES = 24

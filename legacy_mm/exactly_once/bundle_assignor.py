@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import by_bundle
-from legacy_mm.model import TopicPartition
 
 PROTOCOL = "legacy-mm-bundles"
 """Another way of sharing out would be another protocol, and its members would not join."""

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_errors import Reaction
 from legacy_mm.exactly_once.txn_requests import Positions, ProducerIdAndEpoch, TxnRequest
-from legacy_mm.model import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)

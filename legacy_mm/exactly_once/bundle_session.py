@@ -29,6 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
@@ -65,7 +66,6 @@ from legacy_mm.exactly_once.txn_requests import (
     TxnRequest,
     moved,
 )
-from legacy_mm.model import TopicPartition
 
 
 class BundleState(Enum):

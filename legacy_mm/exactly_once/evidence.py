@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from legacy_mm.errors import Undecided
+from legacy_mm.base.errors import Undecided
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.exactly_once.offset_book import OffsetBook
 from legacy_mm.exactly_once.position_records import FlowRecord, SourcePosition
-from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 
 _MARK = "exactly-once:"
 _COMMAND = "legacy-mm exactly-once"

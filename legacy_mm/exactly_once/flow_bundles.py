@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import FLOW, Bundle
-from legacy_mm.model import TopicPartition
 
 PREFIX = "legacy-mm"
 """All names begin with it, so that one rule for a prefix gives all rights."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from legacy_mm.errors import StreamFailure
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import TopicPartition, describe_partitions
 from legacy_mm.exactly_once.bundle import bundle_of
 from legacy_mm.exactly_once.bundle_assignor import BundleSubscriber, SharedOut
 from legacy_mm.exactly_once.versioned_json import JsonFields, is_topic, list_of, read, whole, written
-from legacy_mm.model import TopicPartition, describe_partitions
 
 _WANTED: JsonFields = {"bundles": whole(1), "generation": whole(-1), "held": list_of(whole(0))}
 _GIVEN: JsonFields = {"bundles": whole(1), "held": list_of(whole(0)), "left_out": list_of(is_topic)}

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from legacy_mm.errors import StreamFailure
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import FLOW, bundle_of
 from legacy_mm.exactly_once.versioned_json import (
     JsonFields,
@@ -23,7 +24,6 @@ from legacy_mm.exactly_once.versioned_json import (
     whole,
     written,
 )
-from legacy_mm.model import TopicPartition
 
 _COUNT, _OFFSET = whole(1), whole(0, 63)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from legacy_mm.config.kafka_clients import MembershipSettings, ProduceSettings
-from legacy_mm.config.settings import QuarantineSettings
+from legacy_mm.base.kafka_clients import MembershipSettings, ProduceSettings
+from legacy_mm.base.settings import QuarantineSettings
 from legacy_mm.exactly_once.bundle import BUNDLES
 
 _KEEPS_EPOCHS = 3

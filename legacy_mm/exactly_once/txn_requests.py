@@ -10,8 +10,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
-from legacy_mm.model import TopicPartition
 
 
 class ProducerIdAndEpoch(NamedTuple):

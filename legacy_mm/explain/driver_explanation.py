@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, LegacyMMError, one_line, printed_error
+from legacy_mm.base.redaction import HIDDEN, Veil, is_secret_property
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.dedicated import connect_files, driver, transform_properties, unused_keys
 from legacy_mm.dedicated.circle_guard import Circles
@@ -21,7 +23,6 @@ from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.dedicated.unused_keys import UnusedKey
-from legacy_mm.errors import ConfigurationError, EndlessCopy, HostError, LegacyMMError, one_line, printed_error
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.explanation import RUNS
 from legacy_mm.explain.permissions import Permission, permissions
@@ -30,7 +31,6 @@ from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow import wiring
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.options.meant import meant
-from legacy_mm.redaction import HIDDEN, Veil, is_secret_property
 
 _FAILED = 2
 _NOT_ASKED = "not asked"

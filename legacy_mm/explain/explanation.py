@@ -14,6 +14,8 @@ from itertools import chain, repeat
 from pathlib import PurePath
 from typing import NamedTuple
 
+from legacy_mm.base.errors import ConfigurationError, LegacyMMError
+from legacy_mm.base.redaction import HIDDEN, Veil, is_secret_property, looks_secret
 from legacy_mm.compat import command_line, jaas, log4j_configuration, stray_words, variables
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, Side, trim
@@ -22,7 +24,6 @@ from legacy_mm.compat.environment import java_options, read_call
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.properties_file import PropertyEntry
 from legacy_mm.compat.translate import Help, LineOutcome, MirrorRun, NothingToDo, ReadOwnOptions, Version, translate
-from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.explain import client_files
 from legacy_mm.explain.client_files import ClientFile
 from legacy_mm.explain.differences import DIFFERENCES
@@ -33,7 +34,6 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.options import unbuilt
 from legacy_mm.options.option_catalogue import ALL_OPTIONS, option_called
-from legacy_mm.redaction import HIDDEN, Veil, is_secret_property, looks_secret
 
 _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
     row.name: f"Option of ours: {row.help}" for row in ALL_OPTIONS

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from legacy_mm.config.settings import JvmSettings
-from legacy_mm.errors import ConfigurationError, HostError, InvalidPattern
+from legacy_mm.base.errors import ConfigurationError, HostError, InvalidPattern
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import zookeeper_files
 from legacy_mm.compat.client_properties.apply import NATIVE_PREFIX, OURS, RULES, Translated
 from legacy_mm.compat.client_properties.rule import (
@@ -27,7 +28,6 @@ from legacy_mm.compat.client_properties.rule import (
     Setting,
     canonical,
 )
-from legacy_mm.errors import ConfigurationError
 
 _NEAREST = "the nearest value this client has"
 OriginKind = Literal["file", "default", "ours"]

@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, LegacyMMError
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import SourceSettings
 from legacy_mm.clients.api import PartitionView
 from legacy_mm.clients.cluster_errors import at_cluster
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import SourceSettings
-from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
@@ -27,7 +28,6 @@ from legacy_mm.flow.position_book import PositionBook, workers_place
 from legacy_mm.flow.position_changes import PositionChanges, PositionRow
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.model import TopicPartition
 
 _ASK_TIMEOUT = 5.0
 _POSITIONS_TIMEOUT = 30.0

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.errors import one_line
 from legacy_mm.clients.api import Admin
-from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import one_line
 from legacy_mm.features.duty import ChangeNote, Duty, Scheduled
 from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule

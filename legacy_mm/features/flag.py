@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.option import Option, boolean, count_or_default, positive_seconds
+from legacy_mm.base.option import Option, boolean, count_or_default, positive_seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from legacy_mm.config.option import split_list
-from legacy_mm.errors import ConfigurationError, blamed
+from legacy_mm.base.errors import ConfigurationError, blamed
+from legacy_mm.base.option import split_list
 from legacy_mm.features.flag import Flag
 
 Given = Mapping[str, Sequence[str]]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.flag_values import FlagValues, Given, first_given

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from legacy_mm.config.option import Option
+from legacy_mm.base.option import Option
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.api import Admin
-from legacy_mm.clock import Deadline
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic
 
 _REPLICAS = "default.replication.factor"

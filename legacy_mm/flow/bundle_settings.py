@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.offset_book import OffsetBook
 from legacy_mm.exactly_once.start_refusals import StartFacts, start_refusals

@@ -11,6 +11,10 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import ConfigurationError, HostError, StreamFailure
+from legacy_mm.base.kafka_clients import ConsumerSettings
+from legacy_mm.base.model import CommittedOffset, Lacking, Offsets, TopicPartition
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import MembershipListener
 from legacy_mm.clients.native.compacted_topic import CompactedTopic
@@ -19,10 +23,7 @@ from legacy_mm.clients.native.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.membership import NativeMember, WorkerGroup
 from legacy_mm.clients.native.node_sharing import ByNodes
 from legacy_mm.clients.native.sharing import ByBundles
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConsumerSettings
 from legacy_mm.control_channel.frames import Statistics
-from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.features.connect_offsets import stored_positions as records
@@ -34,7 +35,6 @@ from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.metrics.registry import Registry
-from legacy_mm.model import CommittedOffset, Lacking, Offsets, TopicPartition
 
 _CLIENT = "legacy_mm-offsets"
 _TOPIC_TIMEOUT = 10.0

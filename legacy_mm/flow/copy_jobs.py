@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from legacy_mm.config.settings import ExactlyOnceSettings, HandlerSettings
+from legacy_mm.base.errors import FailureKind
+from legacy_mm.base.model import Offsets
+from legacy_mm.base.settings import ExactlyOnceSettings, HandlerSettings
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.control_channel.frames import LEASE_TIMEOUT, TaskConfig
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.controlplane.copy_processes import CopyProcesses
-from legacy_mm.errors import FailureKind
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings
@@ -21,7 +22,6 @@ from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.handlers.loader import needs_java
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
-from legacy_mm.model import Offsets
 from legacy_mm.spark.runner import SparkRunner
 
 

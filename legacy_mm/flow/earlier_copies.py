@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import EARLIEST, LATEST, Lacking, Offsets, TopicPartition
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.inspector import NativeInspector, asking
 from legacy_mm.clients.native.newest_times import newest_times
-from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.positions import SetPosition, of_exactly_once
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
@@ -27,7 +28,6 @@ from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_book import PositionBook
 from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
-from legacy_mm.model import EARLIEST, LATEST, Lacking, Offsets, TopicPartition
 
 _CLIENT_ID = "legacy_mm-earlier-copies"
 _MOST_PLACES = 10

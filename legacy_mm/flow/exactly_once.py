@@ -6,16 +6,17 @@ import socket
 from collections.abc import Iterable, Sequence, Set
 from contextlib import closing
 
+from legacy_mm.base.clock import Deadline, epoch_ms
+from legacy_mm.base.errors import ConfigurationError, HostError, LegacyMMError, StreamFailure, Undecided
+from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.base.settings import ExactlyOnceSettings
 from legacy_mm.clients.api import Admin
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.bundle_run import BundleRuns
 from legacy_mm.clients.native.topic_reader import read_topic
-from legacy_mm.clock import Deadline, epoch_ms
-from legacy_mm.config.settings import ExactlyOnceSettings
 from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
 from legacy_mm.controlplane.positions import PositionStore
-from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, StreamFailure, Undecided
 from legacy_mm.exactly_once.broker_risks import broker_risks
 from legacy_mm.exactly_once.bundle import BUNDLES, FLOW
 from legacy_mm.exactly_once.evidence import flow_doubt
@@ -39,7 +40,6 @@ from legacy_mm.flow.allowed_timeouts import beyond_limits, require_allowed
 from legacy_mm.flow.bundle_settings import NEWEST, check, flow_bundles, offset_book
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
-from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.changes import CreateTopic, Look
 
 _START_TIMEOUT = 60.0

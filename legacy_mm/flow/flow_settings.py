@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.settings import (
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.settings import (
     AdminSettings,
     ConnectNames,
     HandlerSettings,

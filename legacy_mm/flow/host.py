@@ -12,14 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, StreamFailure
+from legacy_mm.base.settings import HandlerSettings, ListenerSettings, MetricsSettings
 from legacy_mm.clients.api import AssignmentListener
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import HandlerSettings, ListenerSettings, MetricsSettings
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.controlplane.receipts import Receipts
-from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import ConnectionSettings, TlsSettings
+from legacy_mm.base.secret import Secret
+from legacy_mm.base.settings import AdminSettings, JavaStores, PemFiles, SourceSettings, TargetSettings
 from legacy_mm.clients.native import tls_context
 from legacy_mm.clients.native.inspector import NativeTopicLister
-from legacy_mm.config.kafka_clients import ConnectionSettings, TlsSettings
-from legacy_mm.config.secret import Secret
-from legacy_mm.config.settings import AdminSettings, JavaStores, PemFiles, SourceSettings, TargetSettings
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.jvm import keystore
 from legacy_mm.jvm.gateway import Jvm

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import LegacyMMError, StreamFailure, commits
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import LegacyMMError, StreamFailure, commits
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase
 

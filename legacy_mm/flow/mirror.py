@@ -15,12 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import SendFailure, commits, one_line
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.controlplane.stream import OnFailure, Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
-from legacy_mm.errors import SendFailure, commits, one_line
 from legacy_mm.logs import events
-from legacy_mm.model import Offsets, TopicPartition
 
 _LAST_WORDS_TIMEOUT = 0.5
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from legacy_mm.config.settings import TopicSettings
-from legacy_mm.errors import EndlessCopy
+from legacy_mm.base.errors import EndlessCopy
+from legacy_mm.base.settings import TopicSettings
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.feature import FeatureSettings

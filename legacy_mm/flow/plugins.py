@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import HandlerSettings, JavaTransforms, ListenerSettings
 from legacy_mm.clients.api import AssignmentListener
-from legacy_mm.config.settings import HandlerSettings, JavaTransforms, ListenerSettings
-from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.features.naming.flags import NamingSettings
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY
 from legacy_mm.flow.topic_steps import TopicSteps
@@ -37,7 +38,6 @@ from legacy_mm.jvm.java_classes import (
     with_connect,
     with_interface,
 )
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_naming import (
     DefaultReplicationPolicy,
     IdentityReplicationPolicy,

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, StreamFailure
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, Lacking, Offsets, TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, require_no_members
-from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.positions import of_group
-from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.metrics.registry import Registry
-from legacy_mm.model import CommittedOffset, GroupOffsets, Lacking, Offsets, TopicPartition
 
 if TYPE_CHECKING:
     from legacy_mm.flow.connect_offset_topic import WorkersPlace

@@ -17,12 +17,13 @@ from contextlib import closing
 from functools import partial
 from typing import NamedTuple
 
+from legacy_mm.base.clock import Deadline, epoch_ms
+from legacy_mm.base.errors import HostError, Undecided
+from legacy_mm.base.model import GroupOffsets, Offsets, TopicPartition
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.bundle_run import BundleRuns
 from legacy_mm.clients.native.inspector import NativeTopicLister
-from legacy_mm.clock import Deadline, epoch_ms
-from legacy_mm.errors import HostError, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
 from legacy_mm.exactly_once.evidence import SourceSide, mark, require_own, weigh
 from legacy_mm.exactly_once.position_records import (
@@ -41,7 +42,6 @@ from legacy_mm.flow.bundle_settings import flow_bundles, offset_book
 from legacy_mm.flow.exactly_once import claim_flow, flow_record, positions, require_own_flow, require_topic
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.position_book import position_book
-from legacy_mm.model import GroupOffsets, Offsets, TopicPartition
 
 _UNKNOWN_EPOCH = -1
 _TRANSACTION_TIMEOUT = 60.0

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import LegacyMMError, one_line
 from legacy_mm.clients.api import Admin
 from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import LegacyMMError, one_line
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import events

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.flow import control_groups
 from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings

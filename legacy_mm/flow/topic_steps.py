@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from legacy_mm.errors import ConfigurationError, HandlerFailure, InvalidPattern
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure, InvalidPattern
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import transform_steps
 from legacy_mm.flow.flow_settings import Settings

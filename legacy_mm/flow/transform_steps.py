@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache, partial
 
-from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.base.errors import ConfigurationError, InvalidPattern
 from legacy_mm.handlers.transforms import NAMES, TOPICS, parsed, route_by_time, written
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.topic_router import TopicRouter

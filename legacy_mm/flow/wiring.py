@@ -8,20 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from legacy_mm import __version__
+from legacy_mm.base.clock import Deadline, wall
+from legacy_mm.base.errors import ConfigurationError, LegacyMMError, one_line
+from legacy_mm.base.kafka_clients import KERBEROS, ConsumerSettings
+from legacy_mm.base.settings import SourceSettings
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import AssignmentListener, Member, MembershipListener
 from legacy_mm.clients.bootstrap import require_resolvable
 from legacy_mm.clients.native.inspector import NativeTopicLister
-from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.kafka_clients import KERBEROS, ConsumerSettings
-from legacy_mm.config.settings import SourceSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard
 from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
 from legacy_mm.controlplane.stream import OnFailure, Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
-from legacy_mm.errors import ConfigurationError, LegacyMMError, one_line
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS

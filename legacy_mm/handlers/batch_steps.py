@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from legacy_mm.clock import epoch_ms
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.errors import HandlerFailure
 from legacy_mm.handlers.api import MessageHandler
 from legacy_mm.handlers.batches import BatchHandler, Handled, SourceRecords, made_of
 from legacy_mm.handlers.built_in import AddProvenance, FilterTopic, GuardLoop, KeepPartition, MapTopic, RenameTopic

@@ -11,10 +11,10 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from legacy_mm.clock import epoch_ms
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.errors import HandlerFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, NO_TIMESTAMP, Record, TargetRecord
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_letters import why_no_topic
 from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.record_batch import Header

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from legacy_mm.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
 from legacy_mm.handlers.api import MessageHandler, Record, TargetRecord
 from legacy_mm.handlers.transforms import STEP, transform_step
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 from zipfile import ZipFile
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers.loader import script_of
 
 MOST_FILES, MOST_BYTES = 1_000, 32 << 20

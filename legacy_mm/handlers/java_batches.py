@@ -15,9 +15,9 @@ from pathlib import Path
 from struct import Struct, unpack
 from typing import Any, NamedTuple
 
-from legacy_mm.clock import epoch_ms
-from legacy_mm.config.settings import HandlerSettings, JavaTransforms
-from legacy_mm.errors import HandlerFailure, HostError
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.errors import HandlerFailure, HostError
+from legacy_mm.base.settings import HandlerSettings, JavaTransforms
 from legacy_mm.handlers import java_exit
 from legacy_mm.handlers.batches import BY_KEY, Handled, MadeRecords, SourceRecords
 from legacy_mm.handlers.java_exit import ProgramExit

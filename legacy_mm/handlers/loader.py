@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from legacy_mm.config.settings import HandlerSettings, ListenerSettings
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.base.errors import HandlerFailure
+from legacy_mm.base.settings import HandlerSettings, ListenerSettings
 from legacy_mm.handlers.api import MessageHandler, RebalanceListener
 from legacy_mm.handlers.batch_steps import BatchSteps, are_blind
 from legacy_mm.handlers.batches import BatchHandler, PythonBatches

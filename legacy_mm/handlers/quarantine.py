@@ -12,8 +12,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.base.errors import ConfigurationError, HostError
+from legacy_mm.base.settings import QuarantineSettings
 from legacy_mm.handlers import line_file
 from legacy_mm.handlers.api import Headers, Record, TargetRecord
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
+from legacy_mm.base.model import Outgoing, TopicPartition
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, Handled, MadeRecords, SourceRecords
-from legacy_mm.model import Outgoing, TopicPartition
 from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.record_batch import Header
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.base.errors import HandlerFailure
 from legacy_mm.handlers.api import NO_TIMESTAMP, Headers, MessageHandler, Record, TargetRecord
 from legacy_mm.policies.java_dates import JavaDate
 

@@ -26,9 +26,9 @@ from typing import IO, Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
-from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, InvalidPattern, StreamFailure
+from legacy_mm.base.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.jvm import class_archive, jvm_options, spark_jars
 from legacy_mm.jvm.java_home import find_java, java_version
 from legacy_mm.logs import events

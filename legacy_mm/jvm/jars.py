@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.jvm.java_home import find_java, pyspark_jars
 
 FETCH_TIMEOUT = 900  # 45 s were measured; slow networks may take 15 minutes

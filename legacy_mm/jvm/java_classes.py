@@ -12,11 +12,11 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
-from legacy_mm.errors import HandlerFailure, StreamFailure
+from legacy_mm.base.errors import HandlerFailure, StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.jars import LAST_CONNECT, LAST_MIRROR_MAKER, Release, jars_folder, kafka_jars
 from legacy_mm.logs import events
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.jar_contents import has_class
 
 HANDLER = "kafka.tools.MirrorMaker$MirrorMakerMessageHandler"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.logs import events
 
 MINIMUM_JAVA = 17

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 _OURS = ("-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:-UsePerfData", "-Djava.awt.headless=true", "-Xms32m", "-Xmn12m")
 """The flags for a driver that needs 30 MB of heap; Java's default start size, on a big host, touches 100 MB more."""

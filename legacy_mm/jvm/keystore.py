@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JJavaError
 
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.secret import Secret
-from legacy_mm.config.settings import JavaStores, KeyStore
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.secret import Secret
+from legacy_mm.base.settings import JavaStores, KeyStore
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import events
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
-from legacy_mm.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.java_classes import JavaClasses, kind_of, reason_of, with_interface
 from legacy_mm.policies.logins import unfit_extension

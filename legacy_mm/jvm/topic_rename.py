@@ -7,7 +7,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
-from legacy_mm.errors import ConfigurationError, StreamFailure
+from legacy_mm.base.errors import ConfigurationError, StreamFailure
 from legacy_mm.jvm.gateway import Jvm
 
 _PYTHONS_GROUP = re.compile(r"\\(\d)|\\g<(\w+)>")

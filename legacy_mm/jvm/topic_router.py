@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
-from legacy_mm.errors import HandlerFailure, StreamFailure
+from legacy_mm.base.errors import HandlerFailure, StreamFailure
 from legacy_mm.jvm.gateway import Jvm
 
 

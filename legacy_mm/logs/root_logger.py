@@ -22,12 +22,12 @@ from logging.handlers import BaseRotatingHandler, RotatingFileHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from legacy_mm.clock import epoch_ms
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.redaction import Secrets
 from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
 from legacy_mm.logs.layouts import LogEvent, formatted_traceback, formatter, rolled_path
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, OFF, WAITING, Appender, LogFile, LoggerSettings, LogSettings
-from legacy_mm.redaction import Secrets
 
 _LOUD = ("py4j", "pyspark")
 """Packages whose debug lines are not printed, whatever the root level is."""

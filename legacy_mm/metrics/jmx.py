@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 from legacy_mm.logs import events
 from legacy_mm.metrics.metric_catalogue import BY_PLACE
 from legacy_mm.metrics.registry import Fact, Labels, Scope, Snapshot

@@ -21,7 +21,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.logs import events
 from legacy_mm.metrics import health
 from legacy_mm.metrics.metric_catalogue import METRICS

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import JOB, Measured, Progress, Statistics, TransactionTotals
 from legacy_mm.metrics.meters import Meters, Source
 from legacy_mm.metrics.window import WindowReading
-from legacy_mm.model import TopicPartition
 
 Labels = tuple[tuple[str, str], ...]
 Fact = str | int

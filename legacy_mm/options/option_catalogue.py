@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from legacy_mm.config.option import Option, milliseconds, port_number, whole_number
+from legacy_mm.base.option import Option, milliseconds, port_number, whole_number
 from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, spelled_today
 
 AskedEngine = Literal["auto", "batches", "records"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import cycle
 from typing import NamedTuple
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 
 
 class Subscriber(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.policies.acl_rules import AclRule
 
 BROKER_DEFAULT = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from legacy_mm.config.kafka_clients import (
+from legacy_mm.base.kafka_clients import (
     KERBEROS,
     ConnectionSettings,
     ConsumerSettings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from legacy_mm.errors import ConfigurationError, blamed
+from legacy_mm.base.errors import ConfigurationError, blamed
 
 _BLOCK = re.compile(r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----(?P<body>.*?)-----END (?P=kind)-----", re.DOTALL)
 _COLUMNS = 64

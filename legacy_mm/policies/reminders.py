@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 from legacy_mm.policies.growing_pauses import pause_after
 
 

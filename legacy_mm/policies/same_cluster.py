@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from legacy_mm.errors import ConfigurationError
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.model import TopicPartition
 
 _CIRCLE = "records are copied into the topics that they were read from, again and again"
 _LOOK = "look at bootstrap.servers of both files, and at advertised.listeners of the brokers that they name"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.base.errors import ConfigurationError, InvalidPattern
 from legacy_mm.policies.topic_filter import Matcher
 
 

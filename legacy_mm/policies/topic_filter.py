@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.base.errors import ConfigurationError, InvalidPattern
 
 
 class Matcher(Protocol):

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 import cramjam
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 
 Bytes = bytes | bytearray | memoryview
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 
 Entry = tuple[bytes | None, bytes | None]
 

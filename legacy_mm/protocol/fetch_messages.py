@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.message_reader import MessageReader
 from legacy_mm.protocol.message_writer import OLDER
 

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from legacy_mm.errors import CorruptRecords, StreamFailure
+from legacy_mm.base.errors import CorruptRecords, StreamFailure
 from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Bytes, Codec, Decompressor, compress
 from legacy_mm.protocol.kernels import record_kernels as kernels

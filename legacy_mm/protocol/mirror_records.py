@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple, Self
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 
 _SHORT, _INT, _LONG, _STRING = "h", "i", "q", "string"
 _LONGEST_STRING = (1 << 15) - 1

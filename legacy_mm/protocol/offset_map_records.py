@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple, Self
 
-from legacy_mm.errors import CorruptRecords
-from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import JoinedChunk, OffsetMapChunk, OffsetRun
 
 _VERSION, _JOINED = 0, 1
 _KEY = struct.Struct(">bii")

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.compression import Bytes
 from legacy_mm.protocol.message_reader import FlexibleReader, MessageReader
 from legacy_mm.protocol.message_writer import FLEXIBLE, OLDER

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.compression import Bytes, Codec
 
 MAGIC = 2

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.fetch_messages import FetchedPartition

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.buffers import int64_array, unwritten
 from legacy_mm.protocol.compression import Codec, compress
 from legacy_mm.protocol.kernels import record_kernels as kernels

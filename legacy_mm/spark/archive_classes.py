@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import JvmSettings, SparkSettings
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.settings import JvmSettings, SparkSettings
 from legacy_mm.handlers.bridge_signatures import CONNECT_SIGNATURES, SIGNATURES
 from legacy_mm.handlers.java_source import BY_ARGUMENTS, source, transform_source
 from legacy_mm.jvm import compile_ahead, mbeans

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.jvm.gateway import IGNORING_SIGNALS, python_executable
 from legacy_mm.spark.worker_daemon import at_socket
 

@@ -20,7 +20,7 @@ from legacy_mm.control_channel.frames import Ticket
 TaskEntry = Callable[[Iterator[Ticket]], Iterator[None]]
 _RAISED = re.compile(r"^ +.*\n([A-Za-z_][\w.]*(?::.*)?)$", re.MULTILINE)
 """The end of a traceback: behind its last indented line. It is whole, so that secrets in it can be hidden."""
-_OWN_ERRORS = "legacy_mm.errors."
+_OWN_ERRORS = "legacy_mm.base.errors."
 _NO_SCOPES = "spark.rdd.scope.noOverride"
 """Spark's own name (`SparkContext.RDD_SCOPE_NO_OVERRIDE_KEY`); a release without it ignores the property."""
 

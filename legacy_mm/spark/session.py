@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import JvmSettings, SparkSettings
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.settings import JvmSettings, SparkSettings
 from legacy_mm.jvm.gateway import Jvm, python_executable
 from legacy_mm.jvm.java_home import pyspark_jars
 from legacy_mm.spark.prepared_daemon import PreparedDaemon

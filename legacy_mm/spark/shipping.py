@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, PackagePath, distribution
 from pathlib import Path
 from typing import Literal
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 ShippedWork = Literal["copy", "verify", "java"]
 """Copy tasks, those of a comparison, or a Java handler's part in them."""

@@ -16,7 +16,7 @@ import pyarrow
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.spark.runner import reason_of
 
 FORMAT = "legacy_mm"

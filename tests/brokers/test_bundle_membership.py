@@ -14,19 +14,19 @@ from typing_extensions import override
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.spawn import die_with_parent
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.kafka_clients import ConsumerSettings
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.api import MembershipListener
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.clients.native.group_protocol import GroupDescription
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.clients.native.sharing import ByBundles
-from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConsumerSettings
-from legacy_mm.errors import StreamFailure
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
 from legacy_mm.exactly_once.evidence import mark
-from legacy_mm.model import CommittedOffset, TopicPartition
 from tests.fixtures.memberships import SECONDS, Membership
 
 pytestmark = pytest.mark.brokers

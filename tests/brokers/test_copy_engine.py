@@ -18,10 +18,10 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.errors import SendFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane.routes import Placed
-from legacy_mm.errors import SendFailure
-from legacy_mm.model import TopicPartition
 from tests.fixtures.copying import PATIENCE, Start
 
 pytestmark = pytest.mark.brokers

@@ -13,13 +13,13 @@ from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, partition_of, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.cluster import Cluster as Connections
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import epoch_ms
-from legacy_mm.config import property_names
-from legacy_mm.model import TopicPartition
 from tests.unit.protocol.batches import Latin, Row, build
 
 pytestmark = pytest.mark.brokers

@@ -15,15 +15,15 @@ from compat.laboratory.topic_state import AUTHORIZER, Rule, add_rules, remove_ru
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic, read_all
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.broker_sender import BrokerSender
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import epoch_ms
-from legacy_mm.config import property_names
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
 

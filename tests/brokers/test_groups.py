@@ -11,20 +11,19 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm import model
 from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import model, property_names
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import CommittedOffset
 from legacy_mm.clients.native import login
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin
 from legacy_mm.clients.native.inspector import log_ends
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, of_group
-from legacy_mm.errors import HostError
 from legacy_mm.flow.position_book import GroupBook
-from legacy_mm.model import CommittedOffset
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

@@ -20,7 +20,7 @@ TWINS = OF_TESTS / "twins.py"
 PROGRAM = """
 import sys
 from pathlib import Path
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers import batches, java_batches
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler

@@ -15,7 +15,7 @@ from compat.laboratory.ports import LOOPBACK
 from compat.laboratory.raw_request import ask
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.message_writer import FLEXIBLE, OLDER
 from legacy_mm.protocol.record_batch import ProducerStamp

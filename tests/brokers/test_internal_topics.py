@@ -11,10 +11,10 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics, read_all
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.native.internal_log import InternalLog
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

@@ -14,11 +14,11 @@ import pytest
 
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CONNECT, CURRENT
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.dedicated.driver_file import DriverFile
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.java_transforms import java_transforms
-from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.plugins import ready_handler
 from legacy_mm.handlers.api import Record
 from legacy_mm.jvm.gateway import StartJvm
@@ -33,8 +33,8 @@ NAME = "transforms"
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from legacy_mm.config.settings import HandlerSettings, JavaTransforms
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.base.settings import HandlerSettings, JavaTransforms
+from legacy_mm.base.errors import HandlerFailure
 from legacy_mm.handlers import java_batches
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.single_records import handle_records

@@ -17,7 +17,7 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.settings import HandlerSettings
 from tests.fixtures.copying import PATIENCE, Copying, Start
 
 pytestmark = pytest.mark.brokers

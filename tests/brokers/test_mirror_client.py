@@ -15,6 +15,7 @@ from confluent_kafka import Producer
 
 from compat.laboratory.releases import CURRENT
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics
+from legacy_mm.base.errors import HostError
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.client import (
     Checkpoint,
@@ -26,7 +27,6 @@ from legacy_mm.client import (
     checkpoint_line,
     heartbeat_line,
 )
-from legacy_mm.errors import HostError
 from tests.fixtures.clusters import Kafka
 from tests.fixtures.java_mirror_client import (
     JAVA_CLIENTS,

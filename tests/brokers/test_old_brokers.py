@@ -17,7 +17,7 @@ from legacy_mm.audit.load import Loaded, finish, load, load_kinds
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import epoch_ms
+from legacy_mm.base.clock import epoch_ms
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
 from tests.fixtures.copying import Start

@@ -14,7 +14,7 @@ from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import finish
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.settings import HandlerSettings
 from tests.fixtures.copying import Start
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]

@@ -11,10 +11,10 @@ import pytest
 from compat.laboratory.topic_state import override, overrides
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.api import Admin
 from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
 from legacy_mm.features.duties import Applier
 from legacy_mm.features.feature import FeatureSettings, TopicNames
 from legacy_mm.features.heartbeats.heartbeat_copies import HeartbeatCopies

@@ -32,16 +32,16 @@ from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.clock import Deadline, epoch_ms
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.client import MirrorClient
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.topic_reader import read_to_end
-from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.compat import client_connection
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.settings import JvmSettings
-from legacy_mm.errors import HostError
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile
 from tests.fixtures.token_service import CLIENT, SECRET, TokenService

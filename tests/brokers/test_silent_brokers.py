@@ -14,14 +14,14 @@ from compat.laboratory.cluster import PROXIED
 from compat.laboratory.proxy import Proxy
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.api import MembershipListener
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable
 from legacy_mm.clients.native.coordinator import coordinators
 from legacy_mm.clients.native.membership import NativeMember
-from legacy_mm.config import property_names
 from legacy_mm.dataplane.batch_source import cluster_of
-from legacy_mm.model import TopicPartition
 from tests.fixtures.memberships import Membership
 
 pytestmark = pytest.mark.brokers

@@ -12,14 +12,14 @@ from compat.laboratory.cluster import Cluster
 from compat.laboratory.security import USER, login, login_listener
 from compat.laboratory.topic_state import AUTHORIZER, add_rules, forbid_rules
 from legacy_mm.audit.cluster_access import create_topic, partition_of, read_all
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import HostError, SendFailure
+from legacy_mm.base.model import Outgoing
 from legacy_mm.clients.api import RefusedRecord
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.single_producer import NativeProducer
 from legacy_mm.compat.client_properties.apply import apply
-from legacy_mm.config import property_names
 from legacy_mm.dataplane.routes import RouteOptions, Router
-from legacy_mm.errors import HostError, SendFailure
-from legacy_mm.model import Outgoing
 from legacy_mm.protocol.error_codes import ErrorCode
 
 pytestmark = pytest.mark.brokers

@@ -27,7 +27,7 @@ from legacy_mm.audit.cluster_access import (
 )
 from legacy_mm.audit.load import load, load_kinds
 from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 pytestmark = pytest.mark.brokers
 

@@ -27,12 +27,12 @@ from compat.laboratory.topic_state import (
 )
 from legacy_mm.audit.cluster_access import create_topic, grow_topic, list_topics
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.api import Admin
 from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import FeatureSettings, TopicNames

@@ -11,13 +11,13 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic, delete_records, end_offsets, read_all
 from legacy_mm.audit.load import load, load_kinds
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.cluster import Cluster as NativeCluster
 from legacy_mm.clients.native.partition_log import LogRecord, PartitionLog
 from legacy_mm.clients.native.topic_reader import has_records, read_range, read_to_end, read_topic
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
-from legacy_mm.model import TopicPartition
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

@@ -11,9 +11,9 @@ from unittest import mock
 import pytest
 
 from compat.laboratory.releases import CONNECT, CURRENT
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.dedicated import transform_properties
-from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers import batches
 from legacy_mm.handlers.api import Record

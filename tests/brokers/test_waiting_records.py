@@ -17,10 +17,10 @@ from compat.laboratory.topic_state import override
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import epoch_ms
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Progress
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies import growing_pauses
 from tests.fixtures.copying import PATIENCE, Copying, Start
 from tests.fixtures.driver_files import driver_file

@@ -9,10 +9,10 @@ from confluent_kafka import Producer
 
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.model import LATEST, TopicPartition
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetch_session import FetchSession
-from legacy_mm.config import property_names
-from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import FetchOptions, FetchResponse, Wanted
 from tests.fixtures.clusters import Kafka

@@ -14,6 +14,10 @@ from compat.laboratory.proxy import Proxy
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, grow_topic
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import EARLIEST, CommittedOffset, TopicPartition
 from legacy_mm.clients.api import Member, MembershipListener
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.clients.native.cluster import Cluster
@@ -21,13 +25,9 @@ from legacy_mm.clients.native.coordinator import Coordinator
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicLister, log_ends
 from legacy_mm.clients.native.membership import NativeMember
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
-from legacy_mm.errors import StreamFailure
 from legacy_mm.flow.position_book import GroupBook
-from legacy_mm.model import EARLIEST, CommittedOffset, TopicPartition
 from tests.fixtures.memberships import Membership
 
 pytestmark = pytest.mark.brokers

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.api import Admin
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 
 from typing_extensions import override
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
-from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 
 
 class FakeGroups(GroupAdmin):

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 
 from typing_extensions import override
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clock import Deadline
-from legacy_mm.model import Offsets, TopicPartition
 
 
 class FakeInspector(NativeInspector):

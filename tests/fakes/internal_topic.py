@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from typing_extensions import override
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
 from legacy_mm.clients.native.internal_log import InternalLog, KeyAndValue
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
 
 Headers = tuple[tuple[str, bytes | None], ...]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
+from legacy_mm.base.model import Outgoing
 from legacy_mm.clients.api import Producer, RefusedRecord
-from legacy_mm.model import Outgoing
 
 
 class FakeProducer(Producer):

@@ -9,8 +9,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
 
 ProducerEpoch = tuple[int, int]

@@ -19,7 +19,7 @@ from kafka.protocol.producer.transaction import (
 )
 from kafka.record.default_records import DefaultRecordBatch
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
 from tests.fakes.transactions import Brokers
 

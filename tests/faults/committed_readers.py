@@ -25,9 +25,9 @@ from legacy_mm.audit.cluster_access import list_topics, messages
 from legacy_mm.audit.ledger import checksum
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native.topic_reader import read_topic
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.jvm.java_home import find_java
 from tests.fixtures.exactly_once import COMMITTED
 

@@ -9,7 +9,7 @@ from compat.laboratory.schedule_report import AT_LEAST_ONCE, MIRROR_MAKER_2, ONC
 from legacy_mm.audit.cluster_access import committed
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from tests.faults.test_recovery import spark_jvm, stop, workers
 from tests.fixtures.clusters import NamedKafka
 from tests.fixtures.exactly_once import COMMITTED, PATIENCE, CopiedOnce

@@ -21,7 +21,7 @@ from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import leader, list_topics
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from tests.faults.mirrors import Mirrors
 from tests.faults.test_crash_points import kill
 from tests.faults.test_zombies import send

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 from tests.faults import report
 from tests.faults.conftest import BY_TOOL, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop

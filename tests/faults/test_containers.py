@@ -10,7 +10,7 @@ import pytest
 
 from compat.laboratory.cgroup import Cgroup, small_cgroup
 from compat.laboratory.tools import LAUNCHER
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from tests.faults.conftest import Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

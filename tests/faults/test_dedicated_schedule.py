@@ -25,7 +25,7 @@ from legacy_mm.audit.ledger_check import Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.offsets import stored_positions
 

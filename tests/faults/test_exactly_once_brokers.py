@@ -17,9 +17,9 @@ from compat.laboratory.holding_proxy import Api, HoldingProxy
 from legacy_mm.audit.cluster_access import delete_topic, end_offsets, leader, list_topics
 from legacy_mm.audit.ledger_check import check
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
-from legacy_mm.model import TopicPartition
 from tests.faults.crash_points import POINTS, strike
 from tests.fixtures.copying import Copying, Start
 from tests.fixtures.engine_process import StartProcess

@@ -19,9 +19,9 @@ from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, LostAnswer
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import BUNDLES, FLOW, bundle_of
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
-from legacy_mm.model import TopicPartition
 from tests.faults.mirrors import BUSY, Mirrors
 from tests.faults.test_crash_points import kill
 from tests.faults.test_recovery import spark_jvm, stop

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.control_channel.frames import LEASE_TIMEOUT
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop

@@ -18,7 +18,7 @@ from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from tests.faults.conftest import BACKLOG, BY_TOOL, SIZE, Scene
 from tests.faults.report import HANDLERS
 

@@ -16,7 +16,7 @@ from tests.fixtures.times import RECORD, REPORT
 from tests.fixtures.workers import pytest_collection_modifyitems, shared_by
 from tests.structure.source_tree import CHECKOUT
 
-FILES = ["tests/unit/test_clock.py", "tests/unit/test_errors.py", "tests/unit/test_model.py"]
+FILES = ["tests/unit/base/test_clock.py", "tests/unit/base/test_errors.py", "tests/unit/base/test_model.py"]
 LINE = re.compile(r"^\[(gw\d)\] .* PASSED ([^:]+)::", re.MULTILINE)
 
 
@@ -41,7 +41,13 @@ def test_the_folders_that_are_not_shared_out_are_here(folder: str) -> None:
 def test_files_with_clusters_come_last_and_the_longest_first() -> None:
     recorded = json.loads(REPORT.read_text("utf-8"))["files"]
     short, *_, long = sorted((file for file in recorded if "/brokers/" in file), key=lambda file: recorded[file])
-    files = [short, "tests/faults/test_stop.py", long, "tests/side_by_side/test_new.py", "tests/unit/test_clock.py"]
+    files = [
+        short,
+        "tests/faults/test_stop.py",
+        long,
+        "tests/side_by_side/test_new.py",
+        "tests/unit/base/test_clock.py",
+    ]
     items: list[Any] = [SimpleNamespace(nodeid=f"{file}::test_a") for file in files]
     pytest_collection_modifyitems(items)
     assert [item.nodeid.partition("::")[0] for item in items] == [files[1], files[4], long, short, files[3]]

@@ -24,10 +24,10 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.model import CommittedOffset, TopicPartition
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.jmx import MBeans, family, java_pid, read_mbeans
 from tests.fixtures.scrape import scrape

@@ -19,8 +19,8 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topic
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.model import OffsetPair
 from legacy_mm.features.checkpoints.checkpoint_rule import is_due
-from legacy_mm.model import OffsetPair
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from tests.fixtures.offset_syncs import NOT_TRANSLATABLE, JavaSyncReader
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write

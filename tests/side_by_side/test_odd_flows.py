@@ -20,7 +20,7 @@ from compat.laboratory.topic_state import AUTHORIZER, add_rules, rules
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import epoch_ms
+from legacy_mm.base.clock import epoch_ms
 from legacy_mm.protocol.mirror_records import Heartbeat
 from tests.fixtures.driver_files import driver_file
 

@@ -12,7 +12,7 @@ from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets,
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import epoch_ms
+from legacy_mm.base.clock import epoch_ms
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side

@@ -28,9 +28,9 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.warm_mirrors import WarmMirror
 

@@ -10,15 +10,15 @@ import graphlib
 import sys
 from collections.abc import Iterator, Mapping
 
-from legacy_mm.config import property_names
+from legacy_mm.base import property_names
 from tests.structure.source_tree import PACKAGE, Module, own_imports
 
 LABORATORY = "compat.laboratory"
 # First name under legacy_mm -> layer. A package imports only packages of layers below its own.
 LAYERS = {
     "": 0,  # legacy_mm/__init__.py: the version
-    "errors": 0, "model": 0, "clock": 0, "redaction": 0, "config": 0,
-    "logs": 1, "protocol": 1, "policies": 1, "socket_reader": 1,
+    "base": 0,
+    "logs": 1, "protocol": 1, "policies": 1,
     "control_channel": 2, "exactly_once": 2,
     "clients": 3, "jvm": 3, "handlers": 3, "metrics": 3,
     "spark": 4,
@@ -30,8 +30,6 @@ LAYERS = {
     "cli": 10, "__main__": 10,
     LABORATORY: 11,
 }  # fmt: skip
-VALUES = {"", "errors", "model", "clock", "redaction", "config"}
-"""Modules of the root and typed settings: values that everybody may import. They may import each other."""
 
 # Who alone may import a package, and why.
 IMPORTED_BY: Mapping[str, tuple[set[str], str]] = {
@@ -41,7 +39,13 @@ IMPORTED_BY: Mapping[str, tuple[set[str], str]] = {
 }
 ORACLE = ("legacy_mm.audit", LABORATORY)
 """Whose verdict must not rest on the code that it judges."""
-JUDGES_WITH = ("legacy_mm.errors", "legacy_mm.clock", "legacy_mm.jvm.java_home", "legacy_mm.jvm.jars", *ORACLE)
+JUDGES_WITH = (
+    "legacy_mm.base.errors",
+    "legacy_mm.base.clock",
+    "legacy_mm.jvm.java_home",
+    "legacy_mm.jvm.jars",
+    *ORACLE,
+)
 """What alone an oracle may import of ours."""
 COMPARES_ON_SPARK = {"legacy_mm.audit.topic_comparison", "legacy_mm.audit.fingerprints", "legacy_mm.audit.connections"}
 """`legacy-mm verify` reads whole topics in Spark tasks, and so uses the product's own connections."""
@@ -86,9 +90,9 @@ MAY_EXIT = {
 EXITS = {"sys.exit", "os._exit", "os.abort", "exit", "quit", "SystemExit"}
 
 # Who may ask for the time or sleep; all others are given a Clock or a Deadline.
-MAY_USE_TIME = ("legacy_mm.clock", *ORACLE)
+MAY_USE_TIME = ("legacy_mm.base.clock", *ORACLE)
 
-# Who may look up a client's property by its name, and why; all others read fields (`config/kafka_clients.py`).
+# Who may look up a client's property by its name, and why; all others read fields (`base/kafka_clients.py`).
 MAY_READ_PROPERTIES = {
     "legacy_mm.compat": "properties of a Java client become librdkafka's there",
     "legacy_mm.explain": "it shows what each line of a file becomes",
@@ -97,12 +101,12 @@ MAY_READ_PROPERTIES = {
     "legacy_mm.cli.verify": "it reads one line of a Java consumer's file as it stands",
 }
 CLIENT_PROPERTIES = {row.name for rows in property_names.ROWS.values() for row in rows.values() if "." in row.name}
-MAKES_SETTINGS = {f"legacy_mm.config.property_names.read_{what}" for what in ("connection", "consumer", "producer")}
+MAKES_SETTINGS = {f"legacy_mm.base.property_names.read_{what}" for what in ("connection", "consumer", "producer")}
 """What turns properties into fields, in one place: `compat`."""
 
 # Who may ask a secret for its text, and why.
 MAY_REVEAL = {
-    "legacy_mm.config": "the table of names, and the secret itself",
+    "legacy_mm.base": "the table of names, and the secret itself",
     "legacy_mm.clients": "a client logs in",
     "legacy_mm.policies.logins": "librdkafka cuts blanks off passwords",
     "legacy_mm.control_channel.json_fields": "the task config brings credentials to a task",
@@ -151,7 +155,7 @@ def _forbidden(source: str, target: str) -> str | None:
     here, there = group(source), group(target)
     if under(source, ORACLE) and source not in COMPARES_ON_SPARK and not under(target, JUDGES_WITH):
         return "an oracle shares nothing with what it judges"
-    if here == there or {here, there} in SAME_PACKAGE or {here, there} <= VALUES:
+    if here == there or {here, there} in SAME_PACKAGE:
         return None
     by, why = IMPORTED_BY.get(there, (None, ""))
     if by is not None and here not in by:
@@ -246,7 +250,7 @@ def exit_violations(tree: Tree) -> list[str]:
 def time_violations(tree: Tree) -> list[str]:
     """Modules that import `time` although they are to be given a clock."""
     return [
-        f"{module.name}:{found.line} imports time: ask legacy_mm.clock"
+        f"{module.name}:{found.line} imports time: ask legacy_mm.base.clock"
         for module in tree.values()
         if not under(module.name, MAY_USE_TIME)
         for found in module.imports()

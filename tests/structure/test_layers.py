@@ -60,7 +60,7 @@ def test_the_picture_in_the_architecture_is_true(tree: dict[str, Module]) -> Non
 
 
 def test_the_package_is_there(tree: dict[str, Module]) -> None:
-    assert "legacy_mm.errors" in tree
+    assert "legacy_mm.base.errors" in tree
 
 
 # (file, its text, a second file that is imported, words of the violation)
@@ -68,13 +68,13 @@ FORBIDDEN_IMPORTS = [
     ("clients/a.py", "from legacy_mm.controlplane import b", "controlplane/b.py", "above layer 3"),
     ("clients/a.py", "from ..controlplane.b import f", "controlplane/b.py", "above layer 3"),
     ("clients/a.py", "def f():\n    import legacy_mm.flow.wiring", "flow/wiring.py", "above layer 3"),
-    ("model.py", "if TYPE_CHECKING:\n    import legacy_mm.spark.b", "spark/b.py", "above layer 0"),
+    ("base/model.py", "if TYPE_CHECKING:\n    import legacy_mm.spark.b", "spark/b.py", "above layer 0"),
     ("clients/a.py", "import_module('legacy_mm.flow.wiring')", "flow/wiring.py", "above layer 3"),
     ("controlplane/a.py", "from legacy_mm.dataplane.b import f", "dataplane/b.py", "siblings"),
     ("clients/a.py", "from legacy_mm.jvm.b import f", "jvm/b.py", "siblings"),
     ("jvm/a.py", "from legacy_mm.spark.b import f", "spark/b.py", "above layer 3"),
     ("audit/a.py", "from legacy_mm.clients.b import f", "clients/b.py", "an oracle"),
-    ("audit/a.py", "from legacy_mm.model import f", "model.py", "an oracle"),
+    ("audit/a.py", "from legacy_mm.base.model import f", "base/model.py", "an oracle"),
     ("compat/laboratory/a.py", "from legacy_mm.clients.b import f", "clients/b.py", "an oracle"),
     ("compat/laboratory/a.py", "from legacy_mm.jvm import b", "jvm/b.py", "an oracle"),
     ("compat/laboratory/a.py", "from legacy_mm.compat.b import f", "compat/b.py", "an oracle"),
@@ -96,7 +96,7 @@ def test_a_forbidden_import_is_found(plant: Plant, file: str, text: str, target:
 ALLOWED_IMPORTS = [
     ("clients/a.py", "from legacy_mm.clients.b import f", "clients/b.py"),
     ("controlplane/a.py", "from legacy_mm.clients import b", "clients/b.py"),
-    ("errors.py", "from legacy_mm.model import f", "model.py"),
+    ("base/errors.py", "from legacy_mm.base.model import f", "base/model.py"),
     ("flow/wiring.py", "from legacy_mm.flow.mirror import f", "flow/mirror.py"),
     ("compat/laboratory/a.py", "from legacy_mm.jvm.java_home import find_java", "jvm/java_home.py"),
     ("compat/laboratory/a.py", "from legacy_mm.audit.b import f", "audit/b.py"),
@@ -197,7 +197,7 @@ def test_an_exit_outside_the_listed_places_is_found(plant: Plant, text: str) -> 
 @pytest.mark.parametrize("text", ["import time", "from time import monotonic", "import time as t"])
 def test_time_outside_the_clock_is_found(plant: Plant, text: str) -> None:
     assert len(rules.time_violations(plant({"clients/a.py": text}))) == 1
-    assert rules.time_violations(plant({"clients/a.py": "", "clock.py": text})) == []
+    assert rules.time_violations(plant({"clients/a.py": "", "base/clock.py": text})) == []
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_client_property_by_its_name_is_found(plant: Plant, text: str) -> None
 
 
 def test_settings_that_are_made_elsewhere_are_found(plant: Plant) -> None:
-    text = "from legacy_mm.config import property_names\nx = property_names.read_consumer({})"
+    text = "from legacy_mm.base import property_names\nx = property_names.read_consumer({})"
     assert len(rules.property_violations(plant({"flow/a.py": text}))) == 1
     assert rules.property_violations(plant({"flow/a.py": "", "compat/a.py": text})) == []
 

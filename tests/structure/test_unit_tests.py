@@ -13,7 +13,7 @@ MIRRORS = ("unit", "processes")
 # Reason -> modules, as paths below legacy_mm.
 WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
-        audit/record cli/commands cli/log_lines clients/api compat/legacy_options config/settings
+        audit/record cli/commands cli/log_lines clients/api compat/legacy_options base/settings
         exactly_once/bundle_events explain/differences explain/known_difference
         features/connect_offsets/connect_offset_settings features/duty flow/flow_settings handlers/api logs/events
         metrics/legacy_mbeans metrics/metric_catalogue metrics/mirror_maker_2_mbeans

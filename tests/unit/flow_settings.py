@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from legacy_mm.base import property_names
+from legacy_mm.base.settings import SourceSettings, SparkSettings, TargetSettings, TopicSettings
 from legacy_mm.clients.librdkafka.property_texts import property_texts
-from legacy_mm.config import property_names
-from legacy_mm.config.settings import SourceSettings, SparkSettings, TargetSettings, TopicSettings
 from legacy_mm.flow.flow_settings import Settings
 
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}

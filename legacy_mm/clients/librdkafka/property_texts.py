@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from legacy_mm.config.kafka_clients import AnyClient
-from legacy_mm.config.property_names import ROWS
+from legacy_mm.base.kafka_clients import AnyClient
+from legacy_mm.base.property_names import ROWS
 
 _OTHER_DEFAULTS = {
     "reconnect.backoff.ms",

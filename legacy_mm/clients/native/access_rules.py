@@ -11,10 +11,10 @@ from contextlib import closing
 from kafka.protocol.admin import DescribeAclsRequest
 from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, NoAuthorizer
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError, NoAuthorizer
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode

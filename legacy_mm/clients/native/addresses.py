@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.topology import Broker
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
 
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
 _PATIENCE = 2.5

@@ -24,6 +24,9 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.cluster_errors import error_at
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.admin_traffic import AdminTraffic, counted
@@ -34,9 +37,6 @@ from legacy_mm.clients.native.inspector import asking, every_topic, partition_co
 from legacy_mm.clients.native.topic_properties import described, properties_of
 from legacy_mm.clients.native.topic_rights import missing_rights
 from legacy_mm.clients.native.txn_protocol import version_at
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule

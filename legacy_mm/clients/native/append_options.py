@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.kafka_clients import ProducerSettings
+from legacy_mm.base.kafka_clients import ProducerSettings
 from legacy_mm.exactly_once.bundle import BUNDLES
 
 _ALWAYS = (1 << 31) - 1

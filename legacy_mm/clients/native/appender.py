@@ -14,6 +14,8 @@ from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
+from legacy_mm.base.clock import Deadline, epoch_ms, monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.broker_sender import BrokerSender
 from legacy_mm.clients.native.buffer_pool import BufferPool
@@ -22,8 +24,6 @@ from legacy_mm.clients.native.log_inquiry import LogAnswer, LogInquiry
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question, newest_time
 from legacy_mm.clients.native.producer_id import ProducerIds
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import Deadline, epoch_ms, monotonic
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.produce_messages import Appended

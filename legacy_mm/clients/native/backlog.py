@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.partition_log import LogRecord
 from legacy_mm.clients.native.topic_reader import read_range
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
-from legacy_mm.model import CommittedOffset, TopicPartition
 
 _CLIENT_ID = "legacy_mm-redrive"
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
+from legacy_mm.base.clock import wall
+from legacy_mm.base.kafka_clients import OAuthSettings, SaslSettings
+from legacy_mm.base.property_names import name_of
 from legacy_mm.clients import tokens
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.tokens import Granted, TokenSource
-from legacy_mm.clock import wall
-from legacy_mm.config.kafka_clients import OAuthSettings, SaslSettings
-from legacy_mm.config.property_names import name_of
 
 _OIDC = "oidc"
 _LIFE_USED = 0.8

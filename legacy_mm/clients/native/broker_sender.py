@@ -16,6 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import LegacyMMError
+from legacy_mm.base.socket_reader import SocketReader
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
@@ -24,15 +27,12 @@ from legacy_mm.clients.native.connection_errors import ClusterUnreachable, Conne
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clients.native.transport_layer import MOMENT
-from legacy_mm.clock import monotonic
-from legacy_mm.errors import LegacyMMError
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import produce_messages as messages
 from legacy_mm.protocol.compression import Bytes, Codec, Decompressor
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.message_set import HeadersRefused, message_set
 from legacy_mm.protocol.record_batch import MAGIC
-from legacy_mm.socket_reader import SocketReader
 
 _LOOK_INTERVAL = 0.05
 IDLE_TIMEOUT = 10.0

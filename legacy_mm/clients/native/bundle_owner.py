@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from legacy_mm.base.clock import epoch_ms, monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.connection_errors import RequestRefused
@@ -23,7 +25,6 @@ from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.standstill import Standstill
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
 from legacy_mm.clients.native.txn_coordinators import TxnCoordinators
-from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
@@ -56,7 +57,6 @@ from legacy_mm.exactly_once.txn_requests import (
     Positions,
     PositionsBatch,
 )
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch

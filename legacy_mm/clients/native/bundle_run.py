@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, Undecided
+from legacy_mm.base.kafka_clients import ProducerSettings
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.bundle_owner import BundleOwner, LogRow, id_refused
@@ -13,15 +17,11 @@ from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.positions_policy import policy_doubt
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clients.native.transaction_client import TransactionClient
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ProducerSettings
-from legacy_mm.errors import HostError, Undecided
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import Discard, Owned, Timer
 from legacy_mm.exactly_once.position_records import PositionsRecord
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import Positions
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _LOOK_INTERVAL = 0.05

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.addresses import Address, Addresses, address_of
 from legacy_mm.clients.native.connection import Connection, open_connection
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
@@ -21,9 +24,6 @@ from legacy_mm.clients.native.missing_listeners import MissingListeners, listene
 from legacy_mm.clients.native.reconnects import Reconnects
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology, known_topics
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 
 _UNKNOWN_NODE = -1

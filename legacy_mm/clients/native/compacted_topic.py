@@ -10,15 +10,15 @@ import threading
 from collections.abc import Mapping
 from contextlib import closing
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import LATEST, TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.inspector import asking
 from legacy_mm.clients.native.partition_log import LogRecord, PartitionLog
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
-from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _QUESTION_TIMEOUT = 4.0

@@ -24,14 +24,14 @@ from kafka.errors import IncompatibleBrokerVersion
 from kafka.protocol.api_key import ApiKey
 from kafka.protocol.broker_version_data import BrokerVersionData
 
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native import login
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.incoming_response import IncomingResponse
 from legacy_mm.clients.native.tls_words import broken_reason
 from legacy_mm.clients.native.transport_layer import TransportLayer, open_socket
-from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.protocol.compression import Bytes
 from legacy_mm.protocol.message_writer import FLEXIBLE
 

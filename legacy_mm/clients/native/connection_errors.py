@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.errors import HostError, LegacyMMError, StreamFailure
+from legacy_mm.base.errors import HostError, LegacyMMError, StreamFailure
 
 
 class ConnectionLost(LegacyMMError):

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from kafka.net.sasl import get_sasl_mechanism
 from kafka.net.sasl.scram import SaslMechanismScram, ScramClient
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import KERBEROS, ConnectionSettings, SaslSettings
 from legacy_mm.clients.native import bearer_tokens, tls_context
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed
 from legacy_mm.clients.native.gssapi_login import KerberosLogin
@@ -20,8 +22,6 @@ from legacy_mm.clients.native.transport_layer import (
     SslTransportLayer,
     TransportLayer,
 )
-from legacy_mm.config.kafka_clients import KERBEROS, ConnectionSettings, SaslSettings
-from legacy_mm.errors import ConfigurationError
 
 _LEAST_ITERATIONS = 4096
 """The least that Java's client accepts, too: fewer make the password cheap to guess for a broker that is none."""

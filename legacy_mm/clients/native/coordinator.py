@@ -9,6 +9,8 @@ from typing import Any
 
 from kafka.protocol.metadata import FindCoordinatorRequest, MetadataRequest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.api import coordinator_node
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
@@ -21,8 +23,6 @@ from legacy_mm.clients.native.connection_errors import (
 )
 from legacy_mm.clients.native.missing_listeners import listener_problem
 from legacy_mm.clients.native.topology import without_listener
-from legacy_mm.clock import Deadline
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.coordinator_partition import GROUPS, TRANSACTIONS, coordinator_partition
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from threading import Condition
 from typing import NamedTuple
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.record_set import RecordSet
 
 _LITTLE = 16 << 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.config.kafka_clients import FetchSettings
+from legacy_mm.base.kafka_clients import FetchSettings
 from legacy_mm.protocol.fetch_messages import FetchOptions
 
 

@@ -11,14 +11,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Protocol
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.fetch_session import FetchSession
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import monotonic
-from legacy_mm.errors import LegacyMMError
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 

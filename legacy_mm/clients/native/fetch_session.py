@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.fetch_messages import FetchResponse, Session, Wanted
 

@@ -12,6 +12,9 @@ import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import LegacyMMError, StreamFailure
+from legacy_mm.base.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.cluster import Cluster
@@ -22,10 +25,7 @@ from legacy_mm.clients.native.position_validator import PositionValidator, Topic
 from legacy_mm.clients.native.stable_offsets import StableOffsets
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import Gap, Started
-from legacy_mm.errors import LegacyMMError, StreamFailure
-from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 from legacy_mm.protocol.record_set import bytes_missing, whole_batches

@@ -10,8 +10,8 @@ from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.consumer import HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest, SyncGroupRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.evidence import GroupMember
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.assignors import Subscriber
 
 CONSUMERS, CONNECT = "consumer", "connect"

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
 
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.errors import LegacyMMError, StreamFailure
+from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.clients.api import CommitProblem, Failed
 from legacy_mm.clients.native import error_text, group_protocol, offset_requests
 from legacy_mm.clients.native.cluster import Cluster
@@ -24,10 +27,7 @@ from legacy_mm.clients.native.group_protocol import GroupTerms, Identity, Member
 from legacy_mm.clients.native.session_limits import allowed_session
 from legacy_mm.clients.native.sharing import Sharing
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Statistics
-from legacy_mm.errors import LegacyMMError, StreamFailure
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, ErrorCode
 

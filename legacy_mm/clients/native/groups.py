@@ -16,6 +16,10 @@ from typing import Any, TypeVar
 from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, StreamFailure
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.clients.native import error_text, group_protocol
 from legacy_mm.clients.native.admin_traffic import AdminTraffic, counted
 from legacy_mm.clients.native.cluster import Cluster
@@ -29,10 +33,6 @@ from legacy_mm.clients.native.offset_requests import (
     fetch_request,
     rows,
 )
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError, StreamFailure
-from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.policies.chunks import chunks
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 

@@ -13,8 +13,8 @@ from ipaddress import ip_address
 from threading import Lock
 from typing import Any
 
+from legacy_mm.base.kafka_clients import KerberosSettings
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.config.kafka_clients import KerberosSettings
 
 _NO_LAYER = b"\x01\x00\x00\x00"
 """Neither integrity nor encryption: TLS is there for that, and Kafka knows no other."""

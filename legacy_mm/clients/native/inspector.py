@@ -12,16 +12,16 @@ from typing import Any
 
 from kafka.protocol.metadata import MetadataRequest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, StreamFailure
+from legacy_mm.base.kafka_clients import ConnectionSettings, ConsumerSettings
+from legacy_mm.base.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.clients.api import PartitionView
 from legacy_mm.clients.native import offset_requests
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.coordinator import Coordinator
 from legacy_mm.clients.native.topology import id_text, known_topics
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings
-from legacy_mm.errors import HostError, StreamFailure
-from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _CLIENT_ID = "legacy_mm-topics"

@@ -13,6 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from legacy_mm.base.clock import Deadline, epoch_ms, monotonic
+from legacy_mm.base.errors import ConfigurationError, HostError, LegacyMMError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.appender import BatchAppender
@@ -20,10 +24,6 @@ from legacy_mm.clients.native.broker_sender import IDLE_TIMEOUT
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import Deadline, epoch_ms, monotonic
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.single_record import SingleRecord, batch_of

@@ -8,9 +8,9 @@ from math import inf
 from threading import Event, Lock
 from typing import Any
 
+from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost
-from legacy_mm.clock import monotonic
 
 
 class KeptConnection:

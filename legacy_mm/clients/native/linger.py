@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
-from legacy_mm.clock import monotonic
 from legacy_mm.protocol.record_batch import RecordBatch
 
 _LITTLE = 64 << 10

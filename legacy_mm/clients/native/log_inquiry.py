@@ -14,6 +14,8 @@ from typing import NamedTuple, Protocol
 
 from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
@@ -25,9 +27,7 @@ from legacy_mm.clients.native.connection_errors import (
     UnsupportedVersion,
 )
 from legacy_mm.clients.native.partition_queue import ProducerBatch, Question
-from legacy_mm.errors import CorruptRecords
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Session, Wanted

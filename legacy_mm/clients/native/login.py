@@ -11,9 +11,9 @@ from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from legacy_mm import __version__
+from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.native.connection_security import Mechanism
-from legacy_mm.errors import LegacyMMError
 
 Call = Callable[[Any], Any]
 

@@ -12,6 +12,10 @@ import queue
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.kafka_clients import ConnectionSettings, ConsumerSettings, MembershipSettings
+from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.clients.api import CommitProblem, MembershipListener
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.group_protocol import CONNECT, CONSUMERS, GroupTerms
@@ -25,11 +29,7 @@ from legacy_mm.clients.native.group_session import (
     Rebalancing,
 )
 from legacy_mm.clients.native.sharing import ByAssignors, Sharing
-from legacy_mm.clock import monotonic
-from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings, MembershipSettings
 from legacy_mm.control_channel.frames import Statistics
-from legacy_mm.errors import StreamFailure
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 _CLOSE_TIMEOUT = 5.0
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from legacy_mm.base.model import TopicPartition, describe_partitions
 from legacy_mm.logs import events
-from legacy_mm.model import TopicPartition, describe_partitions
 
 _MOST_NAMED = 10
 """The number in Java's line."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from kafka.protocol.consumer import ListOffsetsRequest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
-from legacy_mm.model import TopicPartition
 
 _YOUNGEST = -3
 _SINCE = 7

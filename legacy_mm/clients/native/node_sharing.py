@@ -12,9 +12,9 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from legacy_mm.base.errors import StreamFailure
 from legacy_mm.clients.native.group_protocol import GroupDescription, MemberShare, Subscription, user_data_of
 from legacy_mm.clients.native.sharing import ByBundles
-from legacy_mm.errors import StreamFailure
 from legacy_mm.exactly_once.bundle_assignor import PROTOCOL as BUNDLES_PROTOCOL
 from legacy_mm.logs import events
 from legacy_mm.policies.assignors import by_turns

@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 
 from kafka.protocol.consumer import OffsetCommitRequest, OffsetFetchRequest
 
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.api import CommitProblem
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.coordinator import CoordinatorMoved
 from legacy_mm.clients.native.group_protocol import Identity
-from legacy_mm.errors import StreamFailure
-from legacy_mm.model import CommittedOffset, TopicPartition
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, MEMBER_UNKNOWN, ErrorCode, is_retriable
 
 BY_NAME = 9

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from legacy_mm.base.model import EARLIEST, TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost, RequestRefused
-from legacy_mm.model import EARLIEST, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.compression import Decompressor

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.connection_errors import ProducerForgotten
-from legacy_mm.clock import monotonic
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, ProducerStamp, RecordBatch
 

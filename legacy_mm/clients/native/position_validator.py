@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.fetch_messages import Wanted
 

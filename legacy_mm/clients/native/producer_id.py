@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kafka.protocol.producer.transaction import InitProducerIdRequest
 
+from legacy_mm.base.errors import FailureKind
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost, RequestRefused, UnsupportedVersion
-from legacy_mm.errors import FailureKind
 from legacy_mm.protocol import error_codes
 
 _NO_TRANSACTION_TIMEOUT = 2**31 - 1

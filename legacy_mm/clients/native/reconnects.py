@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from math import inf
 from threading import Event
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native.connection_errors import ConnectionLost
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.policies.growing_pauses import doubled
 
 _JITTER = 0.2

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
-from legacy_mm.config.kafka_clients import ConnectionSettings
 
 
 class TopicWriter(Protocol):

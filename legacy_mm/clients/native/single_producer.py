@@ -10,6 +10,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import count
 
+from legacy_mm.base.clock import Deadline, epoch_ms
+from legacy_mm.base.errors import HostError, SendFailure
+from legacy_mm.base.kafka_clients import ProducerSettings
+from legacy_mm.base.model import Outgoing, TopicPartition
 from legacy_mm.clients.api import RefusedRecord
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import BatchAppender
@@ -17,10 +21,6 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import Deadline, epoch_ms
-from legacy_mm.config.kafka_clients import ProducerSettings
-from legacy_mm.errors import HostError, SendFailure
-from legacy_mm.model import Outgoing, TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.logs import events
-from legacy_mm.model import TopicPartition
 
 _LONG_TIMEOUT = 60.0
 """The time of a transaction unless its producer sets another `transaction.timeout.ms`; some have up to 15 minutes."""

@@ -12,9 +12,9 @@ import ssl
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from legacy_mm.config.kafka_clients import TlsSettings
-from legacy_mm.config.property_names import name_of
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import TlsSettings
+from legacy_mm.base.property_names import name_of
 
 _NOT_HERE = ("keystore_location", "engine_location", "providers", "curves", "signature_algorithms")
 """Settings that Python's ssl has no way to follow."""

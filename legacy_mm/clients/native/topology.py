@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.connection_errors import ConnectionLost
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 UNKNOWN_EPOCH = -1

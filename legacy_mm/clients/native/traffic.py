@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import Measured, Statistics
-from legacy_mm.model import TopicPartition
 
 SAMPLE_INTERVAL = 5.0
 TrafficKind = Literal["consumer", "producer", "member", "admin"]

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import NamedTuple
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import EARLIEST, TopicPartition
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.bundle_owner import BundleOwner, BundleWork, LogRow
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.partition_log import PartitionLog
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.txn_coordinators import TxnCoordinators
-from legacy_mm.clock import monotonic
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import Answered, BundleEvent, PositionsRead, Unanswered
-from legacy_mm.model import EARLIEST, TopicPartition
 
 _RETRY_PAUSE = 0.2
 

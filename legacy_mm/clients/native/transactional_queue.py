@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _NOT_ADDED = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})

@@ -18,10 +18,10 @@ from itertools import zip_longest
 from threading import Lock
 from typing import Any
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed
 from legacy_mm.clients.native.tls_words import handshake_reason
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.protocol.compression import Bytes
 
 MOMENT = 1.0

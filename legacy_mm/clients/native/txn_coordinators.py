@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
@@ -35,8 +37,6 @@ from legacy_mm.clients.native.txn_protocol import (
     message,
     version_at,
 )
-from legacy_mm.clock import monotonic
-from legacy_mm.errors import LegacyMMError
 from legacy_mm.exactly_once.bundle import state_partition
 from legacy_mm.exactly_once.bundle_events import Answered, First, Unanswered
 from legacy_mm.exactly_once.transaction_version import TransactionVersion

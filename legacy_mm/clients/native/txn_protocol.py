@@ -10,12 +10,12 @@ from typing import Any
 from kafka.protocol.admin import DescribeTransactionsRequest
 from kafka.protocol.producer.transaction import AddPartitionsToTxnRequest, EndTxnRequest, InitProducerIdRequest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.exactly_once.bundle_events import Answered
 from legacy_mm.exactly_once.transaction_version import TransactionVersion, version_for
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.error_codes import ErrorCode
 

@@ -13,6 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError, LegacyMMError, blamed
+from legacy_mm.base.property_names import TOKEN_STORE
+from legacy_mm.base.redaction import Secrets, known_secrets
+from legacy_mm.base.settings import JavaStores, KeyStore, PemFiles
 from legacy_mm.compat import config_providers
 from legacy_mm.compat.client_properties import consumer, producer, security, tls
 from legacy_mm.compat.client_properties.bearer import TOKEN_URL
@@ -31,13 +36,8 @@ from legacy_mm.compat.client_properties.rule import (
 )
 from legacy_mm.compat.config_providers import KeptReference
 from legacy_mm.compat.properties_file import PropertiesFile
-from legacy_mm.config import property_names
-from legacy_mm.config.property_names import TOKEN_STORE
-from legacy_mm.config.settings import JavaStores, KeyStore, PemFiles
-from legacy_mm.errors import ConfigurationError, LegacyMMError, blamed
 from legacy_mm.features.rows import is_flag
 from legacy_mm.options import unbuilt
-from legacy_mm.redaction import Secrets, known_secrets
 
 NATIVE_PREFIX = "librdkafka."
 CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from urllib.parse import quote_plus
 
+from legacy_mm.base.errors import ConfigurationError, blamed
+from legacy_mm.base.property_names import LOGIN_CLASS, MSK_IAM
 from legacy_mm.clients.tokens import MSK_SIGNER
 from legacy_mm.compat.client_properties import known_logins
 from legacy_mm.compat.client_properties.rule import (
@@ -23,8 +25,6 @@ from legacy_mm.compat.client_properties.rule import (
     SecretText,
     Text,
 )
-from legacy_mm.config.property_names import LOGIN_CLASS, MSK_IAM
-from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.policies.jar_contents import has_class
 
 _OAUTH = "org.apache.kafka.common.security.oauthbearer."

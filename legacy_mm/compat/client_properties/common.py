@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.client_properties.rule import (
     INT_MAX,
     Boolean,
@@ -24,7 +25,6 @@ from legacy_mm.compat.client_properties.rule import (
     TextList,
     construction_exception,
 )
-from legacy_mm.errors import ConfigurationError
 
 _HOST_AND_PORT = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)", re.DOTALL)
 _THIS_HOST = re.compile(r"(?:\w+://)?:[0-9]+")

@@ -6,6 +6,7 @@ What the membership and the streams decide - positions, commits, client and inst
 
 from __future__ import annotations
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.client_properties import common
 from legacy_mm.compat.client_properties.rule import (
     Boolean,
@@ -27,7 +28,6 @@ from legacy_mm.compat.client_properties.rule import (
     boolean,
     config_exception,
 )
-from legacy_mm.errors import ConfigurationError
 
 _PACKAGE = "org.apache.kafka.clients.consumer."
 _EAGER = {_PACKAGE + "RangeAssignor": "range", _PACKAGE + "RoundRobinAssignor": "roundrobin"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from legacy_mm.base.errors import ConfigurationError, blamed
+from legacy_mm.base.kafka_clients import KERBEROS
 from legacy_mm.compat.client_properties.double import Double
 from legacy_mm.compat.client_properties.rule import (
     Emitted,
@@ -16,8 +18,6 @@ from legacy_mm.compat.client_properties.rule import (
     Rules,
     Text,
 )
-from legacy_mm.config.kafka_clients import KERBEROS
-from legacy_mm.errors import ConfigurationError, blamed
 
 MODULE = "com.sun.security.auth.module.Krb5LoginModule"
 REALMS = "java.security.krb5.conf"

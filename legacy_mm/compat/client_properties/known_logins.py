@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.property_names import AUDIENCE, GIVEN, METADATA_SERVICE, TOKEN_FILE, TOKEN_STORE
 from legacy_mm.compat.client_properties.rule import Emitted, PropertyReading
-from legacy_mm.config.property_names import AUDIENCE, GIVEN, METADATA_SERVICE, TOKEN_FILE, TOKEN_STORE
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import unfit_extension
 
 STRIMZI = "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"

@@ -8,6 +8,7 @@ nothing but would cost us a request per batch.
 
 from __future__ import annotations
 
+from legacy_mm.base.property_names import MOST_PROPAGATION_MS
 from legacy_mm.compat.client_properties import common
 from legacy_mm.compat.client_properties.rule import (
     INT_MAX,
@@ -32,7 +33,6 @@ from legacy_mm.compat.client_properties.rule import (
     config_exception,
     construction_exception,
 )
-from legacy_mm.config.property_names import MOST_PROPAGATION_MS
 
 _IN_FLIGHT = "max.in.flight.requests.per.connection"
 _ORDERED_IN_FLIGHT = 5

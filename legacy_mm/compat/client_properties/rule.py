@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.messages import CONSUMER_CONFIG, PRODUCER_CONFIG
-from legacy_mm.errors import ConfigurationError
 
 Side = Literal["consumer", "producer"]
 Value = str | int | float | bool | tuple[str, ...]

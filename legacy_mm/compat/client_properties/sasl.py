@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from legacy_mm.base.errors import ConfigurationError, blamed
+from legacy_mm.base.kafka_clients import KERBEROS
+from legacy_mm.base.property_names import TOKEN_AUTH
 from legacy_mm.compat import jaas
 from legacy_mm.compat.client_properties import bearer, kerberos
 from legacy_mm.compat.client_properties.double import Double
@@ -25,9 +28,6 @@ from legacy_mm.compat.client_properties.rule import (
     SecretText,
     Text,
 )
-from legacy_mm.config.kafka_clients import KERBEROS
-from legacy_mm.config.property_names import TOKEN_AUTH
-from legacy_mm.errors import ConfigurationError, blamed
 
 _MODULES = "org.apache.kafka.common.security."
 _ONLY_OAUTH = "a token is renewed when four fifths of its life are over"

@@ -11,6 +11,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.settings import JavaStores, KeyStore, PemFiles
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
@@ -26,8 +28,6 @@ from legacy_mm.compat.client_properties.rule import (
     TextList,
 )
 from legacy_mm.compat.properties_file import PropertiesFile
-from legacy_mm.config.settings import JavaStores, KeyStore, PemFiles
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies import pem
 
 _ANY_TLS_VERSION = {"TLSv1.2", "TLSv1.3"}

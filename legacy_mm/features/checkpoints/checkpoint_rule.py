@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from legacy_mm.model import OffsetPair, TopicPartition
+from legacy_mm.base.model import OffsetPair, TopicPartition
 
 
 def is_due(last: OffsetPair | None, new: OffsetPair) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.option import Option, boolean, split_list
+from legacy_mm.base.option import Option, boolean, split_list
 from legacy_mm.features.flag import Flag, Relation, replication_factor, seconds, switch
 from legacy_mm.features.flag_values import FlagValues
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from legacy_mm.base.model import OffsetPair
 from legacy_mm.features.offset_syncs.offset_map import Nearest, OffsetMap
 from legacy_mm.features.offset_syncs.offset_sync_store import by_sync, sync_for
-from legacy_mm.model import OffsetPair
 
 _WAY_OUT = "; with --from-first: the copy's first record"
 

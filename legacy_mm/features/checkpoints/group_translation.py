@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import NativeInspector
 from legacy_mm.clients.native.topic_reader import has_records
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.group_position import (
     GroupPosition,
     How,
@@ -25,7 +26,6 @@ from legacy_mm.features.checkpoints.idle_partitions import Ends, IdlePartitions
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
-from legacy_mm.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 
 _SCANS = 8
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import GroupOffsets, TopicPartition
 from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clock import Deadline
-from legacy_mm.model import GroupOffsets, TopicPartition
 
 Ends = Mapping[TopicPartition, tuple[int, int]]
 """First offset, and the next offset to be written."""

@@ -13,11 +13,12 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from legacy_mm.base.clock import Deadline, epoch_ms, monotonic
+from legacy_mm.base.errors import HostError, LegacyMMError, one_line
+from legacy_mm.base.model import GroupOffsets, OffsetPair, Offsets, TopicPartition
 from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
 from legacy_mm.clients.native.internal_log import InternalLog, decoded
 from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
-from legacy_mm.clock import Deadline, epoch_ms, monotonic
-from legacy_mm.errors import HostError, LegacyMMError, one_line
 from legacy_mm.features.checkpoints import checkpoint_rule
 from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.target_groups import GroupPlace, TargetGroups
@@ -25,7 +26,6 @@ from legacy_mm.features.checkpoints.translation import Translation
 from legacy_mm.features.duties import RUN_TIMEOUT
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
-from legacy_mm.model import GroupOffsets, OffsetPair, Offsets, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint
 
 _NAMED = 3

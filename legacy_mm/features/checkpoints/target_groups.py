@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
-from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints.checkpoint_rule import offsets_to_set
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
-from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint
 
 _IDLE = (EMPTY, DEAD)

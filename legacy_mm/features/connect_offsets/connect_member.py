@@ -6,11 +6,11 @@ import queue
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.clients.api import CommitProblem, Failed, GenerationMember, MembershipListener
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 _FLUSH_TIMEOUT = 10.0
 """The time that a partition's next owner waits at most for the last offset of this one."""

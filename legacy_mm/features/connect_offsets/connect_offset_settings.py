@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.kafka_clients import MembershipSettings
+from legacy_mm.base.kafka_clients import MembershipSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple, Protocol
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import EARLIEST, CommittedOffset, Lacking, Offsets, TopicPartition
 from legacy_mm.clients.native.partition_log import LogRecord
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.source_logs import Examined
 from legacy_mm.features.connect_offsets.stored_positions import MARK, SourceLog, StoredPosition
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, CommittedOffset, Lacking, Offsets, TopicPartition
 from legacy_mm.protocol.records import murmur2
 
 _POSITIVE = 0x7FFFFFFF

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from contextlib import closing
 from typing import NamedTuple
 
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.inspector import asking
-from legacy_mm.config.kafka_clients import ConnectionSettings
 from legacy_mm.features.connect_offsets.stored_positions import SourceLog, StoredPosition
-from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 
 _CLIENT = "legacy_mm-source-logs"
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.partition_log import LogRecord
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, copied_of, key_of, place_of, value_of
 
 MARK = "legacy_mm"

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
 from legacy_mm.features.cutover.moving import Say, members_of, open_transactions
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 _ASK_TIMEOUT = 30.0
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.errors import ConfigurationError, HostError
-from legacy_mm.model import CommittedOffset, TopicPartition
+from legacy_mm.base.errors import ConfigurationError, HostError
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 
 _FORMAT = 1
 _MODE = 0o600

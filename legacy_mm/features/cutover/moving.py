@@ -14,13 +14,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from legacy_mm.base.clock import Deadline, wall
+from legacy_mm.base.errors import HostError, LegacyMMError
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
-from legacy_mm.clock import Deadline, wall
-from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.features.checkpoints.idle_partitions import Ends
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
-from legacy_mm.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
 
 _ASK_TIMEOUT = 30.0
 _RETRY_BACKOFF = 0.5

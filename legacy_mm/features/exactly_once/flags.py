@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.option import Option, boolean, positive_number
+from legacy_mm.base.option import Option, boolean, positive_number
 from legacy_mm.features.flag import Flag, switch
 from legacy_mm.features.flag_values import FlagValues
 

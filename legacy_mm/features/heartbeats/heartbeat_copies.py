@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.api import Admin
-from legacy_mm.clock import Deadline
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.trial_creations import numbered

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from legacy_mm.config.option import Option, boolean, split_list
-from legacy_mm.errors import ConfigurationError, blamed
+from legacy_mm.base.errors import ConfigurationError, blamed
+from legacy_mm.base.option import Option, boolean, split_list
 from legacy_mm.features.flag import Flag, Relation, switch
 from legacy_mm.features.flag_values import FlagValues, extend_default, read_flag
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY, check_letters, foreign, policy_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.policies.topic_letters import has_legal_letters
 
 POLICY = "replication.policy.class"

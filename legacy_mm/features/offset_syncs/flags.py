@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from legacy_mm.config.option import Option, whole_number
+from legacy_mm.base.option import Option, whole_number
 from legacy_mm.features.flag import Flag, Relation, replication_factor, switch
 from legacy_mm.features.flag_values import FlagValues
 

@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import NamedTuple
 
+from legacy_mm.base.model import JoinedChunk, OffsetMapChunk, OffsetPair, OffsetRun
 from legacy_mm.features.offset_syncs import old_runs
 from legacy_mm.features.offset_syncs.old_runs import OldRuns
-from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetPair, OffsetRun
 
 CHUNKS = 32
 RUNS_PER_CHUNK = 32

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from legacy_mm.model import OffsetPair
+from legacy_mm.base.model import OffsetPair
 
 _MOST_AT_ONCE = 1_000
 """Due ones of a partition that wait to be selected from."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from legacy_mm.model import OffsetPair
+from legacy_mm.base.model import OffsetPair
 
 SLOTS = 64
 

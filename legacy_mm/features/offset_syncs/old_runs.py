@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun
+from legacy_mm.base.model import JoinedChunk, OffsetMapChunk, OffsetRun
 
 CHUNKS = 16
 MOST_SLACK = 128

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import NoAuthorizer
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.api import Admin
 from legacy_mm.clients.native.access_rules import access_rules
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import NoAuthorizer
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.topic_acls.flags import AclSyncSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from legacy_mm.config.option import Option
+from legacy_mm.base.option import Option
 from legacy_mm.features.flag import Flag, seconds, switch
 from legacy_mm.features.flag_values import FlagValues
 from legacy_mm.policies.config_filter import ConfigPropertyFilter

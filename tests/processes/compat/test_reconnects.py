@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
-from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.compat.client_properties.apply import apply
-from legacy_mm.config import property_names
 
 SECONDS = 4.0
 PAUSE = 0.25

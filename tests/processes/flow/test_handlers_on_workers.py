@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.flow.plugins import on_workers, shipment
 from legacy_mm.jvm.java_classes import HANDLER, with_interface
 from legacy_mm.jvm.java_home import pyspark_jars
@@ -29,7 +29,7 @@ def handle(record):
 """
 TASK = """
 import json, sys
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records

@@ -16,10 +16,10 @@ from typing import Any
 import psutil
 import pytest
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, StreamFailure
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.compat import environment
-from legacy_mm.config.settings import JvmSettings
-from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.jvm.gateway import Jvm, TopicMatcher
 from legacy_mm.jvm.java_home import java_version
 from tests.structure.source_tree import CHECKOUT
@@ -173,7 +173,7 @@ def test_one_that_is_stopped_while_it_starts_ends_by_itself(start: Start) -> Non
 
 _FAILING = """
 import json, os, sys
-from legacy_mm.config.settings import JvmSettings
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.jvm.gateway import Jvm
 print(Jvm(JvmSettings(), json.loads(sys.argv[1])).pid, flush=True)
 os._exit(1)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.config.settings import HandlerSettings, ListenerSettings
-from legacy_mm.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import HandlerSettings, ListenerSettings
 from legacy_mm.flow.plugins import make_listener, ready_handler
 from legacy_mm.jvm import jars as jars_module
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.java_classes import HANDLER, searched, with_interface
 from legacy_mm.logs import root_logger
-from legacy_mm.model import TopicPartition
 
 pytestmark = pytest.mark.spark
 SOME = frozenset({TopicPartition("t", 0)})

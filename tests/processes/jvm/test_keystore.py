@@ -12,11 +12,11 @@ import pytest
 from confluent_kafka import Producer
 
 from compat.laboratory.certificates import PASSWORD, Authority, convert, made_once
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import ConnectionSettings, SecurityProtocol
+from legacy_mm.base.settings import JavaStores, KeyStore, SparkSettings
 from legacy_mm.clients.librdkafka.property_texts import property_texts
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings, SecurityProtocol
-from legacy_mm.config.settings import JavaStores, KeyStore, SparkSettings
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.jvm import keystore
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.spark.session import SparkHost

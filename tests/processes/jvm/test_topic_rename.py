@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.base.errors import ConfigurationError, InvalidPattern
 from legacy_mm.jvm.gateway import StartJvm
 from legacy_mm.jvm.topic_rename import TopicRename
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from legacy_mm.audit.connections import ConnectionGiver, connection_of
-from legacy_mm.config.kafka_clients import ConnectionSettings, SaslSettings
-from legacy_mm.config.secret import Secret
-from legacy_mm.errors import ChannelError
+from legacy_mm.base.errors import ChannelError
+from legacy_mm.base.kafka_clients import ConnectionSettings, SaslSettings
+from legacy_mm.base.secret import Secret
 
 CONNECTIONS = {
     "source": ConnectionSettings(("a:1",), sasl=SaslSettings(password=Secret("geheim"))),

@@ -10,7 +10,7 @@ import pytest
 
 from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
 from legacy_mm.audit.ledger_check import KINDS, Arrival, Verdict, judge
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 
 HEADERS = (("trace", b"1"), ("null", None))
 COUNT = 6

@@ -8,8 +8,8 @@ import pytest
 
 from legacy_mm.audit import topic_comparison
 from legacy_mm.audit.topic_comparison import ComparisonOutcome, Totals, Unread, compare
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from tests.fakes.inspector import SteadyInspector
 
 ENDS = {"orders": (5, 9), "empty": (3, 3), "unsettled": (0, 9)}

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
+from legacy_mm.base.errors import HandlerFailure
 from legacy_mm.cli import argument_tree
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.commands import COMMANDS, CommandRow, Needs
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.errors import HandlerFailure
 
 MIRROR = ("kafka-mirror-maker.sh", "--whitelist", "t")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError, LegacyMMError, StreamFailure
 from legacy_mm.cli.exit_code import ExitCode, reported
-from legacy_mm.errors import ConfigurationError, LegacyMMError, StreamFailure
 from tests.structure.source_tree import CHECKOUT
 
 

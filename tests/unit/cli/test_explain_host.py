@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.jvm import gateway
 from tests.unit.cli.conftest import OLD_LINE, PRODUCER, Explain
 

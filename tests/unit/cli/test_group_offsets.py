@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import CommittedOffset, OffsetPair, TopicPartition
 from legacy_mm.cli import group_offsets
 from legacy_mm.cli.group_offsets import _lines
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
-from legacy_mm.model import CommittedOffset, OffsetPair, TopicPartition
 from tests.fakes.groups import FakeGroups
 
 LINE = ("--", "kafka-mirror-maker.sh", "--consumer.config", "c.properties", "--producer.config", "p.properties")

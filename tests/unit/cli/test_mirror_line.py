@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.audit.java_files import write_properties
+from legacy_mm.base.errors import ConfigurationError, UsageError
 from legacy_mm.cli.mirror_line import MirrorLine
-from legacy_mm.errors import ConfigurationError, UsageError
 
 
 @pytest.mark.parametrize(

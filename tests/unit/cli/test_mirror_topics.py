@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.audit.java_files import write_properties
+from legacy_mm.base.errors import HostError
 from legacy_mm.cli import mirror_topics
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.client import Heartbeat, MirrorClient
-from legacy_mm.errors import HostError
 
 
 @pytest.mark.parametrize("command", [["clusters"], ["checkpoints", "--source", "a"], ["heartbeats"]])

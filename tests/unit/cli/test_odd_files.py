@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from legacy_mm.base.errors import LegacyMMError
+from legacy_mm.base.property_names import ROWS
 from legacy_mm.cli import connect_mirror_maker, mirror_maker, plan
 from legacy_mm.cli.cluster_look import FlowPlan
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.compat.client_properties.apply import RULES
 from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.config.property_names import ROWS
 from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
 from legacy_mm.dedicated.connector_properties import BY_NAME, OWN_FLAGS, WORKER_ROWS
 from legacy_mm.dedicated.driver import DriverRun
-from legacy_mm.errors import LegacyMMError
 from legacy_mm.features import rows
 from legacy_mm.flow import lifecycle, wiring
 from legacy_mm.flow.flow_settings import Settings

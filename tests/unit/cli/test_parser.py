@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.cli.parser import OwnValue, own_options_help, own_values, read_own_options
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.options.option_catalogue import OPTIONS, OwnOptions

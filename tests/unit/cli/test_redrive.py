@@ -9,16 +9,16 @@ import pytest
 from typing_extensions import override
 
 from legacy_mm.audit.java_files import write_properties
+from legacy_mm.base.errors import HostError, SendFailure
+from legacy_mm.base.kafka_clients import ProducerSettings
+from legacy_mm.base.model import Outgoing
 from legacy_mm.cli import redrive as command
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.clients.api import RefusedRecord
 from legacy_mm.clients.native.producer_id import ProducerIdRefused
-from legacy_mm.config.kafka_clients import ProducerSettings
-from legacy_mm.errors import HostError, SendFailure
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
 from legacy_mm.jvm import keystore
-from legacy_mm.model import Outgoing
 from tests.fakes.producer import FakeProducer
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit.java_files import write_properties
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.settings import JvmSettings, SparkSettings
 from legacy_mm.cli import selftest, verify
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.client import MirrorClient
-from legacy_mm.config.settings import JvmSettings, SparkSettings
-from legacy_mm.errors import HostError
 from legacy_mm.spark import session
 
 TRUST = "-Djavax.net.ssl.trustStore=/etc/trust.p12"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError, HostError
+from legacy_mm.base.kafka_clients import SecurityProtocol
+from legacy_mm.base.secret import Secret
 from legacy_mm.client import MirrorClient, RemoteClusterUtils
 from legacy_mm.client.properties import read
 from legacy_mm.clients.librdkafka.property_texts import property_texts
-from legacy_mm.config.kafka_clients import SecurityProtocol
-from legacy_mm.config.secret import Secret
-from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.policies.topic_naming import DefaultReplicationPolicy, IdentityReplicationPolicy
 
 BASE = {"bootstrap.servers": "one:1"}

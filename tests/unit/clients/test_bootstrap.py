@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.clients.bootstrap import require_resolvable
-from legacy_mm.errors import ConfigurationError
 
 
 @pytest.mark.parametrize("servers", [["no-such-host.invalid:9092"], ["127.0.0.1"], ["127.0.0.1:port"], []])

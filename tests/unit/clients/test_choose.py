@@ -12,11 +12,11 @@ from importlib.util import find_spec
 
 import pytest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import Member
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.clients.native.membership import NativeMember
-from legacy_mm.config import property_names
 from tests.unit.clients.native.test_membership import Listener
 
 BLANK = {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": " p"}

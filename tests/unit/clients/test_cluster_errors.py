@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.cluster_errors import at_cluster, error_at
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import HostError
 
 
 def test_an_error_names_the_cluster_and_its_addresses() -> None:

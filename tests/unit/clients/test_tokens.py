@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients import tokens
-from legacy_mm.config import property_names
 
 NOW = 1_000.0
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError, LegacyMMError
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import environment
 from legacy_mm.compat.client_properties.apply import CONSUMER_RULES, PRODUCER_RULES
 from legacy_mm.compat.client_properties.rule import SecretText
 from legacy_mm.compat.releases import grammar_of
 from legacy_mm.compat.translate import MirrorRun, translate
-from legacy_mm.errors import ConfigurationError, LegacyMMError
 
 KAFKA = "# a comment\nbootstrap.servers=127.0.0.1:1\n"
 CONSUMER = KAFKA + "group.id=g\n"

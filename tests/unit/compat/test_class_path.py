@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.compat.class_path import class_path, connect_class_path
 from legacy_mm.compat.environment import Environment
-from legacy_mm.config.settings import JvmSettings
 from legacy_mm.options.option_catalogue import OwnOptions
 
 

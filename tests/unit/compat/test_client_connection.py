@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.secret import Secret
 from legacy_mm.compat import client_connection
-from legacy_mm.config.secret import Secret
-from legacy_mm.errors import ConfigurationError
 
 
 def test_the_login_file_that_the_mirror_has_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

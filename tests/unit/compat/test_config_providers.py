@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.config_providers import declared, resolve
-from legacy_mm.errors import ConfigurationError
 
 PACKAGE = "org.apache.kafka.common.config.provider."
 DECLARED = {

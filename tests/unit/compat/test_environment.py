@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.compat import environment
-from legacy_mm.config.settings import JvmSettings
 
 JMX = "-Dcom.sun.management.jmxremote"
 

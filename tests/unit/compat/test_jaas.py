@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.jaas import parse, with_login
-from legacy_mm.errors import ConfigurationError
 
 READ = {
     'M required username="u" password="p";': {"username": "u", "password": "p"},

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import zookeeper_files
 from legacy_mm.compat.client_properties.apply import RULES, apply
 from legacy_mm.compat.client_properties.rule import Forgotten, Side
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.explain.origin import understood
 
 SIDES: tuple[Side, Side] = ("consumer", "producer")

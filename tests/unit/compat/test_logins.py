@@ -10,14 +10,14 @@ from zipfile import ZipFile
 import pytest
 from confluent_kafka import Producer
 
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.property_names import LOGIN_CLASS, MSK_IAM, TOKEN_AUTH
+from legacy_mm.base.settings import JavaStores, KeyStore
 from legacy_mm.clients.librdkafka.client import MemberErrors, client_properties
 from legacy_mm.clients.tokens import MSK_SIGNER
 from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.client_properties.kerberos import with_realms
-from legacy_mm.config import property_names
-from legacy_mm.config.property_names import LOGIN_CLASS, MSK_IAM, TOKEN_AUTH
-from legacy_mm.config.settings import JavaStores, KeyStore
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import beyond_librdkafka
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.environment import read
 from legacy_mm.compat.translate import MirrorRun, translate
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
 
 Settle = Callable[..., Settings]

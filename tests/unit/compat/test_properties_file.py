@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.properties_file import MalformedFile
-from legacy_mm.errors import ConfigurationError
 from tests.fixtures.java_programs import java_command
 
 ORACLE = Path(__file__).parent / "java" / "PropertiesOracle.java"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.releases import CURRENT, find_release, grammar_of
 from legacy_mm.compat.startup import PlainRefusal
 from legacy_mm.compat.translate import Help, LineOutcome, MirrorRun, Version, translate
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
 
 ZOOKEEPER = "zookeeper.connect=zk:2181\ngroup.id=g\n"

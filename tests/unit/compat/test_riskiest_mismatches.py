@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.clients.librdkafka.client import MemberErrors, client_properties
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.client_properties.rule import Side
-from legacy_mm.config import property_names
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.logs import events
 
 SIDES: tuple[Side, Side] = ("consumer", "producer")

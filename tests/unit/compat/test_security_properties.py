@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.settings import JavaStores, KeyStore
 from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.properties_file import PropertiesFile
-from legacy_mm.config.settings import JavaStores, KeyStore
-from legacy_mm.errors import ConfigurationError
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
 PEM = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n"

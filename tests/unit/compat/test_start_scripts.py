@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import HostError
 from legacy_mm.compat import start_scripts
 from legacy_mm.compat.start_scripts import KEPT
-from legacy_mm.errors import HostError
 from tests.structure.stand_in import TO_PYTHON, make_checkout, run, words_given, write_program
 
 CLASS = "kafka.tools.MirrorMaker"

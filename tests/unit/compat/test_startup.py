@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError, InvalidPattern, StreamFailure, UsageError
 from legacy_mm.compat.releases import grammar_of
 from legacy_mm.compat.startup import PlainRefusal, report, report_nothing_to_do
-from legacy_mm.errors import ConfigurationError, InvalidPattern, StreamFailure, UsageError
 
 OLDEST, NEWEST = grammar_of("0.8.2.2"), grammar_of("3.9.1")
 

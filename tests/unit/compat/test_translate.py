@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.cli.parser import read_own_options
-from legacy_mm.clients.librdkafka.property_texts import property_texts
-from legacy_mm.compat.client_properties.rule import Note
-from legacy_mm.compat.environment import read
-from legacy_mm.compat.translate import LineOutcome, MirrorRun, NothingToDo, translate
-from legacy_mm.config.secret import Secret
-from legacy_mm.errors import (
+from legacy_mm.base.errors import (
     ConfigurationError,
     InvalidPattern,
     LegacyMMError,
     UsageError,
 )
+from legacy_mm.base.secret import Secret
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.clients.librdkafka.property_texts import property_texts
+from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.environment import read
+from legacy_mm.compat.translate import LineOutcome, MirrorRun, NothingToDo, translate
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow.flow_settings import Settings
 

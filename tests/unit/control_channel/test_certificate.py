@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.control_channel.certificate import channel_identity
-from legacy_mm.errors import ConfigurationError
 
 
 def test_an_address_may_be_a_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,10 @@ from functools import partial
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.config import property_names
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ChannelError
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.socket_reader import SocketReader
 from legacy_mm.control_channel import beat, channel
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer, Peer, present, process_start
@@ -34,9 +37,6 @@ from legacy_mm.control_channel.frames import (
     decode,
     encode,
 )
-from legacy_mm.errors import ChannelError
-from legacy_mm.model import TopicPartition
-from legacy_mm.socket_reader import SocketReader
 
 CONFIG = TaskConfig(
     {TopicPartition("t", 0): 1},

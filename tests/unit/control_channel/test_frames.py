@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.config import property_names
-from legacy_mm.config.settings import ExactlyOnceSettings, HandlerSettings, MarkedOffset, QuarantineSettings
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ChannelError, FailureKind
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import ExactlyOnceSettings, HandlerSettings, MarkedOffset, QuarantineSettings
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
     LEASE_TIMEOUT,
@@ -36,8 +38,6 @@ from legacy_mm.control_channel.frames import (
     decode,
     encode,
 )
-from legacy_mm.errors import ChannelError, FailureKind
-from legacy_mm.model import TopicPartition
 
 TICKET = Ticket("127.0.0.1", 1, b"secret-key", "", "a->b", 3, 7, 11)
 OFFSETS = {TopicPartition("orders", 0): 5, TopicPartition("o.2", 11): 1 << 40}

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConsumerSettings, ProducerSettings
-from legacy_mm.config.secret import Secret
+from legacy_mm.base import property_names
+from legacy_mm.base.kafka_clients import ConsumerSettings, ProducerSettings
+from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.base.secret import Secret
 from legacy_mm.control_channel import json_fields
-from legacy_mm.model import Offsets, TopicPartition
 
 SECURED = {
     "bootstrap.servers": "a:1,b:2",

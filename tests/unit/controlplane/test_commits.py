@@ -6,11 +6,11 @@ from collections.abc import Collection
 
 import pytest
 
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.clients.api import CommitProblem
 from legacy_mm.controlplane import commits as module
 from legacy_mm.controlplane.commits import Commits
-from legacy_mm.errors import StreamFailure
-from legacy_mm.model import Offsets, TopicPartition
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 

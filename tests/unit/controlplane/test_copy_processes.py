@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.errors import ChannelError
 from legacy_mm.control_channel.frames import Begin, Frame, Hello, Log, Ready, Share, Ticket
 from legacy_mm.controlplane import copy_processes
 from legacy_mm.controlplane.copy_processes import CopyProcess, CopyProcesses
-from legacy_mm.errors import ChannelError
 
 HELLO = Hello(1, "proof", 4711, 1, "here")
 

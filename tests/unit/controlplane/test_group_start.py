@@ -6,13 +6,13 @@ from collections.abc import Collection
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import error_text
-from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_start import GroupStart, LogEnds
 from legacy_mm.controlplane.positions import GapGuard, of_group
-from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.flow.position_book import GroupBook
-from legacy_mm.model import TopicPartition
 from tests.fakes.groups import FakeGroups
 
 NOT_THERE, FORBIDDEN_TOPIC, FORBIDDEN_GROUP, HAS_MEMBERS = map(error_text.text, (15, 29, 30, 25))

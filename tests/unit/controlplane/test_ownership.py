@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.model import EARLIEST, CommittedOffset, TopicPartition
+from legacy_mm.base.settings import MarkedOffset
 from legacy_mm.clients.api import Member
-from legacy_mm.config.settings import MarkedOffset
 from legacy_mm.controlplane import ownership
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.ownership import BundleOffsets, Ownership
 from legacy_mm.exactly_once.evidence import mark
-from legacy_mm.model import EARLIEST, CommittedOffset, TopicPartition
 
 A, B, C = (TopicPartition("t", number) for number in range(3))
 

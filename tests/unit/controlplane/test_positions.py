@@ -7,12 +7,12 @@ from unittest.mock import Mock
 
 import pytest
 
-from legacy_mm.config.settings import OffsetReset
+from legacy_mm.base.errors import SourceGap, StreamFailure, Undecided
+from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition
+from legacy_mm.base.settings import OffsetReset
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
-from legacy_mm.errors import SourceGap, StreamFailure, Undecided
 from legacy_mm.exactly_once.evidence import mark
-from legacy_mm.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition
 
 P = TopicPartition("orders", 3)
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")

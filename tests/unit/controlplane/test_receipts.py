@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config.settings import ReceiptSettings
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import ReceiptSettings
 from legacy_mm.control_channel.frames import Copied, Portion
 from legacy_mm.controlplane.receipts import Receipts
-from legacy_mm.errors import HostError
-from legacy_mm.model import TopicPartition
 
 HERE = TopicPartition("orders", 0)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError, HostError
 from legacy_mm.controlplane.store_watch import StoreWatch, stamps
-from legacy_mm.errors import ConfigurationError, HostError
 
 
 class Bench:

@@ -10,16 +10,16 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import CorruptRecords, FailureKind, SendFailure, SourceGap, StreamFailure, Undecided
+from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.clients.api import CommitProblem
-from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import Copied, Gap, Started
 from legacy_mm.controlplane import stream
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
 from legacy_mm.controlplane.stream import Stream
-from legacy_mm.errors import CorruptRecords, FailureKind, SendFailure, SourceGap, StreamFailure, Undecided
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 P = TopicPartition("orders", 0)
 COMMITTED = 5

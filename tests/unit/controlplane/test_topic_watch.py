@@ -9,10 +9,10 @@ import pytest
 from typing_extensions import override
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.errors import HostError, InvalidPattern, SourceGap
 from legacy_mm.controlplane.positions import GapGuard, of_group
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
-from legacy_mm.errors import HostError, InvalidPattern, SourceGap
 from legacy_mm.policies.topic_choice import TopicChoice
 from tests.fakes.topic_lister import FakeTopicLister
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import Portion
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.tally import Tally
-from legacy_mm.model import TopicPartition
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.dataplane import batch_contents
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.partition_meters import Sized, Times
 from legacy_mm.dataplane.routes import RouteOptions, Router
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.records import Contents

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable
-from legacy_mm.clock import monotonic
 from legacy_mm.dataplane import claim_look
 from legacy_mm.dataplane.claim_look import ClaimLook, ClaimLooks
 from legacy_mm.protocol.error_codes import ErrorCode

@@ -9,21 +9,21 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.base.errors import StreamFailure, Undecided
+from legacy_mm.base.model import EARLIEST, UNDEFINED, TopicPartition
+from legacy_mm.base.settings import ExactlyOnceSettings, MarkedOffset
 from legacy_mm.clients.native.appender import Acknowledged
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.fetcher import NOWHERE
-from legacy_mm.config.settings import ExactlyOnceSettings, MarkedOffset
 from legacy_mm.control_channel.frames import MarkAsked, Started
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.claim_look import ClaimLook
 from legacy_mm.dataplane.copied_bundle import CopiedBundle
-from legacy_mm.errors import StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
 from legacy_mm.exactly_once.bundle_events import Discard, Timer
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.position_records import SourcePosition, decode, encode_position
 from legacy_mm.exactly_once.txn_errors import Reaction
-from legacy_mm.model import EARLIEST, UNDEFINED, TopicPartition
 
 SOURCE = TopicPartition("t", 0)
 NUMBER = bundle_of(SOURCE, BUNDLES)

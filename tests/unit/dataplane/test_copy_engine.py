@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.errors import SendFailure
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.clients.native.appender import Acknowledged
 from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
-from legacy_mm.clock import epoch_ms
-from legacy_mm.config import property_names
-from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Progress, TaskConfig
 from legacy_mm.dataplane import handler_stage, keep_alive, report_times
 from legacy_mm.dataplane.acks import Part
@@ -26,8 +28,6 @@ from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.routes import Placed, Route
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsent
 from legacy_mm.dataplane.task_process import Buffers
-from legacy_mm.errors import SendFailure
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config import property_names
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import Copied, CopiedRun, Pairs, Portion, TaskConfig
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.copy_measures import BatchMeasures, CopyMeasures
 from legacy_mm.dataplane.plain_stage import Outbound
 from legacy_mm.dataplane.routes import RouteOptions, Router
-from legacy_mm.errors import CorruptRecords
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Arrived

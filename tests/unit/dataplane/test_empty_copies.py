@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.clients.native.topology import Broker
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.empty_copies import Copying, EmptyCopies
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from tests.fakes.cluster import FakeCluster
 
 P = TopicPartition("orders", 3)

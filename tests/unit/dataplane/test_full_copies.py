@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.full_copies import FullCopies
 from legacy_mm.logs import events
-from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 
 P, Q = TopicPartition("orders", 0), TopicPartition("orders", 1)
 OFFSETS: Any = None

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config import property_names
-from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import HandlerFailure
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import Frame, TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.dataplane.plain_stage import Outbound
 from legacy_mm.dataplane.send_failure import Unsendable
-from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.batches import Handled, SourceRecords
 from legacy_mm.handlers.quarantine import read_file
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_set import Arrived
 from tests.fakes.stage_engine import FakeStageEngine

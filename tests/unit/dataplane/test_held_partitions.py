@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.dataplane import held_partitions
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.target_topics import TargetTopics
-from legacy_mm.errors import CorruptRecords
 from legacy_mm.logs.events import NOT_COPIED
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies import growing_pauses
 from tests.fakes.appender import FakeAppender
 from tests.fakes.fetcher import FakeFetcher

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.errors import ChannelError
 from legacy_mm.dataplane import keep_alive
 from legacy_mm.dataplane.keep_alive import KeepAlive
-from legacy_mm.errors import ChannelError
 
 SECONDS = 20.0
 

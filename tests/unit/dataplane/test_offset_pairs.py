@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.dataplane import offset_pairs
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
-from legacy_mm.model import TopicPartition
 
 SOURCE, OTHER = TopicPartition("t", 3), TopicPartition("t", 4)
 batches = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=8), max_size=6)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from legacy_mm.base.errors import EndlessCopy
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.dataplane.one_cluster import OneCluster
-from legacy_mm.errors import EndlessCopy
-from legacy_mm.model import TopicPartition
 from tests.fakes.cluster import FakeCluster
 
 PLACE = TopicPartition("t", 0)

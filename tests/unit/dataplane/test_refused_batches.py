@@ -9,14 +9,14 @@ from threading import Event
 import pytest
 
 from legacy_mm.audit.record_comparison import partition_of
-from legacy_mm.config.settings import QuarantineSettings
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import Unsendable
-from legacy_mm.errors import StreamFailure
 from legacy_mm.handlers.quarantine import read_file
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from tests.unit.protocol.batches import NOW, Latin, Row, build, decode

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.base import property_names
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.dataplane import retry_backoff
 from legacy_mm.dataplane.retry_backoff import RetryBackoff
 from legacy_mm.policies import reminders

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.audit.record_comparison import partition_of
-from legacy_mm.clock import epoch_ms
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
-from legacy_mm.errors import CorruptRecords
 from legacy_mm.handlers.batches import MadeRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import SendFailure, StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.dataplane.send_failure import SendFailures, Unsent
-from legacy_mm.errors import SendFailure, StreamFailure
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.unit.protocol.batches import Row, build
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config import property_names
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane import retry_backoff
 from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
-from legacy_mm.errors import StreamFailure
-from legacy_mm.model import TopicPartition
 from tests.fakes.cluster import ComingTopic
 
 QUICK = {"retry.backoff.ms": "0"}
@@ -79,7 +79,7 @@ def test_a_topic_that_is_too_small_ends_the_mirror_in_time(monkeypatch: pytest.M
     assert found.partitions("t", 3) == 0
     found.tend([TopicPartition("t", 0)])
     assert not found.may_go_on("t", 3)
-    monkeypatch.setattr("legacy_mm.clock.monotonic", lambda: 1e9)
+    monkeypatch.setattr("legacy_mm.base.clock.monotonic", lambda: 1e9)
     assert found.may_go_on("t", 3)
     with pytest.raises(StreamFailure):
         found.partitions("t", 3)

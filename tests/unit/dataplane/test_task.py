@@ -97,7 +97,7 @@ import socket, sys
 from types import SimpleNamespace
 from legacy_mm.control_channel.frames import Ticket
 from legacy_mm.dataplane import task
-from legacy_mm.errors import SendFailure
+from legacy_mm.base.errors import SendFailure
 from legacy_mm.control_channel.channel import Peer
 
 class Engine:

@@ -9,15 +9,15 @@ from typing import Any, cast
 
 import pytest
 
+from legacy_mm.base.errors import Undecided
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import ExactlyOnceSettings, MarkedOffset
 from legacy_mm.clients.native.bundle_owner import LogRow
-from legacy_mm.config.settings import ExactlyOnceSettings, MarkedOffset
 from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
-from legacy_mm.errors import Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
 from legacy_mm.exactly_once.txn_requests import Positions
-from legacy_mm.model import TopicPartition
 from tests.unit.dataplane.test_claim_look import Source, Target
 
 TOPICS = [TopicPartition("t", number) for number in range(BUNDLES)]

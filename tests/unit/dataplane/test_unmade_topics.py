@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from legacy_mm.config import property_names
+from legacy_mm.base import property_names
 from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane import unmade_topics
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -88,7 +88,7 @@ def test_a_target_that_does_not_answer_takes_no_time_from_the_duty(monkeypatch: 
 
 def test_a_duty_that_makes_one_after_the_other_has_time_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("legacy_mm.clock.monotonic", lambda: now)
+    monkeypatch.setattr("legacy_mm.base.clock.monotonic", lambda: now)
     topics = unmade(Target({"A.a", "A.b"}, {"A.a"}))
     assert topics.holds("A.a")
     now = 29.0

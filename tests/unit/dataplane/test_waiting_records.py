@@ -6,12 +6,12 @@ import logging
 
 import pytest
 
+from legacy_mm.base.errors import CorruptRecords, HandlerFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.dataplane import waiting_records as module
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.waiting_records import WaitingRecords
-from legacy_mm.errors import CorruptRecords, HandlerFailure
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fakes.appender import FakeAppender
 from tests.unit.protocol.batches import Row, build

@@ -11,7 +11,7 @@ def test_each_is_told_once_and_many_at_once_in_one_line(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("legacy_mm.clock.monotonic", lambda: now)
+    monkeypatch.setattr("legacy_mm.base.clock.monotonic", lambda: now)
     caplog.set_level("INFO")
     waiting = WaitingTopics()
     stuck = {f"t{number}": f"t{number}-0: it has no leader" for number in range(100)}

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import PropertyReading
 from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.dedicated.flow_translation import FlowRun
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.naming.flags import NamingSettings

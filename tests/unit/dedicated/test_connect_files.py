@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
 from legacy_mm.dedicated.connect_files import ConnectorFile, flows_of, load, load_connector, load_worker
@@ -15,7 +16,6 @@ from legacy_mm.dedicated.connect_line import ConnectLine
 from legacy_mm.dedicated.driver import translate_flows
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.heartbeats.feature import HEARTBEATS

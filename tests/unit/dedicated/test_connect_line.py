@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import UsageError
 from legacy_mm.dedicated.connect_line import is_connect, parse, split_call
-from legacy_mm.errors import UsageError
 
 
 def test_files_come_first_and_options_of_ours_behind_them() -> None:

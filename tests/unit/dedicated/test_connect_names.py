@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.config.settings import ConnectNames
+from legacy_mm.base.settings import ConnectNames
 from legacy_mm.dedicated.driver_file import Pair
 from legacy_mm.flow.copy_jobs import client_id
 from tests.unit.dedicated.test_flow_translation import flow

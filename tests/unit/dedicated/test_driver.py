@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.secret import Secret
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
-from legacy_mm.config.secret import Secret
 from legacy_mm.dedicated import driver
 from legacy_mm.dedicated.connector_properties import CONNECTORS
 from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.dedicated.driver_line import DriverLine
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options.option_catalogue import OwnOptions

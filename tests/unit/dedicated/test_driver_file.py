@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import properties_file
 from legacy_mm.dedicated.connector_properties import CONNECTORS
 from legacy_mm.dedicated.driver_file import DriverFile, NoFlows, Pair
-from legacy_mm.errors import ConfigurationError
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\n"
 ABC = f"{AB.replace('A, B', 'A, B, C')}C.bootstrap.servers = c:9092\n"

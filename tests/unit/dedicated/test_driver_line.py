@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import UsageError
 from legacy_mm.compat.java_process import MIRROR_MAKER_2
 from legacy_mm.dedicated.driver_line import is_driver, parse, split_call
-from legacy_mm.errors import UsageError
 
 
 @pytest.mark.parametrize(

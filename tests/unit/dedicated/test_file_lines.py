@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.file_lines import FileLines, FlowSide, Place, RefusedLine
-from legacy_mm.errors import ConfigurationError
 
 AB = Pair("A", "B")
 

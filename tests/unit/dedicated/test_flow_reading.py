@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import properties_file
 from legacy_mm.dedicated.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
-from legacy_mm.errors import ConfigurationError
 
 RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "mm2_files.json"
 TEMPLATES = ("foxdalas-groupid", "naturalett-msk")

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import MembershipSettings, SecurityProtocol
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.environment import Environment
-from legacy_mm.config.kafka_clients import MembershipSettings, SecurityProtocol
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.heartbeats.feature import HEARTBEATS

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.compat import properties_file
-from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.dedicated.java_transforms import java_transforms, plugin_jars
-from legacy_mm.errors import ConfigurationError
 from tests.fixtures.class_bytes import class_bytes
 
 PAIR = Pair("A", "B")

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure, one_line
 from legacy_mm.dedicated import supervisor
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
-from legacy_mm.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure, one_line
 from legacy_mm.logs.events import FLOW_REFUSED, STOP_OVERDUE
 from legacy_mm.metrics.health import Phase
 from legacy_mm.policies import growing_pauses

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat import properties_file
 from legacy_mm.dedicated.transform_properties import ConnectorRefused, filters, read, refusal, sentence, steps
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.handlers.transforms import Predicate, Transform, parsed
 
 PACKAGE = "org.apache.kafka.connect.transforms"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
     BundleAction,
@@ -30,7 +31,6 @@ from legacy_mm.exactly_once.txn_requests import (
     InitProducerId,
     ProducerIdAndEpoch,
 )
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
 from tests.fakes.transactions import (
     PREPARED,

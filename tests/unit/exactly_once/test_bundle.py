@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of, by_bundle
-from legacy_mm.model import TopicPartition
 
 
 def test_bundles_are_fixed_for_ever() -> None:

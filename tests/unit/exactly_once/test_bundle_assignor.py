@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
 from legacy_mm.exactly_once.bundle_assignor import PROTOCOL, BundleSubscriber, SharedOut, share_out
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.assignors import ASSIGNORS
 
 NOTHING: frozenset[int] = frozenset()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import (
     Answered,
@@ -41,7 +42,6 @@ from legacy_mm.exactly_once.txn_requests import (
     PositionsBatch,
     ProducerIdAndEpoch,
 )
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
 
 ID = "mirror.g.f.7"

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import Undecided
+from legacy_mm.base.errors import Undecided
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.exactly_once.evidence import (
     Evidence,
     GroupMember,
@@ -19,7 +20,6 @@ from legacy_mm.exactly_once.evidence import (
 )
 from legacy_mm.exactly_once.offset_book import GROUP, OffsetBook
 from legacy_mm.exactly_once.position_records import FlowRecord, SourcePosition
-from legacy_mm.model import CommittedOffset, TopicPartition
 
 PLACE = TopicPartition("orders", 3)
 NONE: frozenset[TopicPartition] = frozenset()

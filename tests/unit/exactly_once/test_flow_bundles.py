@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import FLOW, Bundle
 from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_letters import why_no_topic
 
 PLAIN = FlowBundles("mirror-1", "eu", "us")

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import StreamFailure
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle_assignor import BundleSubscriber, SharedOut, share_out
 from legacy_mm.exactly_once.member_data import (
     GivenBundles,
@@ -15,7 +16,6 @@ from legacy_mm.exactly_once.member_data import (
     subscriber_of,
     subscription_data,
 )
-from legacy_mm.model import TopicPartition
 
 TOPICS = frozenset({"orders"})
 WANTED = b'{"v":1,"bundles":24,"generation":7,"held":[3,14]}'

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import StreamFailure
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import FLOW, bundle_of
 from legacy_mm.exactly_once.position_records import (
     Claim,
@@ -19,7 +20,6 @@ from legacy_mm.exactly_once.position_records import (
     encode_position,
     read_bundle,
 )
-from legacy_mm.model import TopicPartition
 
 ORDERS = TopicPartition("orders", 3)
 """Of bundle 17."""

@@ -7,8 +7,8 @@ from math import inf
 
 import pytest
 
-from legacy_mm.config.kafka_clients import MembershipSettings, ProduceSettings
-from legacy_mm.config.settings import QuarantineSettings
+from legacy_mm.base.kafka_clients import MembershipSettings, ProduceSettings
+from legacy_mm.base.settings import QuarantineSettings
 from legacy_mm.exactly_once.start_refusals import StartFacts, start_refusals
 
 GOOD = StartFacts(

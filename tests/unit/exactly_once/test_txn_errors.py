@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.txn_errors import Reaction, reaction_to
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, Append, EndTxn, InitProducerId, ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
 
 PRODUCER, PARTITION = ProducerIdAndEpoch(4, 2), TopicPartition("t", 0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.txn_requests import EndTxn, InitProducerId, ProducerIdAndEpoch, moved
-from legacy_mm.model import TopicPartition
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 

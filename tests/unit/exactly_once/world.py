@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.exactly_once.bundle import Bundle, bundle_of
 from legacy_mm.exactly_once.bundle_events import Answered
 from legacy_mm.exactly_once.bundle_session import BundleSession, BundleState
@@ -25,7 +26,6 @@ from legacy_mm.exactly_once.txn_requests import (
     ProducerIdAndEpoch,
     TxnRequest,
 )
-from legacy_mm.model import TopicPartition
 from tests.fakes.transactions import LAST_EPOCH, Brokers
 
 ONE, TWO = TransactionVersion

@@ -11,9 +11,9 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure
 from legacy_mm.cli import explain
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure
 from legacy_mm.explain import source_look
 from legacy_mm.explain.source_look import PartitionStart, TopicCopy, Topics
 from legacy_mm.jvm import gateway

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.base.errors import HostError, StreamFailure
 from legacy_mm.explain import source_look
 from legacy_mm.explain.source_look import look
 from legacy_mm.jvm.gateway import Jvm

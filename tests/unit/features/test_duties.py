@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
 from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.policies.acl_rules import AclRule

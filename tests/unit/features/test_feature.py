@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.config.kafka_clients import MembershipSettings
+from legacy_mm.base.kafka_clients import MembershipSettings
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.feature import FeatureSettings

@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from legacy_mm.config.option import Option
+from legacy_mm.base.option import Option
 from legacy_mm.features.flag import Flag, replication_factor, seconds, switch
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.config.option import Option
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.option import Option
 from legacy_mm.features.flag import Flag, seconds, switch
 from legacy_mm.features.flag_values import FlagValues, Given, extend_default, first_given
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.features import flags
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.feature import FeatureSettings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.features.internal_topics import COMPACTED, InternalTopics
 from legacy_mm.policies.changes import CreateTopic, Look
 from tests.fakes.admin import FakeAdmin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.features.trial_creations import creation_errors, numbered
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic
 from tests.fakes.admin import FakeAdmin

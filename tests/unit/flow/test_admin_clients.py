@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from legacy_mm.config.settings import ConnectNames
+from legacy_mm.base.settings import ConnectNames
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.metrics.registry import Registry
 from tests.unit.flow_settings import flow_settings

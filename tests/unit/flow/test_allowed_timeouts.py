@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import StreamFailure
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import StreamFailure
 from legacy_mm.flow.allowed_timeouts import beyond_limits, require_allowed
 from legacy_mm.flow.flow_settings import Settings
 from tests.fakes.admin import FakeAdmin

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.cli.mirror_line import MirrorLine
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.bundle_settings import check, flow_bundles, of_committed_records
 from legacy_mm.flow.flow_settings import Settings
 

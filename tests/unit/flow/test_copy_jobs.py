@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.errors import FailureKind
 from legacy_mm.controlplane.copy_job import CopyTrouble
-from legacy_mm.errors import FailureKind
 from legacy_mm.flow.copy_jobs import Copies, client_id
 from legacy_mm.flow.flow_settings import Settings
 from tests.unit.flow_settings import flow_settings, source_settings, target_with

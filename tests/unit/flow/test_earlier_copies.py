@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.flow.earlier_copies import Told, begin_of, copy_of
 from legacy_mm.logs import events
-from legacy_mm.model import TopicPartition
 
 P, Q = TopicPartition("t", 0), TopicPartition("t", 1)
 

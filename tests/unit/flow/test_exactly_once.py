@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
 from legacy_mm.clients.native.admin import TopicLayout
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.position_records import FlowRecord
 from legacy_mm.flow import exactly_once

@@ -9,8 +9,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from legacy_mm.config.settings import SparkSettings
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.settings import SparkSettings
 from legacy_mm.flow import host
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.settings import AdminSettings, JavaStores, KeyStore, PemFiles
 from legacy_mm.compat.client_properties.apply import apply
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.config.settings import AdminSettings, JavaStores, KeyStore, PemFiles
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.wiring import check_logins

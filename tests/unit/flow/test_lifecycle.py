@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, SourceGap, StreamFailure
 from legacy_mm.controlplane.stream import OnFailure
-from legacy_mm.errors import HostError, SourceGap, StreamFailure
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.mirror import Mirror, Renewal
 from legacy_mm.metrics.health import Phase

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from legacy_mm.config.settings import TopicSettings
-from legacy_mm.errors import EndlessCopy
+from legacy_mm.base.errors import EndlessCopy
+from legacy_mm.base.settings import TopicSettings
 from legacy_mm.features import flags
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.flow.names import Names

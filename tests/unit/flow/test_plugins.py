@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.features.naming.flags import NamingSettings
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY
 from legacy_mm.flow.plugins import OneAtATime, policy_of
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_naming import (
     DefaultReplicationPolicy,
     IdentityReplicationPolicy,

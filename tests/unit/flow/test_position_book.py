@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import error_text
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.flow.position_book import GroupBook, position_book
-from legacy_mm.model import TopicPartition
 from tests.fakes.groups import FakeGroups, OneGroup
 from tests.unit.flow_settings import flow_settings
 

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, StreamFailure, Undecided
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.native.bundle_owner import LogRow
 from legacy_mm.clients.native.bundle_run import RunContents
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError, StreamFailure, Undecided
 from legacy_mm.exactly_once.bundle import BUNDLES, Bundle, bundle_of
 from legacy_mm.exactly_once.evidence import mark
 from legacy_mm.exactly_once.position_records import (
@@ -24,7 +25,6 @@ from legacy_mm.flow import exactly_once, position_book
 from legacy_mm.flow import position_changes as module
 from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.position_changes import Changed, PositionChanges
-from legacy_mm.model import CommittedOffset, TopicPartition
 from tests.fakes.groups import OneGroup
 from tests.unit.flow_settings import flow_settings
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import TopicSettings
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.settings import TopicSettings
 from legacy_mm.features import flags
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config.settings import HandlerSettings, SparkSettings
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.settings import HandlerSettings, SparkSettings
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.flow import control_groups, task_limit

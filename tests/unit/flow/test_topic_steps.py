@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.flow.plugins import ready_handler
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.api import Record

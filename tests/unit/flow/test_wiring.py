@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import KERBEROS
+from legacy_mm.base.property_names import TOKEN_AUTH
+from legacy_mm.base.settings import HandlerSettings, SparkSettings
 from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.config.kafka_clients import KERBEROS
-from legacy_mm.config.property_names import TOKEN_AUTH
-from legacy_mm.config.settings import HandlerSettings, SparkSettings
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers import batch_steps, batches
 from legacy_mm.handlers.api import MessageHandler
 from legacy_mm.handlers.batch_steps import BatchSteps, are_blind
 from legacy_mm.handlers.batches import BY_KEY, Handled, PythonBatches, SourceRecords
 from legacy_mm.handlers.built_in import Steps, step
 from legacy_mm.handlers.loader import load_handler
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import records as protocol_records
 from legacy_mm.protocol.kernels import WHY_UNCOMPILED, load_source, record_kernels
 from tests.unit.protocol.batches import NOW, Row, build

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.errors import ConfigurationError, HandlerFailure
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.batches import BatchHandler, PythonBatches
 from legacy_mm.handlers.built_in import step

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers.held_code import MOST_BYTES, MOST_FILES, HeldCode
 
 

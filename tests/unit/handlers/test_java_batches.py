@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers.java_batches import JavaBatches
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.base.errors import HandlerFailure
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.batches import BatchHandler
 from legacy_mm.handlers.loader import check_handler, is_python, load_handler, load_listener

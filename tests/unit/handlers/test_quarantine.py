@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.base.errors import ConfigurationError, HostError
+from legacy_mm.base.settings import QuarantineSettings
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, QuarantineTopic, quarantine_of, read_file, released
 

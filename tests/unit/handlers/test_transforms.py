@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.base.errors import HandlerFailure
 from legacy_mm.handlers.api import CREATE_TIME, NO_TIMESTAMP, Headers, Record, TargetRecord
 from legacy_mm.handlers.built_in import Steps, step
 from legacy_mm.handlers.transforms import TOPICS, Predicate, RouteByTime, Transform, parsed, written

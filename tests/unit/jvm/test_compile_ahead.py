@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.config.settings import JvmSettings
+from legacy_mm.base.settings import JvmSettings
 from legacy_mm.handlers.bridge_signatures import CONNECT_SIGNATURES, SIGNATURES
 from legacy_mm.handlers.java_source import BY_ARGUMENTS, source, transform_source
 from legacy_mm.jvm import compile_ahead, mbeans

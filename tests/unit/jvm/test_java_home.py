@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.jvm.java_home import find_java
 
 

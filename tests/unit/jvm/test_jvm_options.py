@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.jvm import jvm_options
 from legacy_mm.jvm.java_home import MINIMUM_JAVA, find_java, java_version
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import wall
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.property_names import KEEPER
 from legacy_mm.clients import tokens
-from legacy_mm.clock import wall
-from legacy_mm.config import property_names
-from legacy_mm.config.property_names import KEEPER
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.jvm.login_classes import keeper
 

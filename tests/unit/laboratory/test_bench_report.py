@@ -21,7 +21,7 @@ from compat.laboratory.bench_report import (
     steady,
     table,
 )
-from legacy_mm.errors import UsageError
+from legacy_mm.base.errors import UsageError
 
 
 def test_the_window_leaves_start_and_end_out() -> None:

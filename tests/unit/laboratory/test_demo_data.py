@@ -9,7 +9,7 @@ import pytest
 
 from compat.laboratory.checkout import COMMANDS, SAMPLES
 from compat.laboratory.demo_data import TopicRow, items, read_rows
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 
 ROW = TopicRow("audit", True, 2, 1_000, 0, 20, "none", headers=("hop", "hop"), tombstone_every=10)
 HEAD = "first_timestamp = 2026-01-01T00:00:00Z\n"

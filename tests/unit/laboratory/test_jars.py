@@ -8,7 +8,7 @@ import pytest
 
 from compat.laboratory import jars
 from compat.laboratory.releases import CURRENT, OLD, find_release
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.jvm import jars as fetching
 
 

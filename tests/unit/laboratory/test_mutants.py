@@ -12,7 +12,7 @@ from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.mutants import BROKEN, FOUND, MISSED, Fault, Trial, read_faults, rendered, try_fault
 from compat.laboratory.planted_copy import plant
 
-CLOCK = "legacy_mm/clock.py"
+CLOCK = "legacy_mm/base/clock.py"
 FIRST = "from __future__ import annotations\n"
 TEST = """
 from legacy_mm import clock
@@ -24,7 +24,7 @@ def test_it_is_not_planted():
 
 
 def planted(line: str) -> Fault:
-    return Fault("clock", "a-name", CLOCK, FIRST, FIRST + line + "\n", ("tests/unit/test_clock.py",))
+    return Fault("clock", "a-name", CLOCK, FIRST, FIRST + line + "\n", ("tests/unit/base/test_clock.py",))
 
 
 @pytest.fixture

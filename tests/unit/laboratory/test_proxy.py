@@ -13,7 +13,7 @@ import pytest
 from compat.laboratory.ports import LOOPBACK, Ports
 from compat.laboratory.proxy import Proxy
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 
 PATIENCE = 30.0
 

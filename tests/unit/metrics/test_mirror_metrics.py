@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.control_channel.frames import JOB, Measured, Statistics
 from legacy_mm.metrics import offset_metrics
 from legacy_mm.metrics.jmx import beans_of
@@ -15,7 +16,6 @@ from legacy_mm.metrics.metric_catalogue import BY_PLACE, LABELS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
-from legacy_mm.model import TopicPartition
 
 T0, T1 = TopicPartition("we*ird:x", 0), TopicPartition("we*ird:x", 1)
 NAMES = MirrorNames("A", "B", lambda topic: f"A.{topic}")

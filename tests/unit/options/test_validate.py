@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.options.validate import SPARK_REFUSALS, SparkRefusal, check_spark, check_timeouts
 
 CLUSTER = "spark://h:7077"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from legacy_mm.errors import InvalidPattern
+from legacy_mm.base.errors import InvalidPattern
 
 
 class Expression:

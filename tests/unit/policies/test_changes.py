@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import (
     AddPartitions,

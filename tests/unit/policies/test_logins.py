@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import KERBEROS
-from legacy_mm.config.property_names import TOKEN_AUTH
+from legacy_mm.base import property_names
+from legacy_mm.base.kafka_clients import KERBEROS
+from legacy_mm.base.property_names import TOKEN_AUTH
 from legacy_mm.policies import logins
 from legacy_mm.policies.logins import membership_obstacle
 

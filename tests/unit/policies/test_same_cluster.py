@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.config import property_names
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.policies.same_cluster import same_addresses, what_one_cluster_means
 
 

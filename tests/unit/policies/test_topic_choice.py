@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from tests.unit.policies.expression import Expression
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.config.option import split_list
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.option import split_list
 from legacy_mm.policies.topic_filter import TopicFilter
 from tests.unit.policies.expression import Expression
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor, compress
 
 COMPRESSING = [codec for codec in Codec if codec is not Codec.NONE]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, next_offsets
 
 KEY = b'["MirrorSourceConnector",{"cluster":"A","partition":3,"topic":"test-topic"}]'

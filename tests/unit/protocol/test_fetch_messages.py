@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
 
-from legacy_mm.errors import CorruptRecords
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import FetchOptions, Session, Wanted
 

@@ -21,8 +21,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.message_set import HeadersRefused, MessageSets, message_set, whole_messages

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.kernels import WHY_UNCOMPILED
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, RecordBatch, assemble

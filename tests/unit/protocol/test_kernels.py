@@ -21,8 +21,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from compat.laboratory.checkout import CHECKOUT
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import CorruptRecords, StreamFailure
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import CorruptRecords, StreamFailure
 from legacy_mm.protocol import message_set as messages
 from legacy_mm.protocol import record_fields, records
 from legacy_mm.protocol.compression import Codec

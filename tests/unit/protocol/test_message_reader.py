@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.message_reader import FlexibleReader, MessageReader
 from legacy_mm.protocol.message_writer import FLEXIBLE, OLDER
 

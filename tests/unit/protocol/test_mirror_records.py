@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat, OffsetSync
 
 # kind, fields, key, value: from runs of 3.9.1 and 4.1.0

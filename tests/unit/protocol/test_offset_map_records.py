@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import JoinedChunk, OffsetMapChunk, OffsetRun
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
-from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
 
 RUNS = (OffsetRun(7, 20, 3), OffsetRun(10, 23, 0), OffsetRun(2, 40, 5))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.protocol.producer.produce import ProduceRequest, ProduceResponse
 
-from legacy_mm.errors import CorruptRecords
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol import produce_messages
 
 VERSIONS = (*range(produce_messages.LOWEST, produce_messages.HIGHEST + 1), produce_messages.ADDING)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatch
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import HEADER_SIZE, NO_PRODUCER, ProducerStamp, RecordBatch
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode

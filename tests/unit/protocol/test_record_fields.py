@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_fields import fields
 from tests.unit.protocol.batches import NOW, Latin, Row, build, changed, records_of, rows

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.record.memory_records import MemoryRecordsBuilder
 
-from legacy_mm.errors import CorruptRecords
-from legacy_mm.model import TopicPartition
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.fetch_messages import FetchedPartition
 from legacy_mm.protocol.kernels import WHY_UNCOMPILED

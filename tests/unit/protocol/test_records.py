@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.audit import record_comparison
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, records_of, rows

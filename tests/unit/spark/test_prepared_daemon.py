@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.spark.prepared_daemon import PreparedDaemon
 
 SECONDS = 30

@@ -26,7 +26,7 @@ JAVA = "\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.read(Py
         ("ModuleNotFoundError: No module named 'kaboom'", "ModuleNotFoundError: No module named 'kaboom'"),
         ("    ^^^^^^^^^^^^^\nKeyError", "KeyError"),
         ("ssl.SSLError: one: a\ntwo: b", "ssl.SSLError: one: a"),
-        ("legacy_mm.errors.HostError: no room: at all", "no room: at all"),
+        ("legacy_mm.base.errors.HostError: no room: at all", "no room: at all"),
         (f"A: x\n\nDuring handling of the above exception, another exception occurred:\n\n{TRACE}B: y", "B: y"),
         ("E: " + "long " * 100, "E: " + "long " * 100),
     ],

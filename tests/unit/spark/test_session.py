@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import JvmSettings, SparkSettings
-from legacy_mm.errors import HostError
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.settings import JvmSettings, SparkSettings
 from legacy_mm.jvm.gateway import python_executable
 from legacy_mm.spark import session
 from legacy_mm.spark.session import SparkHost
@@ -65,7 +65,7 @@ def test_pyspark_is_imported_before_threads_do(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from types import SimpleNamespace\n"
-        "from legacy_mm.config.settings import SparkSettings\n"
+        "from legacy_mm.base.settings import SparkSettings\n"
         "from legacy_mm.spark import session\n"
         "session.Jvm = session.PreparedDaemon = lambda *_, **__: SimpleNamespace(stop=print)\n"
         "host = session.SparkHost(SparkSettings(), streams=1)\n"

@@ -10,10 +10,10 @@ from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.librdkafka.client import client_properties
 from legacy_mm.clients.librdkafka.property_texts import property_texts
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConnectionSettings
 
 
 def test_what_a_file_says_about_the_way_to_the_brokers_counts_for_every_client() -> None:

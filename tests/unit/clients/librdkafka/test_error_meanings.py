@@ -10,6 +10,8 @@ from contextlib import nullcontext
 import pytest
 from confluent_kafka import KafkaError, Producer
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import StreamFailure
 from legacy_mm.clients.api import CommitProblem
 from legacy_mm.clients.librdkafka.client import MemberErrors
 from legacy_mm.clients.librdkafka.error_meanings import (
@@ -19,8 +21,6 @@ from legacy_mm.clients.librdkafka.error_meanings import (
     refuses_login,
     refuses_token,
 )
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import StreamFailure
 
 UNVERIFIED = "SSL handshake failed: certificate verify failed: broker certificate could not be verified"
 NO_TOKEN = "Failed to acquire SASL OAUTHBEARER token"

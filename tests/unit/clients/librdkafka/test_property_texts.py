@@ -10,9 +10,9 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
+from legacy_mm.base import property_names
+from legacy_mm.base.kafka_clients import ConnectionSettings, ConsumerSettings, MembershipSettings, ProducerSettings
 from legacy_mm.clients.librdkafka.property_texts import _OTHER_DEFAULTS, property_texts
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings, MembershipSettings, ProducerSettings
 
 CONNECTION = {
     "bootstrap.servers": "a:1,b:2",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clock import epoch_ms
-from legacy_mm.config import property_names
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.produce_messages import Appended
 from tests.fakes.cluster import FakeCluster
 from tests.unit.protocol.batches import Row, build

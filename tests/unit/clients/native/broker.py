@@ -6,10 +6,10 @@ import struct
 from dataclasses import dataclass
 from socket import SHUT_WR, socket
 
+from legacy_mm.base import property_names
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.login import BrokerVersions
 from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer
-from legacy_mm.config import property_names
 
 FETCH = 1
 PATIENCE_MS = "20"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.control_channel.frames import Started
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
 from tests.unit.protocol.batches import NOW, Row, build, changed
 

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients.native.addresses import Address, Addresses
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.topology import Broker
-from legacy_mm.config import property_names
 
 BROKERS = [Broker(number, f"b{number}", 9092, None) for number in range(1, 5)]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.topology import Broker
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
-from legacy_mm.errors import HostError
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, SetConfig
 
 ADDRESS = property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"})

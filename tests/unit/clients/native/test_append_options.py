@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.compat.client_properties.apply import apply
-from legacy_mm.config import property_names
 
 
 def test_a_synchronous_producer_has_one_request_under_way() -> None:

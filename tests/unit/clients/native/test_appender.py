@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.buffer_pool import BufferPool
 from legacy_mm.clients.native.log_inquiry import LogAnswer
 from legacy_mm.clients.native.partition_queue import PartitionQueue
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
 from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch

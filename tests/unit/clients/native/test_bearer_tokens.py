@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import wall
+from legacy_mm.base.kafka_clients import MskIamSettings
 from legacy_mm.clients.native.bearer_tokens import Tokens, unsupported
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.clock import wall
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import MskIamSettings
 from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService, listening
 from tests.unit.certificates import certify, key_pem, pem
 

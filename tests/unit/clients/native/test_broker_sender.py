@@ -18,6 +18,8 @@ from kafka.protocol.producer.produce import ProduceRequest, ProduceResponse
 from typing_extensions import override
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.kafka_clients import ConnectionSettings, ProducerSettings, ProduceSettings
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.broker_sender import BrokerSender, _Link, _Request
@@ -28,10 +30,8 @@ from legacy_mm.clients.native.topology import Broker
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
 from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer
-from legacy_mm.config.kafka_clients import ConnectionSettings, ProducerSettings, ProduceSettings
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.error_codes import ErrorCode

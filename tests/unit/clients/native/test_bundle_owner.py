@@ -10,10 +10,11 @@ from typing import Any, cast
 
 import pytest
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.bundle_owner import BundleOwner, OwnBatch
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
-from legacy_mm.clock import monotonic
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_events import Answered, BundleEvent, Owned, PositionsRead
 from legacy_mm.exactly_once.bundle_session import BundleState
@@ -28,7 +29,6 @@ from legacy_mm.exactly_once.txn_requests import (
     ProducerIdAndEpoch,
     TxnRequest,
 )
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from tests.unit.protocol.batches import NOW, Row, build

@@ -9,15 +9,15 @@ from unittest.mock import Mock
 import pytest
 from typing_extensions import override
 
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError, Undecided
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import bundle_run
 from legacy_mm.clients.native.bundle_run import BundleRuns
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
-from legacy_mm.errors import HostError, Undecided
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.unit.clients.native.test_txn_coordinators import HANGING, Broker
 from tests.unit.dataplane.test_claim_look import Source, Target

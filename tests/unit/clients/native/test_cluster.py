@@ -12,6 +12,8 @@ from uuid import UUID
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.model import LATEST, TopicPartition
 from legacy_mm.clients.native import cluster as module
 from legacy_mm.clients.native import kept_connection
 from legacy_mm.clients.native.addresses import Address
@@ -23,8 +25,6 @@ from legacy_mm.clients.native.connection_errors import (
     RequestRefused,
 )
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.config import property_names
-from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 ORDERS = TopicPartition("orders", 0)

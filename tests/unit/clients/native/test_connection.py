@@ -15,12 +15,12 @@ from kafka.protocol.consumer import HeartbeatRequest, HeartbeatResponse
 from kafka.protocol.metadata import ApiVersionsResponse
 from kafka.protocol.schemas import StructField
 
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native import connection, incoming_response
 from legacy_mm.clients.native.connection import open_connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.login import BrokerVersions
-from legacy_mm.config.kafka_clients import ConnectionSettings
 from tests.unit.clients.native.broker import FETCH, Peer, response
 
 HEAD = struct.Struct(">ihhih2s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.clients.native.connection_errors import (
     AuthenticationFailed,
     ClusterUnreachable,
@@ -12,7 +13,6 @@ from legacy_mm.clients.native.connection_errors import (
     RequestRefused,
     UnsupportedVersion,
 )
-from legacy_mm.errors import LegacyMMError
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.clients.native.connection_security import Security, unsupported
-from legacy_mm.config import property_names
-from legacy_mm.errors import ConfigurationError
 
 SASL = {"security.protocol": "sasl_ssl"}
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.errors import CorruptRecords
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch, FetchBuffer, Work
-from legacy_mm.errors import CorruptRecords
-from legacy_mm.model import TopicPartition
 from tests.unit.protocol.batches import record_set
 
 A, B = (TopicPartition("t", number) for number in range(2))

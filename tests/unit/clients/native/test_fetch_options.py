@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from kafka.protocol.consumer.fetch import FetchRequest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.fetch_options import options_from
 from legacy_mm.compat.client_properties.apply import apply
-from legacy_mm.config import property_names
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import Session, Wanted
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.fetch_session import FetchSession
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchResponse, Session, Wanted
 
 A, B, C = (Wanted(TopicPartition("t", number), 10, 1) for number in range(3))

@@ -13,13 +13,13 @@ import pytest
 from kafka.protocol.consumer.fetch import FetchResponse
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.errors import CorruptRecords, StreamFailure
+from legacy_mm.base.model import EARLIEST, LATEST
 from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.fetch_reader import FetchReader
 from legacy_mm.clients.native.fetcher import NOWHERE, Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.control_channel.frames import Started
-from legacy_mm.errors import CorruptRecords, StreamFailure
-from legacy_mm.model import EARLIEST, LATEST
 from legacy_mm.protocol.fetch_messages import FetchedPartition
 from tests.fakes.cluster import OneBroker
 from tests.unit.clients.native.one_broker import (

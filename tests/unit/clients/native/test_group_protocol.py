@@ -13,10 +13,10 @@ from kafka.protocol.admin import DescribeGroupsRequest, DescribeGroupsResponse
 from kafka.protocol.consumer import HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest, SyncGroupRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import group_protocol
 from legacy_mm.clients.native.group_protocol import GroupDescription, GroupTerms, Identity, MemberShare, Subscription
 from legacy_mm.exactly_once.evidence import GroupMember
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.assignors import Subscriber
 
 TERMS = GroupTerms("g", "host-a", 45.0, 3.0, 300.5, 0.1)

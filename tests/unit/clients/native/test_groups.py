@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.native import groups
 from legacy_mm.clients.native.groups import GroupAdmin, reads_topics
 from legacy_mm.clients.native.login import BrokerVersions
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.model import CommittedOffset, TopicPartition
 from tests.unit.clients.native.broker import Peer, response
 
 SECONDS = 20.0

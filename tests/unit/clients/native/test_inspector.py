@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicLister, ends, log_ends
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
-from legacy_mm.errors import HostError
-from legacy_mm.model import TopicPartition
 
 ADDRESS = {"bootstrap.servers": "127.0.0.1:1"}
 BROKER = SimpleNamespace(node_id=1, host="here", port=9092, rack=None)

@@ -11,15 +11,14 @@ from types import SimpleNamespace
 import pytest
 from typing_extensions import override
 
-from legacy_mm import clock
+from legacy_mm.base import clock, property_names
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import CorruptRecords, HostError
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import internal_log
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.internal_log import InternalLog, decoded
 from legacy_mm.clients.native.partition_log import LogPart, LogRecord
-from legacy_mm.clock import Deadline
-from legacy_mm.config import property_names
-from legacy_mm.errors import CorruptRecords, HostError
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fakes.cluster import FakeCluster
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.kept_connection import KeptConnection
-from legacy_mm.clock import monotonic
 
 
 class Answering:

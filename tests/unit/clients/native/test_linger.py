@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import linger
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.linger import Linger
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
-from legacy_mm.clock import monotonic
 from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from tests.unit.clients.native.appending import NOW, make
 from tests.unit.protocol.batches import Row, build
 

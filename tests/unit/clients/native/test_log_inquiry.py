@@ -9,6 +9,8 @@ from unittest.mock import Mock
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import log_inquiry
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
@@ -17,8 +19,6 @@ from legacy_mm.clients.native.connection_errors import RequestRefused, Unsupport
 from legacy_mm.clients.native.log_inquiry import LogInquiry
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.config import property_names
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, Wanted
 from legacy_mm.protocol.record_batch import ProducerStamp
 from tests.unit.protocol.batches import NOW, Row, build

@@ -10,10 +10,10 @@ import pytest
 from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanismError, UnsupportedVersionError
 from kafka.protocol.sasl import SaslHandshakeRequest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.login import BrokerVersions, ask_versions, authenticate
-from legacy_mm.config import property_names
 
 API_VERSIONS = 18
 PASSWORD = "the-password"

@@ -12,16 +12,16 @@ from kafka.protocol.consumer import HeartbeatRequest, JoinGroupRequest, LeaveGro
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.clients.native import membership
 from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.clients.native.sharing import ByBundles
-from legacy_mm.clock import monotonic
-from legacy_mm.config import property_names
-from legacy_mm.errors import StreamFailure
 from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
 from legacy_mm.exactly_once.bundle_assignor import PROTOCOL
 from legacy_mm.exactly_once.member_data import subscription_data
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 from tests.fakes.coordinator import MEMBER, PARTITIONS, TOPIC, FakeCoordinator
 
 SECONDS = 20.0

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.missing_listeners import MissingListeners, listener_problem
-from legacy_mm.model import TopicPartition
 
 T = frozenset(TopicPartition("t", number) for number in range(12))
 ONE = frozenset({TopicPartition("t", 3)})

@@ -8,10 +8,10 @@ from typing import Any
 
 from typing_extensions import override
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.newest_times import newest_times
 from legacy_mm.clients.native.topology import Broker
-from legacy_mm.model import TopicPartition
 from tests.fakes.cluster import FakeCluster
 
 PLACES = [TopicPartition("t", number) for number in range(4)]

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 import pytest
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
+from legacy_mm.base.errors import StreamFailure
 from legacy_mm.clients.native.group_protocol import GroupDescription, MemberShare, Subscription
 from legacy_mm.clients.native.node_sharing import PROTOCOL, ByNodes
 from legacy_mm.clients.native.sharing import ByBundles
-from legacy_mm.errors import StreamFailure
 from legacy_mm.exactly_once.bundle import BUNDLES
 from legacy_mm.exactly_once.bundle_assignor import PROTOCOL as BUNDLES_PROTOCOL
 from legacy_mm.exactly_once.evidence import GroupMember

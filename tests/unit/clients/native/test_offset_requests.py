@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from kafka.protocol.consumer import OffsetFetchResponse
 
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.native.coordinator import CoordinatorMoved
 from legacy_mm.clients.native.offset_requests import fetched
-from legacy_mm.errors import StreamFailure
-from legacy_mm.model import CommittedOffset, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 

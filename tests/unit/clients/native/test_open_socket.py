@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native.transport_layer import open_socket
-from legacy_mm.config.kafka_clients import ConnectionSettings
 
 SECONDS = 4.0
 ADDRESSES = 24

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.connection_errors import ProducerForgotten
 from legacy_mm.clients.native.partition_queue import REMEMBERED_TIME, PartitionQueue, ProducerBatch, newest_time
-from legacy_mm.model import TopicPartition
 from tests.unit.protocol.batches import NOW, Row, build
 
 OK, DUPLICATE, OUT_OF_ORDER, UNKNOWN_PRODUCER, LATER, REFUSED = 0, 46, 45, 59, 6, 10

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.model import LATEST
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.control_channel.frames import Started
-from legacy_mm.model import LATEST
 from tests.fakes.cluster import OneBroker
 from tests.unit.clients.native.one_broker import (
     NODE,

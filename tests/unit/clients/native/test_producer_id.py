@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.errors import FailureKind
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.producer_id import ProducerIdRefused, ProducerIds
-from legacy_mm.errors import FailureKind
 from legacy_mm.protocol.error_codes import ErrorCode
 
 

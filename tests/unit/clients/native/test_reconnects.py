@@ -6,9 +6,9 @@ from threading import Event
 
 import pytest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.reconnects import Reconnects
-from legacy_mm.config import property_names
 
 PROPERTIES = {"reconnect.backoff.ms": "100", "reconnect.backoff.max.ms": "300"}
 

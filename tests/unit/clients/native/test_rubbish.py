@@ -19,10 +19,10 @@ from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.sasl import SaslHandshakeRequest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients.native.connection import open_connection
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.connection_security import Security
-from legacy_mm.config import property_names
 from tests.unit.clients.native.broker import FETCH, Peer, response
 
 fuzz = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "300")))

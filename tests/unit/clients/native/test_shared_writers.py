@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.native.internal_topic import OnResult
 from legacy_mm.clients.native.shared_writers import SharedWriters
-from legacy_mm.config.kafka_clients import ConnectionSettings
 
 HERE, THERE = (ConnectionSettings((f"127.0.0.1:{port}",), further={"a": "b"}) for port in (1, 2))
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 import pytest
 
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.group_protocol import GroupDescription, MemberShare, Subscription
 from legacy_mm.clients.native.sharing import ByAssignors, ByBundles
-from legacy_mm.errors import StreamFailure
 from legacy_mm.exactly_once.bundle import BUNDLES, by_bundle
 from legacy_mm.exactly_once.bundle_assignor import PROTOCOL
 from legacy_mm.exactly_once.evidence import GroupMember
-from legacy_mm.model import TopicPartition
 from legacy_mm.policies.assignors import Subscriber
 
 COUNTS = {"orders": 60, "clicks": 7}

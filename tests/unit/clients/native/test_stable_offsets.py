@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.stable_offsets import StableOffsets
-from legacy_mm.clock import monotonic
-from legacy_mm.model import TopicPartition
 
 PLACE = TopicPartition("orders", 3)
 LONG = 61.0

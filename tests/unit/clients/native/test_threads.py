@@ -8,6 +8,8 @@ from typing import Any, NoReturn, cast
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base import property_names
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.broker_sender import BrokerSender
@@ -15,8 +17,6 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.topology import Leadership
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.config import property_names
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchOptions
 
 PARTITION = TopicPartition("t", 0)

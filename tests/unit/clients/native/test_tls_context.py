@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import TlsSettings
 from legacy_mm.clients.native import tls_context
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import TlsSettings
 from legacy_mm.control_channel import certificate
-from legacy_mm.errors import ConfigurationError
 from tests.unit.certificates import certify, key_pem, pem
 
 SUITES = """

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients.native.connection import open_connection
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.tls_words import broken_reason, handshake_reason
-from legacy_mm.config import property_names
 from tests.unit.certificates import certify, key_pem, pem
 
 SECONDS = 10.0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 
 ORDERS = TopicPartition("orders", 0)

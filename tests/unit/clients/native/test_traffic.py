@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import traffic
 from legacy_mm.clients.native.traffic import SAMPLE_INTERVAL, Spread, Traffic, TrafficKind
-from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import Measured
-from legacy_mm.model import TopicPartition
 
 HERE, THERE = TopicPartition("t", 0), TopicPartition("u", 1)
 

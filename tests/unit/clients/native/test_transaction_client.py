@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.errors import Undecided
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.transaction_client import TransactionClient
-from legacy_mm.errors import Undecided
 from legacy_mm.exactly_once.bundle import Bundle
 from legacy_mm.exactly_once.bundle_session import BundleState
 from legacy_mm.exactly_once.txn_requests import Positions
-from legacy_mm.model import TopicPartition
 
 PLACE = TopicPartition("t", 0)
 BUNDLE = Bundle("id", TopicPartition("positions", 0))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.transactional_queue import TransactionalQueue
-from legacy_mm.clock import monotonic
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.unit.protocol.batches import NOW, Row, build
 

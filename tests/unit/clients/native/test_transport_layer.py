@@ -12,10 +12,10 @@ from select import select
 
 import pytest
 
+from legacy_mm.base import property_names
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.transport_layer import SslTransportLayer
-from legacy_mm.config import property_names
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.clients.native.broker import FETCH, response
 

@@ -25,6 +25,7 @@ from kafka.protocol.producer.transaction import (
 from typing_extensions import override
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import txn_coordinators
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
@@ -34,7 +35,6 @@ from legacy_mm.exactly_once.bundle_events import Answered, First, Unanswered
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_errors import Reaction, reaction_to
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.transactions import Brokers

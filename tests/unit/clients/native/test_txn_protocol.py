@@ -20,6 +20,7 @@ from kafka.protocol.producer.transaction import (
     InitProducerIdResponse,
 )
 
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native import txn_protocol
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.connection_errors import UnsupportedVersion
@@ -27,7 +28,6 @@ from legacy_mm.clients.native.coordinator import TRANSACTION, coordinators
 from legacy_mm.exactly_once.bundle_events import Answered
 from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.exactly_once.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.transactions import Brokers

@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, Producer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.client_properties.apply import (
     CONSUMER_RULES,
     PRODUCER_RULES,
@@ -19,7 +20,6 @@ from legacy_mm.compat.client_properties.apply import (
     apply,
 )
 from legacy_mm.compat.client_properties.rule import Forgotten, Number, Setting, Side, Text
-from legacy_mm.errors import ConfigurationError
 
 ALIASES = {
     "delivery.timeout.ms": "message.timeout.ms",

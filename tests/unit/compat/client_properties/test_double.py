@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.compat.client_properties.double import Double
-from legacy_mm.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", 1.0), ("-.5e1", -5.0), ("2.d", 2.0), ("Infinity", float("inf"))])

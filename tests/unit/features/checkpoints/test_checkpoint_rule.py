@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.model import OffsetPair, TopicPartition
 from legacy_mm.features.checkpoints.checkpoint_rule import is_due, offsets_to_set
-from legacy_mm.model import OffsetPair, TopicPartition
 from tests.fixtures.offset_syncs import JavaSyncReader
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.base.errors import ConfigurationError, InvalidPattern
 from legacy_mm.features import flags
 from legacy_mm.flow.names import Names
 from legacy_mm.policies.topic_filter import Matcher

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.model import OffsetPair, OffsetRun
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How, answer, copied_until
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
-from legacy_mm.model import OffsetPair, OffsetRun
 
 
 def pairs(*runs: tuple[int, int, int], start: int = 0) -> OffsetMap:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import GroupOffsets, JoinedChunk, OffsetMapChunk, OffsetRun, TopicPartition
 from legacy_mm.features.checkpoints import group_translation
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import (
@@ -19,7 +20,6 @@ from legacy_mm.features.checkpoints.group_translation import (
 )
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
-from legacy_mm.model import GroupOffsets, JoinedChunk, OffsetMapChunk, OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
 from tests.fakes.groups import FakeGroups

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
-from legacy_mm.model import CommittedOffset, GroupOffsets, TopicPartition
 from tests.fakes.inspector import FakeInspector
 
 IDLE, BUSY = TopicPartition("t", 0), TopicPartition("t", 1)

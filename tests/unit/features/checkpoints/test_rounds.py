@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import CommittedOffset, GroupOffsets, OffsetRun, TopicPartition
 from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
@@ -21,7 +22,6 @@ from legacy_mm.logs.events import DUTY_FAILED
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import WindowReading
-from legacy_mm.model import CommittedOffset, GroupOffsets, OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from tests.fakes.groups import FakeGroups
 from tests.fakes.inspector import FakeInspector

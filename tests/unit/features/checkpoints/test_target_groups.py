@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry
-from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint
 from tests.fakes.groups import FakeGroups
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import OffsetPair, TopicPartition
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs, Translation
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
-from legacy_mm.model import OffsetPair, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from tests.fakes.internal_topic import FakeInternalTopic
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.clients.api import CommitProblem, Failed, MembershipListener
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
 from legacy_mm.features.connect_offsets.connect_member import ConnectMember
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic, OnWritten
-from legacy_mm.model import CommittedOffset, Offsets, TopicPartition
 
 T0 = TopicPartition("t", 0)
 

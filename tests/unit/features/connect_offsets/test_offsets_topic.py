@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
+from legacy_mm.base.kafka_clients import MembershipSettings
+from legacy_mm.base.model import EARLIEST, CommittedOffset, TopicPartition
 from legacy_mm.clients.native.partition_log import LogRecord
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import MembershipSettings
-from legacy_mm.errors import HostError
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import Examined
 from legacy_mm.features.connect_offsets.stored_positions import MARK, SourceLog, StoredPosition
-from legacy_mm.model import EARLIEST, CommittedOffset, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, key_of, value_of
 from tests.fakes.internal_topic import FakeInternalTopic
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.kafka_clients import MembershipSettings
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.native.partition_log import LogRecord
-from legacy_mm.config.kafka_clients import MembershipSettings
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.stored_positions import MARK, SourceLog, StoredPosition
-from legacy_mm.model import TopicPartition
 
 SETTINGS = ConnectOffsetSettings("stored", 25, 1, "MirrorSourceConnector", "A", MembershipSettings("A-mm2"))
 PLACE = TopicPartition("t\u00e9st", 3)

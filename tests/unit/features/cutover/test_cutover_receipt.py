@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.base.errors import ConfigurationError, HostError
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition, load, save
-from legacy_mm.model import CommittedOffset, TopicPartition
 
 BEFORE, AFTER = CommittedOffset(5, "theirs"), CommittedOffset(7, "ours")
 MOVED = MovedPartition(TopicPartition("t", 1), 10, TopicPartition("west.t", 1), BEFORE, AFTER, "exact")

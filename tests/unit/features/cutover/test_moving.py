@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import ConfigurationError, HostError
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.native.groups import DEAD
-from legacy_mm.clock import Deadline
-from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.features.cutover import cutover_receipt, moving
 from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
-from legacy_mm.model import CommittedOffset, TopicPartition
 from tests.fakes.groups import OneGroup
 
 HERE = [TopicPartition("t", number) for number in range(3)]

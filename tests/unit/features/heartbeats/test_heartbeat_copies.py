@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.features.heartbeats.heartbeat_copies import HeartbeatCopies
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
 from tests.fakes.admin import FakeAdmin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.features.flag_values import FlagValues
 from legacy_mm.features.naming.flags import NamingSettings, TopicFilterSettings, client_naming, read, read_topics
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY

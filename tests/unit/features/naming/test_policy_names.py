@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY, check_letters, foreign, policy_name
 
 STRIMZI = "io.strimzi.kafka.connect.mirror.IdentityReplicationPolicy"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from legacy_mm.base.model import JoinedChunk, OffsetMapChunk, OffsetRun
 from legacy_mm.features.offset_syncs.offset_map import CHUNKS, RUNS_PER_CHUNK, OffsetMap
 from legacy_mm.features.offset_syncs.old_runs import MOST_SLACK
-from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun
 
 
 def map_of(*runs: tuple[int, int, int], start: int = 0) -> OffsetMap:

@@ -14,8 +14,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import JoinedChunk, OffsetMapChunk, OffsetRun
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
-from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun
 
 CHUNKS, RUNS_PER_CHUNK, JOINED_CHUNKS, MOST_SLACK = 2, 2, 3, 5
 Written = list[tuple[int, OffsetMapChunk | JoinedChunk]]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.base.model import OffsetPair, OffsetRun
 from legacy_mm.features.offset_syncs.offset_sync_rule import PartitionSyncs
-from legacy_mm.model import OffsetPair, OffsetRun
 from tests.fixtures.offset_syncs import JavaSyncReader
 
 VECTORS = json.loads((Path(__file__).parent / "golden" / "offset_sync_rule.json").read_text())

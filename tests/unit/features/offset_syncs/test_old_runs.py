@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.base.model import JoinedChunk, OffsetMapChunk, OffsetRun
 from legacy_mm.features.offset_syncs.old_runs import OldRuns, fitting, join
-from legacy_mm.model import JoinedChunk, OffsetMapChunk, OffsetRun
 
 NOTHING = OffsetRun(0, 0, 0)
 

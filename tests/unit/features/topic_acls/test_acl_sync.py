@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.kafka_clients import ConnectionSettings
-from legacy_mm.errors import NoAuthorizer
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import NoAuthorizer
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.features.topic_acls.acl_sync import TopicAcls
 from legacy_mm.features.topic_acls.made_rules import MadeRules
 from legacy_mm.policies.acl_rules import AclRule

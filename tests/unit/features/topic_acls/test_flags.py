@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.features import flags
 from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_acls.flags import AclSyncSettings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.errors import HostError
+from legacy_mm.base.errors import HostError
 from legacy_mm.features.topic_acls.made_rules import MadeRules, state_folder
 from legacy_mm.policies.acl_rules import AclRule
 

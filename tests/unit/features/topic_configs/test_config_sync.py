@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.features.topic_configs.config_sync import TopicConfigs
 from legacy_mm.policies.changes import DeleteConfig, Look, SetConfig
 from legacy_mm.policies.config_filter import ConfigPropertyFilter

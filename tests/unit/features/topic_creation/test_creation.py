@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.features.topic_configs.config_sync import TopicConfigs
 from legacy_mm.features.topic_creation.creation import TopicCreation
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, Look, SetConfig

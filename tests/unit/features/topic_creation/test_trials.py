@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.clock import Deadline
+from legacy_mm.base.clock import Deadline
 from legacy_mm.features.topic_creation.trials import alterations, creations
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, SetConfig
 from tests.fakes.admin import FakeAdmin

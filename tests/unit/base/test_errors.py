@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.clients.native.producer_id import ProducerIdRefused
-from legacy_mm.dataplane.send_failure import ProducerBroken
-from legacy_mm.errors import (
+from legacy_mm.base.errors import (
     CorruptRecords,
     FailureKind,
     HandlerFailure,
@@ -14,6 +12,8 @@ from legacy_mm.errors import (
     SendFailure,
     StreamFailure,
 )
+from legacy_mm.clients.native.producer_id import ProducerIdRefused
+from legacy_mm.dataplane.send_failure import ProducerBroken
 
 
 @pytest.mark.parametrize(

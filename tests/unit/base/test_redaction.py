@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from legacy_mm.redaction import Veil, is_secret_property, java_secret, known_secrets, looks_secret
+from legacy_mm.base.redaction import Veil, is_secret_property, java_secret, known_secrets, looks_secret
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from legacy_mm.config.secret import Secret
+from legacy_mm.base.secret import Secret
 
 KERBEROS = "GSSAPI"
 _BY_KEY = "murmur2_random"

@@ -5,8 +5,9 @@ from math import inf
 
 import pytest
 
-from legacy_mm.config import property_names
-from legacy_mm.config.kafka_clients import (
+from legacy_mm.base import property_names
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import (
     ConnectionSettings,
     ConsumerSettings,
     MskIamSettings,
@@ -14,8 +15,7 @@ from legacy_mm.config.kafka_clients import (
     ProducerSettings,
     SecurityProtocol,
 )
-from legacy_mm.config.secret import Secret
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.secret import Secret
 
 SERVERS = {"bootstrap.servers": "a:1, [::1]:2"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.model import (
+from legacy_mm.base.model import (
     OffsetPair,
     OffsetRun,
     TopicPartition,

@@ -11,7 +11,7 @@ import threading
 from math import inf
 from typing import NamedTuple, Protocol
 
-from legacy_mm.clock import monotonic
+from legacy_mm.base.clock import monotonic
 
 
 class Readable(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from legacy_mm.config.option import (
+from legacy_mm.base.option import (
     Option,
     boolean,
     count_or_default,

@@ -12,7 +12,8 @@ from dataclasses import asdict, fields, replace
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
-from legacy_mm.config.kafka_clients import (
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import (
     ConnectionSettings,
     ConsumerSettings,
     FetchSettings,
@@ -26,8 +27,7 @@ from legacy_mm.config.kafka_clients import (
     SecurityProtocol,
     TlsSettings,
 )
-from legacy_mm.config.secret import Secret
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.base.secret import Secret
 
 SettingsPart = TypeVar("SettingsPart")
 MOST_PROPAGATION_MS = 2_147_483

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from legacy_mm.config.secret import Secret
+from legacy_mm.base.secret import Secret
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Literal, NamedTuple
 
-from legacy_mm.config.kafka_clients import ConnectionSettings, ConsumerSettings, ProducerSettings
+from legacy_mm.base.kafka_clients import ConnectionSettings, ConsumerSettings, ProducerSettings
 
 OffsetReset = Literal["earliest", "latest", "none"]
 LEAST_HEAP = 512 * 1024 * 1024

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm import clock
-from legacy_mm.clock import Deadline
+from legacy_mm.base import clock
+from legacy_mm.base.clock import Deadline
 
 
 @pytest.fixture

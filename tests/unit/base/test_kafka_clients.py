@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.config.kafka_clients import (
+from legacy_mm.base.kafka_clients import (
     ConnectionSettings,
     ConsumerSettings,
     OAuthSettings,
@@ -10,7 +10,7 @@ from legacy_mm.config.kafka_clients import (
     ProduceSettings,
     SecurityProtocol,
 )
-from legacy_mm.config.secret import Secret
+from legacy_mm.base.secret import Secret
 
 
 def test_without_idempotence_one_request_is_under_way() -> None:

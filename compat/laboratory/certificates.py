@@ -14,7 +14,7 @@ from pathlib import Path
 from compat.laboratory.kept_folders import kept_folder, this_java
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.base.errors import HostError
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 PASSWORD = "store-password"
 _KEY = ("-keyalg", "EC", "-groupname", "secp256r1")

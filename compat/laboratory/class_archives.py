@@ -13,7 +13,7 @@ from pathlib import Path
 from compat.laboratory.jars import cache_folder, jars_folder
 from compat.laboratory.kept_folders import this_java
 from compat.laboratory.releases import Release
-from legacy_mm.jvm.jars import locked
+from legacy_mm.runtime.jvm.jars import locked
 
 _SILENT = ("-Xlog:disable", "-Xlog:all=error:stderr")
 

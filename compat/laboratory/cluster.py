@@ -20,7 +20,7 @@ from compat.laboratory.releases import CURRENT, find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.spawn import QUICK_JVM, spawn
 from legacy_mm.base.errors import HostError
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 MAIN, CONTROLLER, PROXIED = "PLAINTEXT", "CONTROLLER", "PROXIED"
 PROGRAM = "kafka.Kafka"

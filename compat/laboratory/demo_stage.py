@@ -28,7 +28,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import monotonic
 from legacy_mm.base.errors import LegacyMMError
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 MIRROR_TIMEOUT = 300.0  # 10 s were measured on two cores
 STOP_TIMEOUT = 60.0

@@ -12,7 +12,7 @@ from compat.laboratory.jars import kafka_jars
 from compat.laboratory.kept_folders import kept_folder, this_java
 from compat.laboratory.releases import OLD
 from legacy_mm.base.errors import HostError
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 SAMPLES = CHECKOUT / "samples" / "handlers"
 SOURCES = tuple(sorted((SAMPLES / "java" / "handlers").glob("*.java")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compat.laboratory.releases import Release, find_release
-from legacy_mm.jvm import jars
+from legacy_mm.runtime.jvm import jars
 
 
 def cache_folder() -> Path:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from compat.laboratory.jars import cache_folder
-from legacy_mm.jvm.jars import locked
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.jars import locked
+from legacy_mm.runtime.jvm.java_home import find_java
 
 
 def kept_folder(name: str, recipe: Iterable[str | Path], make: Callable[[Path], None]) -> Path:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legacy_mm.base.errors import HostError
-from legacy_mm.jvm.jars import LAST_CONNECT, LAST_MIRROR_MAKER
+from legacy_mm.runtime.jvm.jars import LAST_CONNECT, LAST_MIRROR_MAKER
 
 OLD = LAST_MIRROR_MAKER.version
 CURRENT = "4.3.0"

@@ -21,7 +21,7 @@ from compat.laboratory.tools import LAUNCHER
 from legacy_mm.audit.java_files import write_log_configuration
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 RECORDED = CHECKOUT / "compat" / "recorded"
 STARTED = 143

@@ -22,7 +22,7 @@ from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import HostError
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 START_TIMEOUT = 40.0
 

@@ -17,7 +17,7 @@ from compat.laboratory.releases import CURRENT, OLD, find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 LAUNCHER = COMMANDS / "kafka-mirror-maker.sh"
 DRIVER_LAUNCHER = COMMANDS / "connect-mirror-maker.sh"

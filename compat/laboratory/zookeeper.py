@@ -21,7 +21,7 @@ from compat.laboratory.releases import HANDLERS_0_9, OLDEST, find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.spawn import QUICK_JVM, spawn
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 START_TIMEOUT = 60.0
 _NO_LOG_BEANS = "-Dzookeeper.jmx.log4j.disable=true"  # reload4j has none

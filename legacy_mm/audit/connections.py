@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.control_channel.certificate import channel_identity
-from legacy_mm.control_channel.channel import ChannelServer, Peer, present
-from legacy_mm.control_channel.frames import Frame, Hello, Ticket
+from legacy_mm.base.reports import Frame
+from legacy_mm.runtime.channel.certificate import channel_identity
+from legacy_mm.runtime.channel.channel import ChannelServer, Peer, present
+from legacy_mm.runtime.channel.frames import Hello, Ticket
 
 
 @dataclass(frozen=True)

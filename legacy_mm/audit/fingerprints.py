@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from legacy_mm.audit.connections import connection_of
-from legacy_mm.clients.native.partition_log import LogRecord
-from legacy_mm.clients.native.topic_reader import read_range
+from legacy_mm.clients.fetch.partition_log import LogRecord
+from legacy_mm.clients.topics.topic_reader import read_range
 
 _HOUR_MS = 3_600_000
 _SIZE = struct.Struct(">i")

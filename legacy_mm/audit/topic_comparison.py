@@ -21,9 +21,9 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.cluster_errors import at_cluster
-from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.spark.tables import Slice, Tables
+from legacy_mm.clients.admin.inspector import NativeInspector
+from legacy_mm.clients.cluster.cluster_errors import at_cluster
+from legacy_mm.runtime.spark.tables import Slice, Tables
 
 SIDES = ("source", "target")
 _ASK_TIMEOUT = 10.0

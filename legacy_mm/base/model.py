@@ -28,6 +28,13 @@ class CommittedOffset(NamedTuple):
     metadata: str = ""
 
 
+class GroupMember(NamedTuple):
+    """A member of a consumer group, as the coordinator describes it."""
+
+    client_id: str
+    host: str
+
+
 GroupOffsets = Mapping[TopicPartition, CommittedOffset]
 
 

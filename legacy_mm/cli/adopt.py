@@ -16,21 +16,21 @@ from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.clients.cluster_errors import at_cluster
-from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clients.native.topic_reader import read_topic
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.admin.inspector import NativeInspector
+from legacy_mm.clients.cluster.cluster_errors import at_cluster
+from legacy_mm.clients.group.groups import GroupAdmin
+from legacy_mm.clients.topics.topic_reader import read_topic
+from legacy_mm.features.connect_offsets.offset_records import Connector, Entry, next_offsets
 from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
-from legacy_mm.flow import wiring
-from legacy_mm.flow.exactly_once import require_own_flow
+from legacy_mm.flow import client_checks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import root_logger
-from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
-from legacy_mm.spark.session import java_for
+from legacy_mm.runtime.spark.session import java_for
+from legacy_mm.transactions.exactly_once_start import require_own_flow
 
 _ASK_TIMEOUT = 60.0
 
@@ -61,7 +61,7 @@ def _add_options(parser: CommandParser) -> None:
 def _adopt(call: CommandCall) -> int:
     root_logger.silence()
     asked, settings = call.options, call.line.only_flow()
-    wiring.check_clients(settings)
+    client_checks.check_clients(settings)
     with java_for(settings.spark.jvm) as jvm:
         settings = with_stores(settings, lambda: jvm)
         if settings.features[EXACTLY_ONCE] is not None:

@@ -10,8 +10,8 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import columns, print_json, print_lines
-from legacy_mm.flow.position_changes import Changed, PositionChanges, PositionRow
 from legacy_mm.logs import root_logger
+from legacy_mm.transactions.position_changes import Changed, PositionChanges, PositionRow
 
 _ASK_TIMEOUT = 300.0
 _BEHIND = "-- COMMAND LINE OF THE MIRROR"

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from legacy_mm.assembly.earlier_copies import EarlierCopies
 from legacy_mm.base.clock import Deadline
 from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
-from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
-from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import warning
-from legacy_mm.flow.earlier_copies import EarlierCopies
-from legacy_mm.flow.exactly_once import look_at_positions, risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_book import position_book
-from legacy_mm.flow.position_changes import PositionChanges
 from legacy_mm.flow.refused_records import narrower_limits, quarantine_limits, quarantine_topic
 from legacy_mm.flow.topic_features import DutyClusters
-from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.changes import Change, ChangeOutcome, Look
 from legacy_mm.policies.leftovers import left_behind
+from legacy_mm.runtime.jvm.gateway import Jvm
+from legacy_mm.transactions.bundle_settings import flow_bundles
+from legacy_mm.transactions.exactly_once_start import look_at_positions, risks, start_doubts
+from legacy_mm.transactions.position_changes import PositionChanges
 
 _REQUEST_TIMEOUT = 30.0
 _CHOICE = "topics by their names"

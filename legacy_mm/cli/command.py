@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 from legacy_mm.base.errors import UsageError
-from legacy_mm.compat.legacy_options import ROWS
-from legacy_mm.options.meant import meant
+from legacy_mm.words.legacy_tool.legacy_options import ROWS
+from legacy_mm.words.options.meant import meant
 
 if TYPE_CHECKING:
     from legacy_mm.cli.mirror_line import MirrorLine

@@ -9,24 +9,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NoReturn
 
+from legacy_mm.assembly import wiring
 from legacy_mm.base.errors import ConfigurationError, HostError, LegacyMMError, UsageError, one_line
 from legacy_mm.cli.command import CommandBody, CommandCall
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.mirror_maker import begin_logs
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.clients import choose
-from legacy_mm.compat import environment, java_process, log4j_configuration
-from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.compat.console import say
-from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
-from legacy_mm.dedicated.circle_guard import Circles
-from legacy_mm.dedicated.driver import DriverRun, RefusedFlow
-from legacy_mm.dedicated.flow_translation import FlowRun
-from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
-from legacy_mm.flow import lifecycle, wiring
+from legacy_mm.flow import client_checks, flow_registry, group_members, lifecycle
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror
+from legacy_mm.flow.supervisor import SupervisedFlow, supervise
 from legacy_mm.flow.task_limit import check_task_limit
 from legacy_mm.logs import root_logger
 from legacy_mm.logs.log4j_found import Found
@@ -34,8 +27,15 @@ from legacy_mm.logs.log_settings import DEBUG, LEVELS, Appender, Console, Logger
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.registry import Registry
-from legacy_mm.options.option_catalogue import NO_ENGINES, OwnOptions
-from legacy_mm.spark.session import SparkHost
+from legacy_mm.runtime.spark.session import SparkHost
+from legacy_mm.words.legacy_tool import environment, java_process, log4j_configuration
+from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
+from legacy_mm.words.legacy_tool.console import say
+from legacy_mm.words.mirror_maker_2 import connect_files, connect_line, driver, driver_line
+from legacy_mm.words.mirror_maker_2.circle_guard import Circles
+from legacy_mm.words.mirror_maker_2.driver import DriverRun, RefusedFlow
+from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun
+from legacy_mm.words.options.option_catalogue import NO_ENGINES, OwnOptions
 
 Flows = Callable[[ClientTranslation], DriverRun]
 RunFlows = Callable[[Flows, OwnOptions], int]
@@ -112,7 +112,7 @@ def prepare_flows(flows: Flows, options: OwnOptions, java_words: Sequence[str] =
         outcome = flows(ClientTranslation(variables, options))
         root_logger.hide(outcome.secrets)
         check_task_limit(each.settings for each in outcome.flows)
-        outcome = outcome.checked(wiring.check_logins)
+        outcome = outcome.checked(client_checks.check_logins)
     except LegacyMMError as error:
         log.error("%s", "Stopping due to error", extra={"detail": one_line(error)})
         for text in getattr(error, "__notes__", ()):
@@ -152,7 +152,7 @@ def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) 
     circles = Circles(outcome.flows, lambda: host.spark.jvm.topic_matcher)
     flows = [_supervised(each, host, circles) for each in outcome.flows]
     flows += [_refused(each, host) for each in outcome.refused]
-    choose.load_native()  # each flow is built by a thread of its own
+    group_members.load_native()  # each flow is built by a thread of its own
     code = supervise(flows, host, signals)
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
     return code
@@ -177,7 +177,7 @@ def _refused(flow: RefusedFlow, host: Host) -> SupervisedFlow:
 
 def _told(host: Host, name: str, flow: str, connectors: Sequence[str]) -> Callable[[str], None]:
     """Return what keeps the host's metrics and health in line with the flow's life."""
-    life = Registry(flow, "", wiring.facts())
+    life = Registry(flow, "", flow_registry.facts())
     host.registries.append(life)
 
     def on_change(failure: str) -> None:
@@ -195,7 +195,7 @@ def _told(host: Host, name: str, flow: str, connectors: Sequence[str]) -> Callab
 
 def _build(flow: FlowRun, host: Host, circles: Circles) -> Mirror:
     try:
-        wiring.check_addresses(flow.settings)
+        client_checks.check_addresses(flow.settings)
     except ConfigurationError as error:  # a name that nobody knows today may be known tomorrow
         raise HostError(str(error)) from error
     with flow.lines.named():

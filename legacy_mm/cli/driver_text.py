@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm.cli.explain_text import answers, starts
 from legacy_mm.cli.output import section
-from legacy_mm.dedicated.flow_reading import DEFAULT_LIST
 from legacy_mm.explain.driver_explanation import DriverExplanation, FlowExplanation
+from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST
 
 _DEFAULTS = "the default list"
 

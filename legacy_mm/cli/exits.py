@@ -11,9 +11,9 @@ from typing import NoReturn
 
 from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.compat import messages, startup
-from legacy_mm.compat.console import say
-from legacy_mm.compat.releases import CURRENT
+from legacy_mm.words.legacy_tool import messages, startup
+from legacy_mm.words.legacy_tool.console import say
+from legacy_mm.words.legacy_tool.releases import CURRENT
 
 
 def exit_with(run: Callable[[], int]) -> NoReturn:

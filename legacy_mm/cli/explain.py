@@ -55,18 +55,18 @@ from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.output import as_json as json_text
 from legacy_mm.cli.parser import own_values, read_own_options
-from legacy_mm.compat import environment
-from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.compat.command_line import split_call, variables_of
-from legacy_mm.dedicated import connect_line, driver_line
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
 from legacy_mm.explain.explanation import RUNS, Explained, Explanation, OptionReader, explain
 from legacy_mm.explain.source_look import Topics
-from legacy_mm.flow import wiring
-from legacy_mm.jvm.gateway import StartJvm
+from legacy_mm.flow import client_checks
 from legacy_mm.logs import root_logger
-from legacy_mm.spark.session import java_when_asked
+from legacy_mm.runtime.jvm.gateway import StartJvm
+from legacy_mm.runtime.spark.session import java_when_asked
+from legacy_mm.words.legacy_tool import environment
+from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
+from legacy_mm.words.legacy_tool.command_line import split_call, variables_of
+from legacy_mm.words.mirror_maker_2 import connect_line, driver_line
 
 StartJava = Callable[[JvmSettings], AbstractContextManager[StartJvm]]
 """A Java for the questions of one line, by what its environment says of the mirror's."""
@@ -171,8 +171,8 @@ def _ask_clusters(explained: Explained, java: StartJvm, *, ask: bool) -> tuple[E
     flows, veil = explained.flows, explained.veil
     for settings in flows:
         if ask:
-            wiring.check_addresses(settings)
-        wiring.check_logins(settings)
+            client_checks.check_addresses(settings)
+        client_checks.check_logins(settings)
     untried = host_look.look(flows, java)
     explanation = replace(
         explained.explanation,

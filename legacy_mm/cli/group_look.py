@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import UsageError
 from legacy_mm.cli.mirror_line import MirrorLine
-from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clients.native.internal_log import InternalLog
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.admin.inspector import NativeInspector
+from legacy_mm.clients.group.groups import GroupAdmin
+from legacy_mm.clients.topics.internal_log import InternalLog
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Source
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
-from legacy_mm.flow import key_stores, wiring
+from legacy_mm.flow import client_checks, key_stores
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_book import position_book
 from legacy_mm.logs import root_logger
-from legacy_mm.spark.session import java_for
+from legacy_mm.runtime.spark.session import java_for
 
 _CLIENT_ID = "legacy_mm-translate"
 _ASK_TIMEOUT = 30.0
@@ -45,7 +45,7 @@ def groups_of(line: MirrorLine) -> Iterator[FlowGroups]:
     """Yield the groups of the mirror with this command line, while Java runs; raises LegacyMMError."""
     root_logger.silence()
     settings = _settings(line)
-    wiring.check_clients(settings)
+    client_checks.check_clients(settings)
     with java_for(settings.spark.jvm) as jvm:
         names = Names(settings.topics, settings.features, jvm.topic_matcher)
         yield flow_groups(key_stores.with_stores(settings, lambda: jvm), names)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.cli.group_look import FlowGroups
-from legacy_mm.clients.native.groups import DEAD, EMPTY
+from legacy_mm.clients.group.groups import DEAD, EMPTY
 from legacy_mm.features.checkpoints.checkpoint_rule import offsets_to_set
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import Position

@@ -15,9 +15,9 @@ from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clients.native.partition_log import LogRecord
-from legacy_mm.clients.native.topic_reader import read_on
+from legacy_mm.clients.admin.inspector import NativeInspector
+from legacy_mm.clients.fetch.partition_log import LogRecord
+from legacy_mm.clients.topics.topic_reader import read_on
 from legacy_mm.flow import plugins
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -27,8 +27,8 @@ from legacy_mm.handlers.batches import BatchHandler, Handled, SourceRecords
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import Answers, by_key, handle_records
-from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.java_home import compiler_jars, find_java
+from legacy_mm.runtime.jvm.gateway import Jvm
+from legacy_mm.runtime.jvm.java_home import compiler_jars, find_java
 
 _WAIT_TIMEOUT = 30.0
 

@@ -20,13 +20,13 @@ from legacy_mm.base.settings import JavaStores, JvmSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
-from legacy_mm.clients.cluster_errors import at_cluster, error_at
+from legacy_mm.clients.admin.inspector import NativeInspector
+from legacy_mm.clients.cluster.cluster_errors import at_cluster, error_at
 from legacy_mm.clients.librdkafka.property_texts import property_texts
-from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.compat import client_connection
-from legacy_mm.compat.client_connection import ClientConnection
 from legacy_mm.logs import root_logger
-from legacy_mm.spark.session import java_when_asked
+from legacy_mm.runtime.spark.session import java_when_asked
+from legacy_mm.words.legacy_tool import client_connection
+from legacy_mm.words.legacy_tool.client_connection import ClientConnection
 
 _ASK_TIMEOUT = 30.0
 CopyName = Callable[[str], str]

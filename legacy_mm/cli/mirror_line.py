@@ -12,22 +12,22 @@ from legacy_mm.base.errors import ConfigurationError, UsageError
 from legacy_mm.base.redaction import Secrets
 from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.compat import command_line, environment
-from legacy_mm.compat.client_properties.apply import Hide, hidden_in_errors
-from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.compat.steps import distinct
-from legacy_mm.compat.translate import MirrorRun, translate
-from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
-from legacy_mm.dedicated.circle_guard import Circles
-from legacy_mm.dedicated.driver import DriverRun
-from legacy_mm.dedicated.file_lines import FileLines
-from legacy_mm.dedicated.flow_translation import FlowRun
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
-from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.topic_filter import Matcher
-from legacy_mm.spark.session import java_when_asked
+from legacy_mm.runtime.jvm.gateway import Jvm
+from legacy_mm.runtime.spark.session import java_when_asked
+from legacy_mm.words.java_clients.client_properties.apply import Hide, hidden_in_errors
+from legacy_mm.words.legacy_tool import command_line, environment
+from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
+from legacy_mm.words.legacy_tool.steps import distinct
+from legacy_mm.words.legacy_tool.translate import MirrorRun, translate
+from legacy_mm.words.mirror_maker_2 import connect_files, connect_line, driver, driver_line
+from legacy_mm.words.mirror_maker_2.circle_guard import Circles
+from legacy_mm.words.mirror_maker_2.driver import DriverRun
+from legacy_mm.words.mirror_maker_2.file_lines import FileLines
+from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,19 +15,19 @@ from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.compat import command_line, environment, java_process, log4j_configuration, messages, startup
-from legacy_mm.compat.client_properties.rule import Note
-from legacy_mm.compat.console import say
-from legacy_mm.compat.releases import CURRENT
-from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, Version, translate
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.task_limit import check_task_limit
 from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, LogSettings
-from legacy_mm.options.option_catalogue import OwnOptions
-from legacy_mm.spark.session import SparkHost
+from legacy_mm.runtime.spark.session import SparkHost
+from legacy_mm.words.java_clients.client_properties.rule import Note
+from legacy_mm.words.legacy_tool import command_line, environment, java_process, log4j_configuration, messages, startup
+from legacy_mm.words.legacy_tool.console import say
+from legacy_mm.words.legacy_tool.releases import CURRENT
+from legacy_mm.words.legacy_tool.translate import Help, MirrorRun, NothingToDo, Version, translate
+from legacy_mm.words.options.option_catalogue import OwnOptions
 
 Start = Callable[[MirrorRun, lifecycle.Signals], int]
 
@@ -131,14 +131,14 @@ class _EarlyJava:
 
 def _check(flows: Sequence[Settings]) -> None:
     """Raise ConfigurationError for addresses and logins that cannot work."""
-    from legacy_mm.flow import wiring
+    from legacy_mm.flow import client_checks
 
     for settings in flows:
-        wiring.check_clients(settings)
+        client_checks.check_clients(settings)
 
 
 def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, java: _EarlyJava) -> int:
-    from legacy_mm.flow import wiring
+    from legacy_mm.assembly import wiring
     from legacy_mm.flow.host import Host
     from legacy_mm.metrics import legacy_mbeans
     from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS

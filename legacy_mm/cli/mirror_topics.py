@@ -18,9 +18,10 @@ from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import columns, print_lines
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
-from legacy_mm.clients.cluster_errors import at_cluster
-from legacy_mm.compat import client_connection, properties_file
+from legacy_mm.clients.cluster.cluster_errors import at_cluster
 from legacy_mm.policies.remote_clusters import hops_of, upstream_clusters
+from legacy_mm.words.java_clients import properties_file
+from legacy_mm.words.legacy_tool import client_connection
 
 _MILLIS = 1000
 _UNHEARD = "never"

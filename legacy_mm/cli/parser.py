@@ -15,11 +15,12 @@ import configargparse
 
 from legacy_mm.base.errors import ConfigurationError, printed_error
 from legacy_mm.base.option import ENVIRONMENT_PREFIX, Option, environment_variable
-from legacy_mm.compat import mirror_maker_2_file, misspelt, properties_file
-from legacy_mm.compat.releases import CURRENT
 from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, as_pair
-from legacy_mm.options import unbuilt
-from legacy_mm.options.option_catalogue import OPTIONS, OwnOptions, option_called
+from legacy_mm.words.java_clients import properties_file
+from legacy_mm.words.legacy_tool import mirror_maker_2_file, misspelt
+from legacy_mm.words.legacy_tool.releases import CURRENT
+from legacy_mm.words.options import unbuilt
+from legacy_mm.words.options.option_catalogue import OPTIONS, OwnOptions, option_called
 
 _FLAGS = (*(row.option for row in FLAGS), *WITHOUT_EFFECT.values())
 

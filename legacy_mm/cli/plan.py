@@ -27,16 +27,16 @@ from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.mirror_line import DriverFlow, MirrorLine
 from legacy_mm.cli.output import as_json
-from legacy_mm.dedicated.file_lines import FileLines
 from legacy_mm.explain import host_look
-from legacy_mm.flow import wiring
+from legacy_mm.flow import client_checks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
-from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import root_logger
 from legacy_mm.policies.change_effects import describe_change, effect, worst_first
 from legacy_mm.policies.changes import Change, ChangeOutcome, Look, from_json, to_json
-from legacy_mm.spark.session import java_for
+from legacy_mm.runtime.jvm.gateway import Jvm
+from legacy_mm.runtime.spark.session import java_for
+from legacy_mm.words.mirror_maker_2.file_lines import FileLines
 
 _FORMAT = 1
 _USAGE = "legacy-mm {} [FLAGS] -- kafka-mirror-maker.sh OPTIONS"
@@ -100,7 +100,7 @@ def _flows(line: MirrorLine) -> Iterator[Mapping[str, Callable[[], FlowClusters]
 
 def _clusters(settings: Settings, of_file: DriverFlow | None, java: Jvm) -> FlowClusters:
     """Return the clusters of a flow that would start; raise LegacyMMError as its start does."""
-    wiring.check_clients(settings)
+    client_checks.check_clients(settings)
     host_look.look((settings,), lambda: java)
     if of_file is None:
         names = Names(settings.topics, settings.features, lambda pattern: java.topic_matcher(pattern))

@@ -22,9 +22,9 @@ from legacy_mm.base.model import Outgoing
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.handler import as_record, handled, handler_of
-from legacy_mm.clients.native.backlog import Backlog
-from legacy_mm.clients.native.producer_id import ProducerIdRefused
-from legacy_mm.clients.native.single_producer import NativeProducer
+from legacy_mm.clients.produce.producer_id import ProducerIdRefused
+from legacy_mm.clients.produce.single_producer import NativeProducer
+from legacy_mm.clients.topics.backlog import Backlog
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -32,8 +32,8 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, PythonBatches
 from legacy_mm.handlers.line_file import holding, take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
-from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import events
+from legacy_mm.runtime.jvm.gateway import Jvm
 
 _SEND_TIMEOUT = 30.0
 

@@ -17,10 +17,6 @@ from legacy_mm.base.option import Option
 from legacy_mm.cli import explain
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.log_lines import LOG_LINES
-from legacy_mm.compat.client_properties import consumer, producer, security
-from legacy_mm.dedicated import connect_names
-from legacy_mm.dedicated.driver_file import DriverFile, Pair
-from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import understood
 from legacy_mm.features.flag import Flag
@@ -28,7 +24,11 @@ from legacy_mm.features.rows import FLAGS
 from legacy_mm.handlers import api
 from legacy_mm.metrics.client_mbeans import UNCOUNTED
 from legacy_mm.metrics.metric_catalogue import LABELS, METRICS, ONLY_WITH
-from legacy_mm.options.option_catalogue import OPTIONS
+from legacy_mm.words.java_clients.client_properties import consumer, producer, security
+from legacy_mm.words.mirror_maker_2 import connect_names
+from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, Pair
+from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+from legacy_mm.words.options.option_catalogue import OPTIONS
 
 WIDTH = 100
 _MBEANS = (

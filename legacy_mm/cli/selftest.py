@@ -23,8 +23,8 @@ from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_f
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.librdkafka.property_texts import property_texts
-from legacy_mm.compat import client_connection
-from legacy_mm.spark.session import java_when_asked
+from legacy_mm.runtime.spark.session import java_when_asked
+from legacy_mm.words.legacy_tool import client_connection
 
 
 @dataclass(frozen=True, slots=True)

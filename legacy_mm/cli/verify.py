@@ -20,26 +20,27 @@ from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.mirror_line import LineParts
 from legacy_mm.cli.output import ProgressBar
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.compat import client_connection, properties_file, topic_pattern
 from legacy_mm.features import flags
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.feature import FeatureSettings
-from legacy_mm.flow import wiring
+from legacy_mm.flow import client_checks
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.built_in import GuardLoop
-from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import root_logger
-from legacy_mm.options import validate
-from legacy_mm.options.option_catalogue import EMBEDDED, OwnOptions, option_called
-from legacy_mm.spark.runner import reason_of
-from legacy_mm.spark.session import SparkHost
-from legacy_mm.spark.shipping import build_archive
+from legacy_mm.runtime.jvm.gateway import Jvm
+from legacy_mm.runtime.spark.runner import reason_of
+from legacy_mm.runtime.spark.session import SparkHost
+from legacy_mm.runtime.spark.shipping import build_archive
+from legacy_mm.words.java_clients import properties_file
+from legacy_mm.words.legacy_tool import client_connection, topic_pattern
+from legacy_mm.words.options import validate
+from legacy_mm.words.options.option_catalogue import EMBEDDED, OwnOptions, option_called
 
 if TYPE_CHECKING:
     from legacy_mm.audit.topic_comparison import ComparisonOutcome, TopicDifference
 
-_PRELOADED = "legacy_mm.spark.tables legacy_mm.audit.fingerprints"
+_PRELOADED = "legacy_mm.runtime.spark.tables legacy_mm.audit.fingerprints"
 _STOP_TIMEOUT = 5.0
 _HOUR_SECONDS = 3600
 _AS_THE_MIRROR = (
@@ -92,7 +93,7 @@ def _of_driver(call: CommandCall) -> _Compared:
         if vars(options)[name if name in _AS_THE_MIRROR else name.replace("-", "_")]:
             call.refuse(f"--{name} is for kafka-mirror-maker.sh: MirrorMaker 2's file, or an option behind it, says it")
     flow, settings = call.line.driver_flow(), call.line.only_flow()
-    wiring.check_clients(settings)
+    client_checks.check_clients(settings)
     if options.topics:
         settings = replace(settings, topics=topic_pattern.topic_settings(options.topics, exclude_internal=True))
 

@@ -12,9 +12,9 @@ from legacy_mm.base.errors import CorruptRecords, HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.client import properties as client_properties
-from legacy_mm.clients.api import TopicLister
-from legacy_mm.clients.native.inspector import NativeTopicLister
-from legacy_mm.clients.native.topic_reader import read_to_end
+from legacy_mm.clients.admin.cluster_admin import TopicLister
+from legacy_mm.clients.admin.inspector import NativeTopicLister
+from legacy_mm.clients.topics.topic_reader import read_to_end
 from legacy_mm.flow.plugins import policy_of
 from legacy_mm.logs import events
 from legacy_mm.policies import remote_clusters

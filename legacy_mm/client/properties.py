@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.clients.native import tls_context
-from legacy_mm.compat import client_connection
+from legacy_mm.clients.net import tls_context
 from legacy_mm.features.naming.flags import NamingSettings, client_naming
-from legacy_mm.spark.session import java_when_asked
+from legacy_mm.words.legacy_tool import client_connection
 
 _CONNECTION = ("bootstrap.servers", "security.", "ssl.", "sasl.", "config.providers", "librdkafka.")
 _KINDS = ("admin.", "consumer.", "producer.")
@@ -35,7 +34,7 @@ def read(properties: Mapping[str, str]) -> ClientSettings:
 
     Raises ConfigurationError, and HostError if Java is needed and missing.
     """
-    with java_when_asked(client_connection.java_of_environment()) as java:
+    with client_connection.environment_java() as java:
 
         def connection(kind: str) -> ConnectionSettings:
             made = client_connection.translated(_for_kind(kind, properties)).reached(java)

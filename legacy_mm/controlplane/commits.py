@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from legacy_mm.base.clock import epoch_ms, monotonic
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import Offsets, TopicPartition, describe_offsets
-from legacy_mm.clients.api import CommitProblem
+from legacy_mm.clients.group.member import CommitProblem
 from legacy_mm.logs import events
 
 _RETRY_BACKOFF = 0.1

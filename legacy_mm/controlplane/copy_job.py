@@ -18,15 +18,15 @@ from typing import Protocol
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.errors import ChannelError, FailureKind
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.control_channel.channel import ChannelServer, Peer, process_start
-from legacy_mm.control_channel.frames import (
+from legacy_mm.base.reports import CopiedRun, Frame, Gap, Progress, Started, Statistics
+from legacy_mm.logs import events
+from legacy_mm.metrics.registry import StreamMetrics
+from legacy_mm.runtime.channel.channel import ChannelServer, Peer, process_start
+from legacy_mm.runtime.channel.frames import (
     LEASE_TIMEOUT,
     Copied,
-    CopiedRun,
     Exit,
     Failure,
-    Frame,
-    Gap,
     Hello,
     Log,
     MarkAsked,
@@ -34,18 +34,13 @@ from legacy_mm.control_channel.frames import (
     OwnershipAsked,
     OwnershipConfirmed,
     Pairs,
-    Progress,
     Resume,
-    Started,
-    Statistics,
     Stop,
     Stopped,
     TaskConfig,
     Ticket,
     Understood,
 )
-from legacy_mm.logs import events
-from legacy_mm.metrics.registry import StreamMetrics
 
 _HELLO_TIMEOUT, _CLUSTER_HELLO_TIMEOUT = 30.0, 150.0
 """Seconds until a task must report. The second value is for clusters that may have to start executors first."""

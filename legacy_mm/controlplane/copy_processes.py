@@ -16,11 +16,12 @@ from contextlib import suppress
 from functools import partial
 
 from legacy_mm.base.errors import ChannelError
+from legacy_mm.base.reports import Frame
 from legacy_mm.base.settings import HandlerSettings
-from legacy_mm.control_channel.channel import ChannelServer, Peer
-from legacy_mm.control_channel.frames import Begin, Frame, Hello, Log, Ready, Share, Ticket
 from legacy_mm.logs import events
-from legacy_mm.spark.runner import SparkRunner, kill_worker
+from legacy_mm.runtime.channel.channel import ChannelServer, Peer
+from legacy_mm.runtime.channel.frames import Begin, Hello, Log, Ready, Share, Ticket
+from legacy_mm.runtime.spark.runner import SparkRunner, kill_worker
 
 OnProcessEnd = Callable[[str], None]
 _ENDED = "its process ended"

@@ -8,11 +8,9 @@ from typing import NamedTuple, Protocol
 
 from legacy_mm.base.errors import SourceGap, Undecided
 from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, TopicPartition, describe_partitions
+from legacy_mm.base.reports import Gap
 from legacy_mm.base.settings import OffsetReset
-from legacy_mm.clients.api import Member
-from legacy_mm.control_channel.frames import Gap
-from legacy_mm.exactly_once.evidence import marked_by
-from legacy_mm.exactly_once.offset_book import GROUP, OffsetBook
+from legacy_mm.clients.group.member import Member
 from legacy_mm.logs import events
 
 SetPosition = Callable[[TopicPartition, str], str]
@@ -39,24 +37,23 @@ class CommittedPositions:
         timeout: float,
         *,
         exactly_once: bool = False,
-        book: OffsetBook = GROUP,
+        inspect: Callable[[GroupOffsets], None] = lambda found: None,
     ) -> None:
-        """Take the policy. `exactly_once`: the target's position counts, which only a claim knows. `book`: where the
-        offsets are.
+        """Take the policy. `exactly_once`: the target's position counts, which only a claim knows. `inspect` is called
+        with each answer.
         """
-        self._book = book
+        self._inspect = inspect
         self._offset_reset = offset_reset
         self._timeout = timeout
         self._set_position = set_position
         self._exactly_once = exactly_once
-        self._told = False
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return start offsets; see `PositionStore`."""
         if not partitions:
             return {}
         found = member.committed(partitions, self._timeout)
-        self._tell_of_exactly_once(found)
+        self._inspect(found)
         committed = {partition: each.offset for partition, each in found.items()}
         missing = [partition for partition in partitions if partition not in committed]
         if missing and self._offset_reset == "none":
@@ -68,16 +65,6 @@ class CommittedPositions:
             )
         logical = EARLIEST if self._offset_reset == "earliest" else LATEST
         return committed | dict.fromkeys(missing, logical)
-
-    def _tell_of_exactly_once(self, found: GroupOffsets) -> None:
-        """Tell once that another mode has committed offsets; exactly once itself asks us only where there are none."""
-        marked = {partition: topic for partition, each in found.items() if (topic := marked_by(each))}
-        if marked and not self._told:
-            self._told = True
-            first, topic = min(marked.items())
-            into = self._book.into
-            count, name = len(marked), self._book.name
-            events.emit(events.EXACTLY_ONCE_OFF, into=into, count=count, partition=first, name=name, topic=topic)
 
 
 class GapGuard:

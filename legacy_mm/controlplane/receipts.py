@@ -20,9 +20,10 @@ from typing import IO
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.base.reports import Portion
 from legacy_mm.base.settings import ReceiptSettings
-from legacy_mm.control_channel.frames import Copied, Portion
 from legacy_mm.logs import events
+from legacy_mm.runtime.channel.frames import Copied
 
 STDOUT = "-"
 _KEPT = 5

@@ -26,11 +26,11 @@ from legacy_mm.base.errors import (
     commits,
 )
 from legacy_mm.base.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
-from legacy_mm.clients.api import AssignmentListener, CommitProblem, Member, MembershipListener
-from legacy_mm.control_channel.frames import Gap, Started
+from legacy_mm.base.reports import Gap, Started
+from legacy_mm.clients.group.member import AssignmentListener, CommitProblem, Member, MembershipListener
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, StartCopy
-from legacy_mm.controlplane.ownership import Ownership
+from legacy_mm.controlplane.delivery_guarantee import DeliveryGuarantee
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.logs import events
@@ -77,7 +77,7 @@ class Stream(threading.Thread):
         metrics: StreamMetrics,
         on_failure: OnFailure,
         listener: AssignmentListener | None = None,
-        ownership: Ownership | None = None,
+        guarantee: DeliveryGuarantee | None = None,
     ) -> None:
         super().__init__(name=f"stream-{index}", daemon=True)
         self.index = index
@@ -95,7 +95,7 @@ class Stream(threading.Thread):
         self._metrics = metrics
         self._on_failure = on_failure
         self._listener = listener
-        self._ownership = ownership
+        self._guarantee = guarantee or DeliveryGuarantee()
         self._untold: list[frozenset[TopicPartition]] = []
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._member: Member | None = None
@@ -207,7 +207,7 @@ class Stream(threading.Thread):
                 member.poll(_POLL_INTERVAL / 5)
                 self._commits.tick()
             if self._commits.waiting():
-                if self._ownership is None:
+                if not self._guarantee.leaves_unanswered:
                     return
                 self._unacknowledged = self._commits.pending() | self._unacknowledged
         # (4)
@@ -276,8 +276,8 @@ class Stream(threading.Thread):
         if self._receipts is not None:
             self._receipts.committed(offsets)
             self._receipts.released(failed.keys() - self._owned)
-        if self._ownership is not None and self._job is not None:
-            self._ownership.committed(self._job, offsets)
+        if self._job is not None:
+            self._guarantee.committed(self._job, offsets)
         if self._commits.settled(offsets, failed) is CommitProblem.LOST:
             self.lost(frozenset())
 
@@ -306,8 +306,7 @@ class Stream(threading.Thread):
         gaps = self._job.take_gaps()  # first, because offsets that were safe before a gap were reported before it
         self._note_reports()
         self._answer(gaps)
-        if self._ownership is not None:
-            self._ownership.tend(self._job, self._require_member(), self._commits)
+        self._guarantee.poll(self._job, self._require_member(), self._commits)
         trouble = self._job.trouble()
         if trouble is not None:
             self._recover(trouble)
@@ -365,12 +364,7 @@ class Stream(threading.Thread):
         """Answer gaps, only while the job runs: gaps of a job that ends are found again by the next one."""
         if gaps and self._job is not None:
             answers = self._guard.after(gaps)
-            if self._ownership is None:
-                self._commits.restart(answers)
-                self._commits.chosen(answers)
-                self._starts |= answers  # its `Started` comes later, or never
-            else:  # the jump is committed at the target first
-                self._commits.restart({p: o for p, o in answers.items() if o < (self._commits.position(p) or 0)})
+            self._starts |= self._guarantee.gap_answered(self._commits, answers)
             self._job.resume(answers)
 
     def _note_resets(self, started: Started) -> None:
@@ -397,8 +391,7 @@ class Stream(threading.Thread):
     def _finish_job(self) -> None:
         self._note_reports()
         job, self._job = self._job, None
-        if self._ownership is not None:
-            self._ownership.forget()
+        self._guarantee.job_is_over()
         if job is not None:
             self._unacknowledged = job.unacknowledged
             job.release()

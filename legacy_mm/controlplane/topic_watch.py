@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 
 from legacy_mm.base.errors import HostError, InvalidPattern
-from legacy_mm.clients.api import TopicLister
+from legacy_mm.clients.admin.cluster_admin import TopicLister
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
 from legacy_mm.logs import events
@@ -20,6 +20,21 @@ from legacy_mm.policies.reminders import Reminders
 from legacy_mm.policies.topic_choice import TopicChoice
 
 _RETRY_BACKOFF = 1.0
+
+
+class KnownTopics:
+    """The topics that the source showed at the last look. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self.missed = threading.Event()
+        """Somebody has asked, because he misses a topic."""
+        self.existing: frozenset[str] | None = None
+        """None before the first look."""
+
+    def ask(self) -> frozenset[str] | None:
+        """Return all topics of the last look, None before the first, and have the watch look again at once."""
+        self.missed.set()
+        return self.existing
 
 
 class TopicWatch(threading.Thread):
@@ -37,6 +52,7 @@ class TopicWatch(threading.Thread):
         guard: GapGuard,
         on_failure: Callable[[int, BaseException], None],
         entries: UnmatchedEntries,
+        known: KnownTopics,
     ) -> None:
         """Take the services of a look.
 
@@ -53,19 +69,11 @@ class TopicWatch(threading.Thread):
         self._ids: dict[str, str] = {}
         self._on_failure = on_failure
         self._stopping = threading.Event()
-        self._again = threading.Event()
+        self._again = known.missed
+        self._known = known
         self._reminders = Reminders()
         self._entries = entries
-        self._existing: frozenset[str] | None = None
         self._mirrored: frozenset[str] | None = None
-
-    def existing_topics(self) -> frozenset[str] | None:
-        """Return all topics of the last look, None before the first.
-
-        Look again at once, because the caller misses a topic.
-        """
-        self._again.set()
-        return self._existing
 
     def stop(self) -> None:
         """Look no more."""
@@ -107,11 +115,11 @@ class TopicWatch(threading.Thread):
         try:
             ids = lister.topics()
             topics = frozenset(ids)
-            known = self._mirrored if topics == self._existing else None
+            known = self._mirrored if topics == self._known.existing else None
             found = choice.select(topics) if known is None else known
-            if self._existing is None and self._before_first is not None:
+            if self._known.existing is None and self._before_first is not None:
                 self._before_first(found)
-            self._existing = topics
+            self._known.existing = topics
             self._compare_ids({topic: ids[topic] for topic in found if ids[topic]})  # before a stream reads the new one
             if found != self._mirrored:
                 self._mirrored = found

@@ -1,4 +1,4 @@
-"""The code that runs inside Spark tasks. Start with `task.py`, then `batches_engine.py`.
+"""The copying, as it runs inside Spark tasks. Start with `copy_engine.py`.
 
 Rule: it never imports the control plane; what it must know is in the task config that it is given.
 """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from legacy_mm.base.model import Offsets, TopicPartition
 
 if TYPE_CHECKING:
-    from legacy_mm.control_channel.frames import Portion
+    from legacy_mm.base.reports import Portion
     from legacy_mm.dataplane.partition_meters import Times
     from legacy_mm.dataplane.tally import Tally
     from legacy_mm.protocol.records import SourceOffsets

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from legacy_mm.base.kafka_clients import ConnectionSettings, ConsumerSettings
-from legacy_mm.clients.error_lines import ErrorLines
-from legacy_mm.clients.native import fetch_options
-from legacy_mm.clients.native.buffer_pool import BufferPool
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.fetch_buffer import CompletedFetch
-from legacy_mm.clients.native.fetcher import Fetcher
-from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.fetch import fetch_options
+from legacy_mm.clients.fetch.fetch_buffer import CompletedFetch
+from legacy_mm.clients.fetch.fetcher import Fetcher
+from legacy_mm.clients.net.buffer_pool import BufferPool
+from legacy_mm.clients.net.error_lines import ErrorLines
+from legacy_mm.clients.net.traffic import Traffic
 from legacy_mm.dataplane.join_limits import JoinLimits
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_set import Arrived, CommittedOnly, DataBatches

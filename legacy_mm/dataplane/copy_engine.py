@@ -14,18 +14,20 @@ from collections.abc import Callable, Sequence
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import CorruptRecords, StreamFailure
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.clients.native import append_options, error_text
-from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
-from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.clients.native.fetch_buffer import CompletedFetch
-from legacy_mm.clients.native.partition_queue import ProducerBatch
-from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Progress, TaskConfig
+from legacy_mm.base.reports import UNKNOWN, Frame, Gap, Progress
+from legacy_mm.clients.fetch.fetch_buffer import CompletedFetch
+from legacy_mm.clients.net import error_text
+from legacy_mm.clients.net.buffer_pool import Buffers
+from legacy_mm.clients.net.connection_errors import ProducerForgotten, UnsupportedVersion
+from legacy_mm.clients.net.traffic import Traffic
+from legacy_mm.clients.produce import append_options
+from legacy_mm.clients.produce.appender import Acknowledged, BatchAppender
+from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, trouble_log
 from legacy_mm.dataplane.copy_measures import CopyMeasures
-from legacy_mm.dataplane.delivery import AtLeastOnce, Delivery
+from legacy_mm.dataplane.delivery import AtLeastOnce, CopyParts, Delivery
 from legacy_mm.dataplane.empty_copies import Copying, EmptyCopies
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.held_partitions import HeldPartitions
@@ -39,10 +41,10 @@ from legacy_mm.dataplane.report_times import ReportTimes
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.dataplane.target_topics import TargetTopics
-from legacy_mm.dataplane.task_process import Buffers
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 from legacy_mm.protocol.record_set import Arrived
+from legacy_mm.runtime.channel.frames import BEAT_INTERVAL, TaskConfig
 
 _POLL_TIMEOUT, _LAST_TIMEOUT = 0.1, 20.0
 
@@ -50,7 +52,13 @@ _POLL_TIMEOUT, _LAST_TIMEOUT = 0.1, 20.0
 class CopyEngine:
     """Copies the partitions of one task config until `stop`."""
 
-    def __init__(self, config: TaskConfig, report: Callable[[Frame], None], buffers: Buffers) -> None:
+    def __init__(
+        self,
+        config: TaskConfig,
+        report: Callable[[Frame], None],
+        buffers: Buffers,
+        delivery: type[Delivery] = AtLeastOnce,
+    ) -> None:
         self._report = report
         self._config = config
         self._keeps_partition = frozenset(config.keeps_partition)
@@ -61,7 +69,7 @@ class CopyEngine:
             target,
             sets_aside=aside.refused,
             synchronous=config.synchronous,
-            transactional=config.exactly_once is not None,
+            owners=delivery.owners,
         )
         self._appender = BatchAppender(self._target, options, self._written, buffers.sent)
         measure, waits = config.pairs or config.receipts, config.records_may_wait
@@ -95,20 +103,16 @@ class CopyEngine:
         counts = self._source.partitions, self._partitions
         services = StageServices(config, self._router, *counts, self._held, self._failures.batch)
         self._stage: BatchStage = PlainStage(services)
-        self.delivery = self._make_delivery()
+        self.delivery = delivery(self._delivery_parts())
         if self._exit is not None:  # last: while a handler is made, the keep-alive reports progress
             from legacy_mm.dataplane.handler_stage import HandlerStage
 
             self._stage = HandlerStage(services, beat, self._exit)
 
-    def _make_delivery(self) -> Delivery:
-        config, ends = self._config, (self._appender, self._fetcher)
-        if config.exactly_once is None:
-            work = self._turn if self._exit is None else None  # a handler is called by one thread
-            return AtLeastOnce(config, *ends, self, self._report, self._retries, work, self._held.records, self._pieces)
-        from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
-
-        return ExactlyOnce(config, config.exactly_once, *ends, self, self._report, self._pieces)
+    def _delivery_parts(self) -> CopyParts:
+        work = self._turn if self._exit is None else None  # a handler is called by one thread
+        ends, waiting = (self._appender, self._fetcher), self._held.records
+        return CopyParts(self._config, *ends, self, self._report, self._pieces, self._retries, waiting, work)
 
     def run(self) -> Offsets:
         """Copy until stopped; return how far sending went where it was not acknowledged in time (empty: all was).

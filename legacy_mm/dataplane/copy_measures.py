@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.control_channel.frames import Copied, Frame, Pairs, Portion, Statistics, TaskConfig
+from legacy_mm.base.reports import Frame, Portion, Statistics
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batch_contents import BatchContents
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
@@ -18,6 +18,7 @@ from legacy_mm.dataplane.plain_stage import Outbound
 from legacy_mm.dataplane.routes import Router
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.protocol.record_set import Arrived
+from legacy_mm.runtime.channel.frames import Copied, Pairs, TaskConfig
 
 
 class BatchMeasures(NamedTuple):

@@ -1,95 +1,22 @@
-"""The ways in which record batches reach the target: `AtLeastOnce`; `transactional_delivery.py` has `ExactlyOnce`."""
+"""The ways in which record batches reach the target: here `AtLeastOnce`; `transactions` has `ExactlyOnce`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
-from legacy_mm.clients.native.fetch_buffer import CompletedFetch, Work
-from legacy_mm.clients.native.fetcher import Fetcher
-from legacy_mm.clients.native.partition_queue import ProducerBatch
-from legacy_mm.control_channel.frames import Frame, Started, TaskConfig, TransactionTotals
+from legacy_mm.base.reports import Frame, Started, TransactionTotals
+from legacy_mm.clients.fetch.fetch_buffer import CompletedFetch, Work
+from legacy_mm.clients.fetch.fetcher import Fetcher
+from legacy_mm.clients.produce.appender import Acknowledged, BatchAppender
+from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.acks import Piece, Pieces
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.dataplane.waiting_records import WaitingRecords
 from legacy_mm.protocol.record_batch import RecordBatch
-
-
-class Delivery(Protocol):
-    """The way of all pieces of a copy job. For the engine's thread, but for `confirmed` and `marked`."""
-
-    records: int
-    """Source records that were sent, for good."""
-    parts: int
-    """The parts of each piece beside its batches that are acknowledged later: 1 for the commit, where there is one."""
-
-    def transactions(self) -> TransactionTotals | None:
-        """Return what became of transactions; None where there are none."""
-
-    def begin(self) -> None:
-        """Begin to read."""
-
-    def take(self, timeout: float) -> CompletedFetch | None:
-        """Return the next record set that may be copied, as `Fetcher.take` does."""
-
-    def may_go_on(self, source: TopicPartition) -> bool:
-        """Return False if what is in hand of this partition is read again: a wait for the target came between."""
-
-    def takes(self, targets: Collection[TopicPartition]) -> bool:
-        """Return True if batches for these target partitions may be appended."""
-
-    def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
-        """Take a piece, which goes to these target partitions; its batches follow."""
-
-    def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
-        """Send a batch of a piece; return False if that is too late."""
-
-    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> bool:
-        """End a piece of so many source records; it is not complete if a stop came before there was room for it.
-
-        Return False if what was read behind it is read again later.
-        """
-
-    def passed(self, source: TopicPartition, end: int) -> None:
-        """Note that all of a partition up to this offset was begun; the last of it may hold no records."""
-
-    def acknowledged(self, acknowledged: Acknowledged) -> None:
-        """Count what the target has, now or when it is committed."""
-
-    def refused(self, refused: ProducerBatch) -> bool:
-        """Handle a batch that was not refused for the sake of its records; return False for any other."""
-
-    def abandon(self, refused: ProducerBatch) -> None:
-        """Forget a batch that has failed for good, and what stands behind it: copying ends, so none of it is safe."""
-
-    def tend(self) -> None:
-        """Continue with what other threads have brought; raise what no later try can mend."""
-
-    def may_resume(self, offsets: Offsets) -> bool:
-        """Return True if these partitions may go on at other offsets now; raise Undecided where they never may."""
-
-    def resumed(self, offsets: Offsets) -> None:
-        """Note that these partitions go on at other offsets."""
-
-    def confirmed(self, bundles: Collection[int]) -> None:
-        """Note from any thread that the group's generation holds these bundles."""
-
-    def marked(self, partitions: Iterable[TopicPartition]) -> None:
-        """Note from any thread that the group's offsets of these partitions come from exactly once."""
-
-    def stop(self) -> None:
-        """Finish what was begun, and begin nothing more."""
-
-    def is_over(self, timeout: float) -> bool:
-        """Return True if nothing is left to do, or wait a while for news."""
-
-    def finish(self) -> None:
-        """Count what is safe now that nothing is left to do, and nothing will be."""
-
-    def close(self) -> None:
-        """Close what it has beside the appender."""
+from legacy_mm.runtime.channel.frames import TaskConfig
 
 
 class DeliveryServices(Protocol):
@@ -102,37 +29,135 @@ class DeliveryServices(Protocol):
         """Forget all that was read of a partition, which goes on at another position."""
 
 
-class AtLeastOnce:
-    """A delivery in which everything counts as soon as the target has acknowledged it."""
+@dataclass(frozen=True, slots=True)
+class CopyParts:
+    """The parts of a copy job that a delivery works with."""
+
+    config: TaskConfig
+    appender: BatchAppender
+    fetcher: Fetcher
+    engine: DeliveryServices
+    report: Callable[[Frame], None]
+    pieces: Pieces
+    retries: RetryLoop
+    waiting: WaitingRecords
+    """The records that wait, where the target refuses them."""
+    work: Work | None
+    """Work on what was read, which readers may do themselves; None: the engine's thread does it."""
+
+
+class Delivery:
+    """The way of all pieces of a copy job to the target. For the engine's thread, but for `confirmed` and `marked`.
+
+    What is not said here does nothing, because not each delivery has it.
+    """
 
     parts = 0
+    """The parts of each piece beside its batches that are acknowledged later: 1 for the commit, where there is one."""
+    owners = 0
+    """The number of owners of transactions that write on one connection."""
 
-    def __init__(
-        self,
-        config: TaskConfig,
-        appender: BatchAppender,
-        fetcher: Fetcher,
-        engine: DeliveryServices,
-        report: Callable[[Frame], None],
-        retries: RetryLoop,
-        work: Work | None,
-        waiting: WaitingRecords,
-        pieces: Pieces,
-    ) -> None:
-        """Take the two ends, and the records that wait; readers may do the `work` themselves."""
-        self._waiting = waiting
-        self._pieces = pieces
+    def __init__(self, parts: CopyParts) -> None:
+        """Take the parts of a copy job; nothing is asked before `begin`."""
         self.records = 0
-        self._config = config
-        self._appender = appender
-        self._fetcher = fetcher
-        self._engine = engine
-        self._report = report
-        self._retries = retries
-        self._work = work
+        """Source records that were sent, for good."""
 
-    def transactions(self) -> None:
-        """Return None: there are none."""
+    def transactions(self) -> TransactionTotals | None:
+        """Return what became of transactions; None where there are none."""
+        return None
+
+    def begin(self) -> None:
+        """Begin to read."""
+        raise NotImplementedError
+
+    def take(self, timeout: float) -> CompletedFetch | None:
+        """Return the next record set that may be copied, as `Fetcher.take` does."""
+        raise NotImplementedError
+
+    def may_go_on(self, source: TopicPartition) -> bool:
+        """Return False if what is in hand of this partition is read again: a wait for the target came between."""
+        return True
+
+    def takes(self, targets: Collection[TopicPartition]) -> bool:
+        """Return True if batches for these target partitions may be appended."""
+        return True
+
+    def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
+        """Take a piece, which goes to these target partitions; its batches follow."""
+
+    def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
+        """Send a batch of a piece; return False if that is too late."""
+        raise NotImplementedError
+
+    def end_piece(self, piece: Piece, records: int, *, complete: bool) -> bool:
+        """End a piece of so many source records; it is not complete if a stop came before there was room for it.
+
+        Return False if what was read behind it is read again later.
+        """
+        raise NotImplementedError
+
+    def passed(self, source: TopicPartition, end: int) -> None:
+        """Note that all of a partition up to this offset was begun; the last of it may hold no records."""
+
+    def acknowledged(self, acknowledged: Acknowledged) -> None:
+        """Count what the target has, now or when it is committed."""
+        raise NotImplementedError
+
+    def refused(self, refused: ProducerBatch) -> bool:
+        """Handle a batch that was not refused for the sake of its records; return False for any other."""
+        return False
+
+    def abandon(self, refused: ProducerBatch) -> None:
+        """Forget a batch that has failed for good, and what stands behind it: copying ends, so none of it is safe."""
+        raise NotImplementedError
+
+    def tend(self) -> None:
+        """Continue with what other threads have brought; raise what no later try can mend."""
+        raise NotImplementedError
+
+    def may_resume(self, offsets: Offsets) -> bool:
+        """Return True if these partitions may go on at other offsets now; raise Undecided where they never may."""
+        return True
+
+    def resumed(self, offsets: Offsets) -> None:
+        """Note that these partitions go on at other offsets."""
+        raise NotImplementedError
+
+    def confirmed(self, bundles: Collection[int]) -> None:
+        """Note from any thread that the group's generation holds these bundles."""
+
+    def marked(self, partitions: Iterable[TopicPartition]) -> None:
+        """Note from any thread that the group's offsets of these partitions come from exactly once."""
+
+    def stop(self) -> None:
+        """Finish what was begun, and begin nothing more."""
+
+    def is_over(self, timeout: float) -> bool:
+        """Return True if nothing is left to do, or wait a while for news."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Count what is safe now that nothing is left to do, and nothing will be."""
+
+    def close(self) -> None:
+        """Close what it has beside the appender."""
+
+
+class AtLeastOnce(Delivery):
+    """A delivery in which everything counts as soon as the target has acknowledged it."""
+
+    def __init__(self, parts: CopyParts) -> None:
+        """Take the two ends, and the records that wait."""
+        super().__init__(parts)
+        self._config = parts.config
+        self._appender = parts.appender
+        self._fetcher = parts.fetcher
+        self._engine = parts.engine
+        self._report = parts.report
+        self._pieces = parts.pieces
+        self._retries = parts.retries
+        self._waiting = parts.waiting
+        self._work = parts.work
 
     def begin(self) -> None:
         """Begin to read at the offsets of the config."""
@@ -144,16 +169,9 @@ class AtLeastOnce:
         """Return the next record set."""
         return self._fetcher.take(timeout, self._work)
 
-    def may_go_on(self, source: TopicPartition) -> bool:
-        """Return True."""
-        return True
-
     def takes(self, targets: Collection[TopicPartition]) -> bool:
         """Return False if one of these partitions is stuck."""
         return all(map(self._appender.takes, targets))
-
-    def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
-        """Do nothing: a piece needs no preparation."""
 
     def append(self, piece: Piece, target: TopicPartition, batch: RecordBatch, opaque: Any) -> bool:
         """Send a batch."""
@@ -167,17 +185,10 @@ class AtLeastOnce:
             self._pieces.abandon(piece.partition, piece.begin)
         return complete
 
-    def passed(self, source: TopicPartition, end: int) -> None:
-        """Do nothing: the group's offset is one past a record."""
-
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Count it."""
         self._waiting.acknowledged(acknowledged.opaque)
         self._engine.count(acknowledged)
-
-    def refused(self, refused: ProducerBatch) -> bool:
-        """Return False: the engine knows what to do."""
-        return False
 
     def abandon(self, refused: ProducerBatch) -> None:
         """Forget all that the queue holds."""
@@ -190,19 +201,9 @@ class AtLeastOnce:
         while started := self._fetcher.take_started():
             self._report(started)
 
-    def may_resume(self, offsets: Offsets) -> bool:
-        """Return True."""
-        return True
-
     def resumed(self, offsets: Offsets) -> None:
         """Report where they go on."""
         self._report(Started(offsets))
-
-    def confirmed(self, bundles: Collection[int]) -> None:
-        """Do nothing: it never asks."""
-
-    def marked(self, partitions: Iterable[TopicPartition]) -> None:
-        """Do nothing: it never asks."""
 
     def stop(self) -> None:
         """Wait for no refused record; the appender is drained."""
@@ -216,6 +217,3 @@ class AtLeastOnce:
     def finish(self) -> None:
         """Count what is before the records that were abandoned."""
         self._pieces.all_others_arrived()
-
-    def close(self) -> None:
-        """Do nothing."""

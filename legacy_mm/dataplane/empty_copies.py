@@ -17,8 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from legacy_mm.base.model import LATEST, Offsets, TopicPartition
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.full_copies import FullCopies
 from legacy_mm.dataplane.keep_alive import KeepAlive

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from legacy_mm.base.errors import ChannelError
-from legacy_mm.control_channel.frames import Exit, Frame, Stopped
+from legacy_mm.base.reports import Frame
+from legacy_mm.runtime.channel.frames import Exit, Stopped
 
 _CODE_TIMEOUT = 20.0
 """Java's other shutdown hooks may take so long before its code is known."""

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from legacy_mm.base.errors import HandlerFailure, HostError
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.settings import HandlerSettings
-from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.dataplane.plain_stage import Outbound, StageServices
@@ -26,7 +25,6 @@ from legacy_mm.handlers.batches import BY_KEY, BatchHandler, Handled, MadeRecord
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler, needs_java
 from legacy_mm.handlers.quarantine import quarantine_of
-from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.logs import events
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -34,6 +32,8 @@ from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.record_batch import assemble
 from legacy_mm.protocol.record_set import Arrived, decompress_records
 from legacy_mm.protocol.records import measure
+from legacy_mm.runtime.channel.frames import TaskConfig
+from legacy_mm.runtime.jvm.java_home import compiler_jars, find_java
 
 _YOUNG_OBJECTS = 100_000
 

@@ -14,13 +14,13 @@ from typing import NamedTuple
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import CorruptRecords, HandlerFailure
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.fetcher import Fetcher
-from legacy_mm.control_channel.frames import TaskConfig
+from legacy_mm.clients.fetch.fetcher import Fetcher
+from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.dataplane.waiting_records import WaitingRecords
 from legacy_mm.dataplane.waiting_topics import WaitingTopics
 from legacy_mm.logs import events
+from legacy_mm.runtime.channel.frames import TaskConfig
 
 _LOOK_INTERVAL = 0.1
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.errors import ChannelError
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
-from legacy_mm.control_channel.frames import BEAT_INTERVAL
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.runtime.channel.frames import BEAT_INTERVAL
 
 T = TypeVar("T")
 _IDLE_BEATS = 10

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
+from legacy_mm.base.reports import UNKNOWN, CopiedRun
 
 if TYPE_CHECKING:
     from legacy_mm.protocol.records import SourceOffsets

@@ -11,8 +11,8 @@ from contextlib import suppress
 
 from legacy_mm.base.errors import EndlessCopy
 from legacy_mm.base.model import LATEST, TopicPartition
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.logs import events

@@ -7,12 +7,12 @@ from typing import NamedTuple, Protocol
 
 from legacy_mm.base.errors import HandlerFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.routes import Route, Router
 from legacy_mm.dataplane.send_failure import Unsendable, Unsent
 from legacy_mm.protocol.record_set import Arrived
 from legacy_mm.protocol.records import Contents
+from legacy_mm.runtime.channel.frames import TaskConfig
 
 
 class Outbound(NamedTuple):

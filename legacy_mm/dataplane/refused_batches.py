@@ -19,8 +19,8 @@ from typing import NamedTuple
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.settings import QuarantineSettings
-from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.net import error_text
+from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.acks import Part, Piece, Pieces
 from legacy_mm.dataplane.refusal_words import REQUEST_REMEDY, WITHOUT_TIME, date, in_our_words, remedy
 from legacy_mm.dataplane.routes import Placed, Route, Router

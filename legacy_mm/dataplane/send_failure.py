@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from legacy_mm.base.errors import FailureKind, SendFailure, StreamFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.net import error_text
+from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.refusal_words import REQUEST_REMEDY, in_our_words, remedy, time_of
 from legacy_mm.dataplane.routes import Placed, Route
 from legacy_mm.logs import events

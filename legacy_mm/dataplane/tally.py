@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import Portion
+from legacy_mm.base.reports import Portion
 
 
 class Tally:

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.inspector import missing_topics
-from legacy_mm.control_channel.frames import TaskConfig
+from legacy_mm.clients.admin.inspector import missing_topics
+from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.dataplane.retry_backoff import RetryBackoff
 from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.runtime.channel.frames import TaskConfig
 
 GROWTH_TIMEOUT = 10.0
 """The time a target topic may take to get its missing partitions."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.logs import events
+from legacy_mm.runtime.channel.frames import TaskConfig
 
 _MADE_TIMEOUT = 30.0
 """The time the duty, which tries again each 10 s, has for the next topic. Then copying goes on without it."""

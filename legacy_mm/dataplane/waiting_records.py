@@ -15,8 +15,8 @@ from typing import NamedTuple
 from legacy_mm.base.clock import monotonic
 from legacy_mm.base.errors import CorruptRecords, HandlerFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.produce.appender import BatchAppender
+from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.refusal_words import WITHOUT_TIME, date, in_our_words, remedy, time_of
 from legacy_mm.logs import events

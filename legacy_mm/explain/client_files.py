@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.redaction import is_secret_property, looks_secret
-from legacy_mm.compat import jaas, properties_file
-from legacy_mm.compat.client_properties.apply import RULES, Translated
-from legacy_mm.compat.client_properties.rule import Rule, SecretText, Side
-from legacy_mm.compat.properties_file import PropertyEntry
-from legacy_mm.compat.releases import Grammar
-from legacy_mm.compat.steps import distinct
-from legacy_mm.compat.translate import MirrorRun
+from legacy_mm.words.java_clients import jaas, properties_file
+from legacy_mm.words.java_clients.client_properties.apply import RULES, Translated
+from legacy_mm.words.java_clients.client_properties.rule import Rule, SecretText, Side
+from legacy_mm.words.java_clients.properties_file import PropertyEntry
+from legacy_mm.words.legacy_tool.releases import Grammar
+from legacy_mm.words.legacy_tool.steps import distinct
+from legacy_mm.words.legacy_tool.translate import MirrorRun
 
 _ROWS: Mapping[Side, Mapping[str, Rule]] = {side: {row.name: row for row in rows} for side, rows in RULES.items()}
 

@@ -27,11 +27,11 @@ from legacy_mm.explain.relevance import (
 )
 from legacy_mm.features.rows import BY_NAME
 
-_TRANSLATE = "tests/unit/compat/test_translate.py::"
+_TRANSLATE = "tests/unit/words/legacy_tool/test_translate.py::"
 _RECORDED = "tests/unit/cli/test_recorded_calls.py::"
-_SCRIPT = "tests/unit/compat/test_legacy_script_golden.py::"
-_PRODUCER = "tests/unit/compat/client_properties/test_apply.py::"
-_SECURITY = "tests/unit/compat/test_security_properties.py::"
+_SCRIPT = "tests/unit/words/legacy_tool/test_legacy_script_golden.py::"
+_PRODUCER = "tests/unit/words/java_clients/client_properties/test_apply.py::"
+_SECURITY = "tests/unit/words/legacy_tool/test_security_properties.py::"
 _WITHOUT_KEYS = (
     "org.apache.kafka.clients.producer.roundrobinpartitioner",
     "org.apache.kafka.clients.producer.uniformstickypartitioner",
@@ -139,7 +139,7 @@ DIFFERENCES = (
         "refuses such a login, exit 1, with the cooperative assignor and with group.protocol=consumer; Kerberos also "
         "on a Spark cluster",
         "these need librdkafka, and its wheel has neither login; Kerberos tickets are on this host alone",
-        "tests/unit/flow/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
+        "tests/unit/assembly/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
         login_of_our_own,
     ),
     KnownDifference(
@@ -251,7 +251,7 @@ DIFFERENCES = (
         "a service that refuses the client ends it with 255 if there is no valid token; the mirror waits for a service "
         "that does not answer",
         "a service that is away for a minute must not end a mirror",
-        "tests/unit/clients/native/test_bearer_tokens.py::test_a_service_that_refuses_the_client",
+        "tests/unit/clients/net/test_bearer_tokens.py::test_a_service_that_refuses_the_client",
         either_file("sasl.login.callback.handler.class"),
     ),
     KnownDifference(
@@ -291,7 +291,7 @@ DIFFERENCES = (
         "all streams share group.instance.id, so all but one are fenced and the process ends",
         "the stream's number is appended when there are several",
         "static membership with several streams could not be used at all",
-        "tests/unit/flow/test_wiring.py::test_instance_id_per_stream",
+        "tests/unit/assembly/test_wiring.py::test_instance_id_per_stream",
         both(consumer("group.instance.id"), several_streams),
     ),
     KnownDifference(
@@ -361,7 +361,7 @@ DIFFERENCES = (
         "starts with a trust store without a readable certificate, and every connection fails",
         "ends at the start, exit 1, and names the file",
         "the clients here would trust the authorities of the system instead",
-        "tests/processes/jvm/test_keystore.py::test_trust_without_a_password",
+        "tests/processes/runtime/jvm/test_keystore.py::test_trust_without_a_password",
         either_file("ssl.truststore.location"),
     ),
     KnownDifference(
@@ -370,7 +370,7 @@ DIFFERENCES = (
         "the same, but a membership that librdkafka keeps refuses brokers until the trust store holds the issuers up "
         "to the root; a line names the missing one",
         "librdkafka's OpenSSL follows every chain to its root",
-        "tests/processes/jvm/test_keystore.py::test_trust_without_a_root_is_said",
+        "tests/processes/runtime/jvm/test_keystore.py::test_trust_without_a_root_is_said",
         either_file("ssl.truststore.location"),
     ),
     KnownDifference(
@@ -379,7 +379,7 @@ DIFFERENCES = (
         "ends with 255, or drops the record",
         "max.block.ms bounds the wait for a topic that is missing; for room and for the target the mirror waits",
         "a slow target must neither lose records nor end the mirror; delivery.timeout.ms still bounds what was sent",
-        "tests/unit/compat/test_riskiest_mismatches.py::test_max_block_bounds_the_wait_for_a_topic_alone",
+        "tests/unit/words/legacy_tool/test_riskiest_mismatches.py::test_max_block_bounds_the_wait_for_a_topic_alone",
         producer_other_than("max.block.ms", "9223372036854775807"),
     ),
     KnownDifference(
@@ -416,14 +416,14 @@ DIFFERENCES = (
         "log4j loads any appender, layout and filter by class name",
         "console, file and rolling file appenders with pattern or JSON layout; anything else is named in one WARN",
         "this logging is not Java",
-        "tests/unit/compat/test_log4j_configuration.py::test_what_is_not_supported_is_said_once_per_appender",
+        "tests/unit/words/legacy_tool/test_log4j_configuration.py::test_what_is_not_supported_is_said_once_per_appender",
     ),
     KnownDifference(
         "broken-log-configuration",
         "a log4j file that is missing or has no usable appender leaves the mirror without a log",
         "says so in one line and logs to the console as without the file",
         "a mirror without a log hides its failures",
-        "tests/unit/compat/test_log4j_configuration.py::test_a_file_that_cannot_be_used_is_said_once_and_logging_goes_to_the_console",
+        "tests/unit/words/legacy_tool/test_log4j_configuration.py::test_a_file_that_cannot_be_used_is_said_once_and_logging_goes_to_the_console",
     ),
     KnownDifference(
         "gap-is-reported",
@@ -483,14 +483,14 @@ DIFFERENCES = (
         "up to 1.1 a consumer file with zookeeper.connect makes the tool ask ZooKeeper for brokers and offsets",
         "name the brokers by --source.bootstrap.servers or in the file; offsets in ZooKeeper are not read",
         "Kafka has no ZooKeeper any more",
-        "tests/unit/compat/test_releases.py::test_zookeeper_files_need_brokers",
+        "tests/unit/words/legacy_tool/test_releases.py::test_zookeeper_files_need_brokers",
     ),
     KnownDifference(
         "consumer-file-once",
         "0.8 makes --num.streams streams for every --consumer.config, also for the same file again",
         "the same file again adds no streams",
         "they would be members of one group; --num.streams sets their number",
-        "tests/unit/compat/test_releases.py::test_the_same_consumer_file_counts_once",
+        "tests/unit/words/legacy_tool/test_releases.py::test_the_same_consumer_file_counts_once",
         several_consumer_files,
     ),
     KnownDifference(
@@ -512,7 +512,7 @@ DIFFERENCES = (
         "in 2.0 to 2.2 the class refuses --version, but the start script answers it wherever it stands",
         "the command answers as the script did",
         "nobody called the class without the script",
-        "tests/unit/compat/test_releases.py::test_version",
+        "tests/unit/words/legacy_tool/test_releases.py::test_version",
     ),
     KnownDifference(
         "start-script-of-3.9",
@@ -534,7 +534,7 @@ DIFFERENCES = (
         "an option that Java does not know ends the start with exit 1",
         "leaves it out with a WARN line, and ignores a JAVA_HOME below 17",
         "an environment written for Java 8 must start",
-        "tests/processes/jvm/test_gateway.py::test_default_options_of_every_release",
+        "tests/processes/runtime/jvm/test_gateway.py::test_default_options_of_every_release",
     ),
     KnownDifference(
         "java-network-properties",
@@ -542,7 +542,7 @@ DIFFERENCES = (
         "java.net.preferIPv4Stack",
         "gives them to Spark's Java, without effect on the copying; reads a krb5.conf that -D names",
         "the clients are not Java: name realms in krb5.conf",
-        "tests/unit/compat/test_translate.py::test_java_s_network_properties_do_not_reach_the_clients",
+        "tests/unit/words/legacy_tool/test_translate.py::test_java_s_network_properties_do_not_reach_the_clients",
     ),
     KnownDifference(
         "bare-java",
@@ -556,7 +556,7 @@ DIFFERENCES = (
         "a client tries a broker that is away after 50 ms, then doubles the pause up to reconnect.backoff.max.ms (1 s)",
         "a membership that librdkafka keeps always pauses for a quarter of that maximum; all other clients do the same",
         "librdkafka never doubles while it looks for the group's coordinator: 36 attempts a second with 50 ms",
-        "tests/processes/compat/test_reconnects.py::test_a_member_does_not_besiege_a_broker_that_is_away",
+        "tests/processes/words/legacy_tool/test_reconnects.py::test_a_member_does_not_besiege_a_broker_that_is_away",
         kept_by_librdkafka,
     ),
     KnownDifference(

@@ -13,24 +13,24 @@ from typing import Any, NamedTuple
 
 from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, LegacyMMError, one_line, printed_error
 from legacy_mm.base.redaction import HIDDEN, Veil, is_secret_property
-from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.dedicated import connect_files, driver, transform_properties, unused_keys
-from legacy_mm.dedicated.circle_guard import Circles
-from legacy_mm.dedicated.connect_line import ConnectLine
-from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED
-from legacy_mm.dedicated.driver_file import CLUSTERS, NoFlows, Pair
-from legacy_mm.dedicated.driver_line import DriverLine
-from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
-from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
-from legacy_mm.dedicated.unused_keys import UnusedKey
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.explanation import RUNS
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.explain.source_look import Topics
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
-from legacy_mm.flow import wiring
-from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.options.meant import meant
+from legacy_mm.flow import client_checks
+from legacy_mm.runtime.jvm.gateway import StartJvm
+from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
+from legacy_mm.words.mirror_maker_2 import connect_files, driver, transform_properties, unused_keys
+from legacy_mm.words.mirror_maker_2.circle_guard import Circles
+from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
+from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, RENAMED
+from legacy_mm.words.mirror_maker_2.driver_file import CLUSTERS, NoFlows, Pair
+from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
+from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
+from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
+from legacy_mm.words.mirror_maker_2.unused_keys import UnusedKey
+from legacy_mm.words.options.meant import meant
 
 _FAILED = 2
 _NOT_ASKED = "not asked"
@@ -246,7 +246,7 @@ def _with_answers(flow: FlowExplanation, run: FlowRun, circles: Circles, java: S
     """Return the flow with what its clusters say; raise LegacyMMError for what its start would be refused with."""
     leaves_out = partial(circles.closed_by, run.pair)
     try:
-        wiring.check_addresses(run.settings)
+        client_checks.check_addresses(run.settings)
     except ConfigurationError as error:  # a name that nobody knows today may be known tomorrow
         return replace(flow, found=Topics(why_not=one_line(error)))
     try:
@@ -271,7 +271,7 @@ def _flow(
         run = translate_flow(reading, clients, 0)
         clients.hide(run.secrets)
         with reading.lines.named():
-            wiring.check_logins(run.settings)
+            client_checks.check_logins(run.settings)
             made["unknown"] = host_look.look((run.settings,), java)
         made["clients"] = {
             "consumer": _visible(run.consumer.properties),

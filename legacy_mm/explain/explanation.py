@@ -16,14 +16,6 @@ from typing import NamedTuple
 
 from legacy_mm.base.errors import ConfigurationError, LegacyMMError
 from legacy_mm.base.redaction import HIDDEN, Veil, is_secret_property, looks_secret
-from legacy_mm.compat import command_line, jaas, log4j_configuration, stray_words, variables
-from legacy_mm.compat.client_properties.apply import Translated
-from legacy_mm.compat.client_properties.rule import Note, Side, trim
-from legacy_mm.compat.command_line import Role, Word
-from legacy_mm.compat.environment import java_options, read_call
-from legacy_mm.compat.legacy_options import ROWS
-from legacy_mm.compat.properties_file import PropertyEntry
-from legacy_mm.compat.translate import Help, LineOutcome, MirrorRun, NothingToDo, ReadOwnOptions, Version, translate
 from legacy_mm.explain import client_files
 from legacy_mm.explain.client_files import ClientFile
 from legacy_mm.explain.differences import DIFFERENCES
@@ -32,8 +24,25 @@ from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.explain.relevance import CommandLine, always
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs.log4j_found import Found
-from legacy_mm.options import unbuilt
-from legacy_mm.options.option_catalogue import ALL_OPTIONS, option_called
+from legacy_mm.words.java_clients import jaas
+from legacy_mm.words.java_clients.client_properties.apply import Translated
+from legacy_mm.words.java_clients.client_properties.rule import Note, Side, trim
+from legacy_mm.words.java_clients.properties_file import PropertyEntry
+from legacy_mm.words.legacy_tool import command_line, log4j_configuration, stray_words, variables
+from legacy_mm.words.legacy_tool.command_line import Role, Word
+from legacy_mm.words.legacy_tool.environment import java_options, read_call
+from legacy_mm.words.legacy_tool.legacy_options import ROWS
+from legacy_mm.words.legacy_tool.translate import (
+    Help,
+    LineOutcome,
+    MirrorRun,
+    NothingToDo,
+    ReadOwnOptions,
+    Version,
+    translate,
+)
+from legacy_mm.words.options import unbuilt
+from legacy_mm.words.options.option_catalogue import ALL_OPTIONS, option_called
 
 _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
     row.name: f"Option of ours: {row.help}" for row in ALL_OPTIONS

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.compat import zookeeper_files
-from legacy_mm.compat.client_properties.apply import NATIVE_PREFIX, OURS, RULES, Translated
-from legacy_mm.compat.client_properties.rule import (
+from legacy_mm.words.java_clients.client_properties.apply import NATIVE_PREFIX, OURS, RULES, Translated
+from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
     Forgotten,
     Harmless,
@@ -28,6 +27,7 @@ from legacy_mm.compat.client_properties.rule import (
     Setting,
     canonical,
 )
+from legacy_mm.words.legacy_tool import zookeeper_files
 
 _NEAREST = "the nearest value this client has"
 OriginKind = Literal["file", "default", "ours"]

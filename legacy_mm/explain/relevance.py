@@ -181,4 +181,4 @@ kept_by_librdkafka = any_of(
     consumer("group.protocol", "consumer"),
     consumer("partition.assignment.strategy", "org.apache.kafka.clients.consumer.cooperativestickyassignor"),
 )
-"""A membership that librdkafka keeps, as `clients/choose.py` decides; its own properties have a row of theirs."""
+"""A membership that librdkafka keeps, as `flow/group_members.py` decides; its own properties have a row of theirs."""

@@ -10,24 +10,25 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, LegacyMMError
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.settings import SourceSettings
-from legacy_mm.clients.api import PartitionView
-from legacy_mm.clients.cluster_errors import at_cluster
-from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clients.native.inspector import NativeInspector
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.admin.cluster_admin import PartitionView
+from legacy_mm.clients.admin.inspector import NativeInspector
+from legacy_mm.clients.cluster.cluster_errors import at_cluster
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.admin_clients import AdminClients
-from legacy_mm.flow.bundle_settings import flow_bundles
 from legacy_mm.flow.cluster_identity import warning
-from legacy_mm.flow.exactly_once import risks, start_doubts
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_book import PositionBook, workers_place
-from legacy_mm.flow.position_changes import PositionChanges, PositionRow
 from legacy_mm.flow.topic_steps import TopicSteps
-from legacy_mm.jvm.gateway import StartJvm
+from legacy_mm.runtime.jvm.gateway import StartJvm
+from legacy_mm.transactions.bundle_settings import flow_bundles
+from legacy_mm.transactions.exactly_once_start import risks, start_doubts
+from legacy_mm.transactions.position_changes import PositionChanges, PositionRow
+from legacy_mm.transactions.txn_protocol import cluster_version
 
 _ASK_TIMEOUT = 5.0
 _POSITIONS_TIMEOUT = 30.0
@@ -147,7 +148,7 @@ def _exactly_once(settings: Settings, copies: Set[str], java: StartJvm) -> tuple
         return None, ()
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
     written, deadline = {flow_bundles(settings).positions_topic, *copies}, Deadline.after(_ASK_TIMEOUT)
-    return target.transaction_version(deadline).value, tuple(risks(target, written, deadline))
+    return cluster_version(target, deadline).value, tuple(risks(target, written, deadline))
 
 
 def _doubts(settings: Settings, java: StartJvm) -> list[LegacyMMError]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.topic_creation import trials
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic
 from legacy_mm.policies.target_names import obstacles

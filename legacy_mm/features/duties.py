@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.errors import one_line
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.duty import ChangeNote, Duty, Scheduled
 from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features import internal_topics
 from legacy_mm.features.duties import Applier
 from legacy_mm.features.duty import Scheduled

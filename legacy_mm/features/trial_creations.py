@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic
 
 _REPLICAS = "default.replication.factor"

@@ -1,4 +1,4 @@
-"""One flow: one source, one target, one `Settings`. Start with `mirror.py`, then `wiring.py`.
+"""One flow: one source, one target, one `Settings`, and the services that its parts share. Start with `mirror.py`.
 
-Rule: parts are put together here, and know each other from nowhere else.
+Rule: it knows every part of a flow but exactly once.
 """

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from legacy_mm.base.settings import ConnectNames
-from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clients.native.admin_traffic import AdminTraffic
-from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.cluster.admin_traffic import AdminTraffic
+from legacy_mm.clients.group.groups import GroupAdmin
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.metrics.registry import Registry
 

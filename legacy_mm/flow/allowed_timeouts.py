@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import StreamFailure
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.policies.broker_limits import session_beyond, transaction_beyond

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings

@@ -15,23 +15,20 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.base.kafka_clients import ConsumerSettings
 from legacy_mm.base.model import CommittedOffset, Lacking, Offsets, TopicPartition
-from legacy_mm.clients import choose
-from legacy_mm.clients.api import MembershipListener
-from legacy_mm.clients.native.compacted_topic import CompactedTopic
-from legacy_mm.clients.native.groups import DEAD, EMPTY, raise_untold, require_no_members
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter
-from legacy_mm.clients.native.membership import NativeMember, WorkerGroup
-from legacy_mm.clients.native.node_sharing import ByNodes
-from legacy_mm.clients.native.sharing import ByBundles
-from legacy_mm.control_channel.frames import Statistics
-from legacy_mm.exactly_once.bundle import BUNDLES
-from legacy_mm.exactly_once.evidence import mark
+from legacy_mm.base.reports import Statistics
+from legacy_mm.clients.group.groups import DEAD, EMPTY, raise_untold, require_no_members
+from legacy_mm.clients.group.member import MembershipListener
+from legacy_mm.clients.group.membership import NativeMember, WorkerGroup
+from legacy_mm.clients.group.sharing import Sharing
+from legacy_mm.clients.topics.compacted_topic import CompactedTopic
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_member import ConnectMember
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.node_sharing import ByNodes
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import SourceLogs
-from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.flow import group_members
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.metrics.registry import Registry
@@ -46,8 +43,15 @@ _COMPACT = "compact"
 class WorkersPlace:
     """The place of MirrorMaker 2's workers, for all streams of one flow."""
 
-    def __init__(self, settings: Settings, asked: ConnectOffsetSettings, registry: Registry | None = None) -> None:
-        """Take the flow, and who counts what it asks while it runs."""
+    def __init__(
+        self,
+        settings: Settings,
+        asked: ConnectOffsetSettings,
+        registry: Registry | None = None,
+        bundles: Callable[[str], Sharing] | None = None,
+    ) -> None:
+        """Take the flow, and who counts what it asks while it runs. `bundles` makes the sharing of exactly once."""
+        self._bundles = bundles
         self._settings = settings
         self._asked = asked
         self._silence = settings.source.api_timeout
@@ -67,18 +71,23 @@ class WorkersPlace:
         self,
         client: ConsumerSettings,
         name: str,
-        positions_topic: str | None,
+        commit_metadata: str,
         listener: MembershipListener,
         on_statistics: Callable[[Statistics], None],
     ) -> ConnectMember:
-        """Return a member for one stream; `positions_topic`: of exactly once, which marks what it stores."""
+        """Return a member for one stream; `commit_metadata` goes with every position that it stores."""
         timeout = self._settings.source.api_timeout
 
         def join(told: MembershipListener) -> NativeMember:
             words = client, name, told, on_statistics, timeout
-            return choose.node_member(*words, self._group, self._sharing(name))
+            return group_members.node_member(*words, self._group, self._sharing(name))
 
-        return ConnectMember(join, listener, self.positions, "" if positions_topic is None else mark(positions_topic))
+        return ConnectMember(join, listener, self.positions, commit_metadata)
+
+    @property
+    def rebalance_timeout(self) -> float:
+        """Seconds for which the group waits for a member that has not given up its partitions yet."""
+        return self._asked.workers.max_poll_interval
 
     def start(self) -> None:
         """Do nothing: the first commit starts the writer."""
@@ -181,7 +190,7 @@ class WorkersPlace:
         return True
 
     def _sharing(self, client: str) -> ByNodes:
-        bundles = None if self._settings.features[EXACTLY_ONCE] is None else ByBundles(BUNDLES, client)
+        bundles = None if self._bundles is None else self._bundles(client)
         return ByNodes(self._asked.workers.group_id, self._names, self._topics, client, bundles)
 
     def _state(self, deadline: Deadline) -> str:

@@ -9,8 +9,6 @@ from dataclasses import replace
 from legacy_mm.base.errors import FailureKind
 from legacy_mm.base.model import Offsets
 from legacy_mm.base.settings import ExactlyOnceSettings, HandlerSettings
-from legacy_mm.control_channel.channel import ChannelServer
-from legacy_mm.control_channel.frames import LEASE_TIMEOUT, TaskConfig
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
@@ -22,7 +20,9 @@ from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.handlers.loader import needs_java
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
-from legacy_mm.spark.runner import SparkRunner
+from legacy_mm.runtime.channel.channel import ChannelServer
+from legacy_mm.runtime.channel.frames import LEASE_TIMEOUT, TaskConfig
+from legacy_mm.runtime.spark.runner import SparkRunner
 
 
 class Copies:

@@ -15,27 +15,27 @@ from typing import TYPE_CHECKING, Any
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, StreamFailure
 from legacy_mm.base.settings import HandlerSettings, ListenerSettings, MetricsSettings
-from legacy_mm.clients.api import AssignmentListener
-from legacy_mm.control_channel.certificate import channel_identity
-from legacy_mm.control_channel.channel import ChannelServer
+from legacy_mm.clients.group.member import AssignmentListener
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.jvm.mbeans import MBeans
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
 from legacy_mm.metrics.registry import Registry, Snapshot
 from legacy_mm.protocol.kernels import WHY_UNCOMPILED
-from legacy_mm.spark import task_entry
-from legacy_mm.spark.runner import SparkRunner, one_element, reason_of
-from legacy_mm.spark.session import SparkHost
-from legacy_mm.spark.shipping import build_archive
+from legacy_mm.runtime.channel.certificate import channel_identity
+from legacy_mm.runtime.channel.channel import ChannelServer
+from legacy_mm.runtime.jvm.mbeans import MBeans
+from legacy_mm.runtime.spark import task_entry
+from legacy_mm.runtime.spark.runner import SparkRunner, one_element, reason_of
+from legacy_mm.runtime.spark.session import SparkHost
+from legacy_mm.runtime.spark.shipping import build_archive
 
 if TYPE_CHECKING:
-    from legacy_mm.clients.native.shared_writers import SharedWriters
+    from legacy_mm.clients.topics.shared_writers import SharedWriters
     from legacy_mm.metrics.prometheus import Endpoint
 
 _CLOSE_TIMEOUT = 1.0
@@ -114,7 +114,7 @@ class Host:
     @cached_property
     def writers(self) -> SharedWriters:
         """The writers of internal topics that the flows share."""
-        from legacy_mm.clients.native.shared_writers import SharedWriters
+        from legacy_mm.clients.topics.shared_writers import SharedWriters
 
         return SharedWriters()
 

@@ -15,13 +15,14 @@ from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import ConnectionSettings, TlsSettings
 from legacy_mm.base.secret import Secret
 from legacy_mm.base.settings import AdminSettings, JavaStores, PemFiles, SourceSettings, TargetSettings
-from legacy_mm.clients.native import tls_context
-from legacy_mm.clients.native.inspector import NativeTopicLister
+from legacy_mm.clients.admin.inspector import NativeTopicLister
+from legacy_mm.clients.net import tls_context
+from legacy_mm.controlplane.store_watch import Stamps, StoreWatch
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.jvm import keystore
-from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies import pem
 from legacy_mm.policies.logins import librdkafka_keeps_membership
+from legacy_mm.runtime.jvm import keystore
+from legacy_mm.runtime.jvm.gateway import Jvm
 
 _TRY_TIMEOUT = 15.0
 _INVALID = "org.apache.kafka.common.errors.InvalidConfigurationException: "
@@ -77,7 +78,7 @@ def _with_keeper(connection: ConnectionSettings, java: Callable[[], Jvm]) -> Con
     oauth = connection.sasl.oauth
     if oauth.login_class is None:
         return connection
-    from legacy_mm.jvm.login_classes import keeper
+    from legacy_mm.runtime.jvm.login_classes import keeper
 
     address = Secret(keeper().address(oauth.login_class.reveal(), java))
     oauth = replace(oauth, login_class=None, keeper=address)
@@ -158,3 +159,24 @@ def _bytes(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def store_watch(
+    written: Settings, settings: Settings, jvm: Callable[[], Jvm], used: Stamps
+) -> StoreWatch[Settings] | None:
+    """Return the watch of changing stores; None if there are none (invariant E)."""
+    watched = files(written)
+    if not watched:
+        return None
+    before = contents(settings)
+
+    def read() -> Settings:
+        return replace(with_stores(written, jvm), handler=settings.handler)
+
+    def try_out(renewed: Settings) -> bool:
+        if contents(renewed) == before:
+            return False
+        try_out(renewed)
+        return True
+
+    return StoreWatch(watched, used, read, try_out)

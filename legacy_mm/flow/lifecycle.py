@@ -123,10 +123,11 @@ def _wait(mirrors: list[Mirror], host: Host, signals: Signals) -> CleanStop | Ba
             if not host.exits.empty():
                 return CleanStop(host.exits.get(), by_handler=True)
             for mirror in mirrors:
-                if not mirror.failures.empty():
-                    return mirror.failures.get()
+                if (failure := mirror.failures.take()) is not None:
+                    return failure
             if (error := host.failure()) is not None:
-                return mirrors[0].report_failure(error)
+                mirrors[0].failures.failed_outside(error)
+                return error
             for place, mirror in enumerate(mirrors):
                 mirrors[place] = renewed(mirror, signals.shutdown_timeout, lambda: not signals.arrived.empty())
 
@@ -144,7 +145,7 @@ def renewed(mirror: Mirror, shutdown_timeout: float, is_interrupted: Callable[[]
     try:
         successor = make()
     except Exception as error:  # noqa: BLE001 - reported; nothing may end a mirror in silence
-        mirror.failures.put(mirror.report_failure(error))
+        mirror.failures.failed_outside(error)
         return mirror
     _start(successor)
     return successor
@@ -159,9 +160,9 @@ def _make_room(mirror: Mirror, seconds: float, is_interrupted: Callable[[], bool
             return False
         threading.Event().wait(_STOP_LOOK_INTERVAL)
     if not mirror.join(deadline):
-        mirror.failures.put(mirror.report_failure(StreamFailure(f"not stopped after {seconds:g} s for new key stores")))
+        mirror.failures.failed_outside(StreamFailure(f"not stopped after {seconds:g} s for new key stores"))
     _report_uncommitted([mirror])
-    return mirror.failures.empty() and not is_interrupted()
+    return mirror.failures.are_none() and not is_interrupted()
 
 
 def _start(mirror: Mirror) -> None:
@@ -169,7 +170,7 @@ def _start(mirror: Mirror) -> None:
     try:
         mirror.start()
     except Exception as error:  # noqa: BLE001 - reported; the others still stop in order
-        mirror.failures.put(mirror.report_failure(error))
+        mirror.failures.failed_outside(error)
 
 
 def _bury_orphans(jvm: int) -> None:

@@ -18,7 +18,7 @@ from typing import Protocol
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import SendFailure, commits, one_line
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.controlplane.stream import OnFailure, Stream
+from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.logs import events
 
@@ -58,23 +58,55 @@ class Renewal:
     """Makes the mirror with the content that `watch` has read; called once this mirror has stopped."""
 
 
+class Failures:
+    """The failures of a flow's threads, as its mirror ends with them. From any thread."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+
+    def failed(self, stream: int, error: BaseException, leave: Callable[[], None] | None = None) -> None:
+        """Log the failure, let the stream leave, and log its end: as the legacy tool does, one after the other."""
+        _say_failure(stream, error)
+        if leave is None:
+            _say_end(stream, error)
+        else:
+            leave()
+            for event in _END:
+                events.emit(event, stream=stream)
+        self._queue.put(error)
+
+    def failed_outside(self, error: BaseException) -> None:
+        """Log a failure from outside the streams."""
+        _say_failure(0, error)
+        _say_end(0, error)
+        self._queue.put(error)
+
+    def take(self) -> BaseException | None:
+        """Return the next failure, each of them once; None: there is none."""
+        return None if self._queue.empty() else self._queue.get()
+
+    def are_none(self) -> bool:
+        """Return True as long as nothing has failed that was not taken."""
+        return self._queue.empty()
+
+
 class Mirror:
     """The streams and the topic watch of one flow, started and stopped together."""
 
     def __init__(
         self,
-        streams: Callable[[OnFailure], Sequence[Stream]],
-        watch: Callable[[OnFailure], TopicWatch] | None,
+        streams: Sequence[Stream],
+        watch: TopicWatch | None,
+        failures: Failures,
         background: Sequence[Background] = (),
         renewal: Renewal | None = None,
     ) -> None:
-        """Build the streams and the topic watch; `background` is the features' work beside the copying.
-
-        A flow without streams has no watch either.
+        """Take the streams and the topic watch, which tell `failures`; `background` is the features' work beside the
+        copying. A flow without streams has no watch either.
         """
-        self.failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
-        self._streams = streams(self._failed)
-        self._watch = None if watch is None else watch(self._failed)
+        self.failures = failures
+        self._streams = streams
+        self._watch = watch
         self._background = background if renewal is None else [*background, renewal.watch]
         self._renewal = renewal
         self._started_streams: list[Stream] = []
@@ -94,15 +126,6 @@ class Mirror:
             each.start()
         if self._watch is not None:
             self._watch.start()
-
-    def subscribe(self, topics: frozenset[str]) -> None:
-        """Mirror these topics."""
-        for stream in self._streams:
-            stream.subscribe(topics)
-
-    def existing_topics(self) -> frozenset[str] | None:
-        """Return all topics that the source showed at the last look."""
-        return None if self._watch is None else self._watch.existing_topics()
 
     def successor(self) -> Callable[[], Mirror] | None:
         """Return the maker of the mirror that takes this one's place; None while no replacement is needed."""
@@ -140,23 +163,6 @@ class Mirror:
         for stream in self._streams:
             pending |= stream.uncommitted()
         return pending
-
-    def report_failure(self, error: BaseException) -> BaseException:
-        """Log the failure that ended the mirror from outside its streams; return the same error."""
-        _say_failure(0, error)
-        _say_end(0, error)
-        return error
-
-    def _failed(self, stream: int, error: BaseException, leave: Callable[[], None] | None = None) -> None:
-        """Log the failure, let the stream leave, and log its end: as the legacy tool does, one after the other."""
-        _say_failure(stream, error)
-        if leave is None:
-            _say_end(stream, error)
-        else:
-            leave()
-            for event in _END:
-                events.emit(event, stream=stream)
-        self.failures.put(error)
 
 
 _WITHOUT_COMMIT = (events.FLUSHING, events.COMMITTING_LAST, events.COMMIT_SKIPPED, events.LEAVING)

@@ -11,10 +11,10 @@ from functools import partial
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.clients.native.inspector import NativeInspector, ends
-from legacy_mm.clients.native.internal_log import InternalLog
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter
-from legacy_mm.clients.native.topic_reader import has_records
+from legacy_mm.clients.admin.inspector import NativeInspector, ends
+from legacy_mm.clients.topics.internal_log import InternalLog
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
+from legacy_mm.clients.topics.topic_reader import has_records
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.flags import CheckpointSettings
 from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions

@@ -15,7 +15,7 @@ from typing import cast
 from legacy_mm.base.errors import ConfigurationError, HandlerFailure
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.settings import HandlerSettings, JavaTransforms, ListenerSettings
-from legacy_mm.clients.api import AssignmentListener
+from legacy_mm.clients.group.member import AssignmentListener
 from legacy_mm.features.naming.flags import NamingSettings
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY
 from legacy_mm.flow.topic_steps import TopicSteps
@@ -28,8 +28,14 @@ from legacy_mm.handlers.loader import (
     needs_java,
     script_of,
 )
-from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.java_classes import (
+from legacy_mm.policies.topic_naming import (
+    DefaultReplicationPolicy,
+    IdentityReplicationPolicy,
+    LegacyReplicationPolicy,
+    ReplicationPolicy,
+)
+from legacy_mm.runtime.jvm.gateway import Jvm
+from legacy_mm.runtime.jvm.java_classes import (
     HANDLER,
     LISTENER,
     PREDICATE,
@@ -38,13 +44,7 @@ from legacy_mm.jvm.java_classes import (
     with_connect,
     with_interface,
 )
-from legacy_mm.policies.topic_naming import (
-    DefaultReplicationPolicy,
-    IdentityReplicationPolicy,
-    LegacyReplicationPolicy,
-    ReplicationPolicy,
-)
-from legacy_mm.spark.shipping import UNPACKED, ShippedWork
+from legacy_mm.runtime.spark.shipping import UNPACKED, ShippedWork
 
 _POLICIES: dict[str, type[ReplicationPolicy]] = {
     LEGACY: LegacyReplicationPolicy,

@@ -6,20 +6,21 @@ commit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, StreamFailure
 from legacy_mm.base.model import CommittedOffset, GroupOffsets, Lacking, Offsets, TopicPartition
-from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, require_no_members
+from legacy_mm.clients.group.groups import DEAD, EMPTY, GroupAdmin, require_no_members
+from legacy_mm.clients.net import error_text
 from legacy_mm.controlplane.positions import of_group
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.metrics.registry import Registry
 
 if TYPE_CHECKING:
+    from legacy_mm.clients.group.sharing import Sharing
     from legacy_mm.flow.connect_offset_topic import WorkersPlace
 
 
@@ -108,17 +109,20 @@ class GroupBook:
             raise failure(f"offsets of group {self._group} cannot be {what}: {why}")
 
 
-def workers_place(settings: Settings, registry: Registry | None = None) -> WorkersPlace | None:
+def workers_place(
+    settings: Settings, registry: Registry | None = None, bundles: Callable[[str], Sharing] | None = None
+) -> WorkersPlace | None:
     """Return the place of MirrorMaker 2's workers; None where its file does not ask for it (invariant E).
 
-    `registry` counts what a flow asks while it runs.
+    `registry` counts what a flow asks while it runs, and `bundles` makes the sharing of its nodes where they copy
+    exactly once.
     """
     asked = settings.features[CONNECT_OFFSETS]
     if asked is None:
         return None
     from legacy_mm.flow.connect_offset_topic import WorkersPlace
 
-    return WorkersPlace(settings, asked, registry)
+    return WorkersPlace(settings, asked, registry, bundles)
 
 
 def group_book(settings: Settings) -> GroupBook:

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import LegacyMMError, one_line
-from legacy_mm.clients.api import Admin
-from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import events

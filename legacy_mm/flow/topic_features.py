@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.native.shared_writers import SharedWriters
+from legacy_mm.clients.topics.shared_writers import SharedWriters
 from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.feature import TopicNames
 from legacy_mm.features.heartbeats.emitter import Heartbeats

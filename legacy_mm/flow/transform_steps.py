@@ -8,9 +8,9 @@ from functools import cache, partial
 
 from legacy_mm.base.errors import ConfigurationError, InvalidPattern
 from legacy_mm.handlers.transforms import NAMES, TOPICS, parsed, route_by_time, written
-from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.topic_router import TopicRouter
 from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.runtime.jvm.gateway import Jvm
+from legacy_mm.runtime.jvm.topic_router import TopicRouter
 
 _FILTER, _BY_NAME, _BY_TIME, _NAME_MATCHES = "Filter", "RegexRouter", "TimestampRouter", "TopicNameMatches"
 

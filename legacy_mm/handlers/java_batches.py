@@ -1,8 +1,9 @@
 """Handler jars: a JVM inside the copy task, and whole batches across its border. The door to JPype.
 
 Order of a start: (1) the JVM, deaf to signals and with a small heap; (2) the bridge for the release whose record class
-is on the class path, compiled ahead (`jvm/compile_ahead.py`) or now; (3) the user's object, made by the bridge: JPype
-never sees it, for it would look at all its methods, also at those whose types are missing (0.9's `MessageAndMetadata`).
+is on the class path, compiled ahead (`runtime/jvm/compile_ahead.py`) or now; (3) the user's object, made by the bridge:
+JPype never sees it, for it would look at all its methods, also at those whose types are missing (0.9's
+`MessageAndMetadata`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Single message transforms of Kafka Connect, each a step: `transform=` and what is to be done as JSON.
 
-`dedicated/transform_properties.py` reads them from a connector's properties. Only the driver knows their expressions
-for names of topics; a task gets the names for which they hold, as for `rename.map`.
+`words/mirror_maker_2/transform_properties.py` reads them from a connector's properties. Only the driver knows their
+expressions for names of topics; a task gets the names for which they hold, as for `rename.map`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from legacy_mm.control_channel.frames import Measured
+from legacy_mm.base.reports import Measured
 from legacy_mm.metrics.window import Window, WindowReading
 
 Source = str

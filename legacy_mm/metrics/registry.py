@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from legacy_mm.base.clock import monotonic
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import JOB, Measured, Progress, Statistics, TransactionTotals
+from legacy_mm.base.reports import JOB, Measured, Progress, Statistics, TransactionTotals
 from legacy_mm.metrics.meters import Meters, Source
 from legacy_mm.metrics.window import WindowReading
 

@@ -1,4 +1,4 @@
-"""The little jars of Java sources of ours that were compiled ahead (`jvm/compile_ahead.py` writes them)."""
+"""The little jars of Java sources of ours that were compiled ahead (`runtime/jvm/compile_ahead.py` writes them)."""
 
 from __future__ import annotations
 

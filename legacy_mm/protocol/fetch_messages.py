@@ -49,7 +49,7 @@ class Wanted(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The session part of a request to a broker that remembers earlier ones: see `clients/native/fetch_session.py`."""
+    """The session part of a request to a broker that remembers earlier ones: see `clients/fetch/fetch_session.py`."""
 
     id: int
     epoch: int

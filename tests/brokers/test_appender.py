@@ -15,11 +15,11 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ConnectionLost, ProducerForgotten
-from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.net.connection_errors import ConnectionLost, ProducerForgotten
+from legacy_mm.clients.net.traffic import Traffic
+from legacy_mm.clients.produce.append_options import options_from
+from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.single_record import SingleRecord, batch_of

@@ -19,14 +19,14 @@ from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.kafka_clients import ConsumerSettings
 from legacy_mm.base.model import CommittedOffset, TopicPartition
-from legacy_mm.clients.api import MembershipListener
+from legacy_mm.clients.group.group_protocol import GroupDescription
+from legacy_mm.clients.group.groups import GroupAdmin
+from legacy_mm.clients.group.member import MembershipListener
+from legacy_mm.clients.group.membership import NativeMember
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
-from legacy_mm.clients.native.group_protocol import GroupDescription
-from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.membership import NativeMember
-from legacy_mm.clients.native.sharing import ByBundles
-from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
-from legacy_mm.exactly_once.evidence import mark
+from legacy_mm.transactions.bundle import BUNDLES, bundle_of
+from legacy_mm.transactions.bundle_sharing import ByBundles
+from legacy_mm.transactions.evidence import mark
 from tests.fixtures.memberships import SECONDS, Membership
 
 pytestmark = pytest.mark.brokers

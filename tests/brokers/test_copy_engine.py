@@ -20,7 +20,7 @@ from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import SendFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import Gap, Started, Statistics
+from legacy_mm.base.reports import Gap, Started, Statistics
 from legacy_mm.dataplane.routes import Placed
 from tests.fixtures.copying import PATIENCE, Start
 

@@ -18,7 +18,7 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java_home import java_version
+from legacy_mm.runtime.jvm.java_home import java_version
 from tests.fixtures.environments import call, find_python, installed, lowest, make_environment
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]

@@ -34,7 +34,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.features.rows import is_flag
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 from tests.fixtures.doc_blocks import NOT_RUN, NOT_SHOWN, OUTPUT, PAGES, PROPERTIES, PYTHON, SHELL, Block, blocks
 from tests.fixtures.offsets import commit, stand
 from tests.fixtures.scrape import probe

@@ -27,20 +27,21 @@ from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import Undecided
 from legacy_mm.base.model import EARLIEST, UNDEFINED, TopicPartition
+from legacy_mm.base.reports import Gap, Started
 from legacy_mm.base.settings import ExactlyOnceSettings
-from legacy_mm.clients.native import linger
-from legacy_mm.clients.native.broker_sender import BrokerSender
-from legacy_mm.clients.native.partition_queue import ProducerBatch
-from legacy_mm.clients.native.transactional_queue import TransactionalQueue
-from legacy_mm.control_channel.frames import Gap, Pairs, Started
-from legacy_mm.dataplane.copied_bundle import CopiedBundle
+from legacy_mm.clients.produce.broker_sender import BrokerSender
+from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
-from legacy_mm.dataplane.transactional_delivery import ExactlyOnce
-from legacy_mm.exactly_once.bundle import BUNDLES
-from legacy_mm.exactly_once.bundle_session import BundleState
-from legacy_mm.exactly_once.flow_bundles import FlowBundles
-from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.protocol.record_set import Arrived
+from legacy_mm.runtime.channel.frames import Pairs
+from legacy_mm.transactions import linger
+from legacy_mm.transactions.bundle import BUNDLES
+from legacy_mm.transactions.bundle_session import BundleState
+from legacy_mm.transactions.copied_bundle import CopiedBundle
+from legacy_mm.transactions.flow_bundles import FlowBundles
+from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.transactional_delivery import ExactlyOnce
+from legacy_mm.transactions.transactional_queue import TransactionalQueue
 from tests.fixtures.copying import PATIENCE, Copying, Start
 from tests.fixtures.exactly_once import COMMITTED, CopiedOnce, Engines, formatted, read_committed
 

@@ -16,10 +16,10 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.cluster import Cluster as Connections
-from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.cluster.cluster import Cluster as Connections
+from legacy_mm.clients.net.traffic import Traffic
+from legacy_mm.clients.produce.append_options import options_from
+from legacy_mm.clients.produce.appender import BatchAppender
 from tests.unit.protocol.batches import Latin, Row, build
 
 pytestmark = pytest.mark.brokers

@@ -18,12 +18,12 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.broker_sender import BrokerSender
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
-from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.net.traffic import Traffic
+from legacy_mm.clients.produce.append_options import options_from
+from legacy_mm.clients.produce.appender import BatchAppender
+from legacy_mm.clients.produce.broker_sender import BrokerSender
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
 

@@ -18,9 +18,9 @@ from legacy_mm.base import model, property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import CommittedOffset
-from legacy_mm.clients.native import login
-from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin
-from legacy_mm.clients.native.inspector import log_ends
+from legacy_mm.clients.admin.inspector import log_ends
+from legacy_mm.clients.group.groups import DEAD, EMPTY, GroupAdmin
+from legacy_mm.clients.net import login
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, of_group
 from legacy_mm.flow.position_book import GroupBook

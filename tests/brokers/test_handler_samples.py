@@ -11,7 +11,7 @@ import pytest
 from compat.laboratory.handlers import SAMPLES
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import HANDLERS_0_9, HANDLERS_0_10, OLD
-from legacy_mm.jvm.java_home import compiler_jars, find_java
+from legacy_mm.runtime.jvm.java_home import compiler_jars, find_java
 from tests.fixtures.handlers import OF_TESTS
 
 pytestmark = pytest.mark.brokers

@@ -13,8 +13,8 @@ from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topi
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.native.internal_log import InternalLog
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter
+from legacy_mm.clients.topics.internal_log import InternalLog
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

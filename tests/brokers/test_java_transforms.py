@@ -16,13 +16,13 @@ from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CONNECT, CURRENT
 from legacy_mm.base.errors import ConfigurationError, HandlerFailure
 from legacy_mm.base.settings import HandlerSettings
-from legacy_mm.dedicated.driver_file import DriverFile
-from legacy_mm.dedicated.flow_reading import FlowReading
-from legacy_mm.dedicated.java_transforms import java_transforms
 from legacy_mm.flow.plugins import ready_handler
 from legacy_mm.handlers.api import Record
-from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.jvm.java_home import compiler_jars, find_java
+from legacy_mm.runtime.jvm.gateway import StartJvm
+from legacy_mm.runtime.jvm.java_home import compiler_jars, find_java
+from legacy_mm.words.mirror_maker_2.driver_file import DriverFile
+from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+from legacy_mm.words.mirror_maker_2.java_transforms import java_transforms
 from tests.fixtures.transform_jars import NO_TIME, Answer, answers_of_connect, properties, record, transform_jar
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]

@@ -31,10 +31,10 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clients.native.connection import Connection, open_connection
-from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.clients.native.connection_security import Security, unsupported
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.net.connection import Connection, open_connection
+from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.net.connection_security import Security, unsupported
 from legacy_mm.policies.changes import BROKER_DEFAULT, ChangeOutcome, CreateTopic
 from legacy_mm.policies.config_filter import TOPIC
 from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together

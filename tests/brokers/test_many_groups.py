@@ -16,9 +16,9 @@ from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.model import CommittedOffset, TopicPartition
-from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.internal_log import InternalLog
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter
+from legacy_mm.clients.group.groups import GroupAdmin
+from legacy_mm.clients.topics.internal_log import InternalLog
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
 from legacy_mm.features.checkpoints.rounds import Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.metrics.offset_metrics import OffsetMetrics

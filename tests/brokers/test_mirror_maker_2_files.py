@@ -23,10 +23,10 @@ from compat.laboratory.tools import our_driver
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, end_offsets, list_topics
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.compat import properties_file
-from legacy_mm.dedicated.connector_properties import is_client_name
-from legacy_mm.dedicated.driver_file import DriverFile
-from legacy_mm.dedicated.flow_reading import FlowReading
+from legacy_mm.words.java_clients import properties_file
+from legacy_mm.words.mirror_maker_2.connector_properties import is_client_name
+from legacy_mm.words.mirror_maker_2.driver_file import DriverFile
+from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]

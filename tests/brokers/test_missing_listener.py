@@ -16,9 +16,9 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.api import MembershipListener
-from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.membership import NativeMember
+from legacy_mm.clients.group.groups import GroupAdmin
+from legacy_mm.clients.group.member import MembershipListener
+from legacy_mm.clients.group.membership import NativeMember
 from legacy_mm.protocol.coordinator_partition import GROUPS, coordinator_partition
 from tests.brokers.test_explain import commit
 from tests.brokers.test_verify import by_line

@@ -14,7 +14,7 @@ from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import ExpectedPartition, same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import StreamFailure
-from legacy_mm.control_channel.frames import Progress
+from legacy_mm.base.reports import Progress
 from legacy_mm.dataplane import target_topics, unmade_topics
 from tests.fixtures.copying import PATIENCE, Copying, Start
 

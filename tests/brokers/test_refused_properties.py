@@ -13,8 +13,8 @@ from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.api import Admin
-from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.duties import Applier
 from legacy_mm.features.feature import FeatureSettings, TopicNames
 from legacy_mm.features.heartbeats.heartbeat_copies import HeartbeatCopies

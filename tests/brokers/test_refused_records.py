@@ -15,8 +15,8 @@ from legacy_mm.audit.cluster_access import create_topic, partition_of, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import epoch_ms
+from legacy_mm.base.reports import Progress
 from legacy_mm.base.settings import QuarantineSettings
-from legacy_mm.control_channel.frames import Progress
 from legacy_mm.dataplane.routes import Placed
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file, released

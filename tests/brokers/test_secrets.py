@@ -16,8 +16,8 @@ from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.compat.client_properties.apply import PRODUCER_RULES
-from legacy_mm.compat.client_properties.rule import SecretText
+from legacy_mm.words.java_clients.client_properties.apply import PRODUCER_RULES
+from legacy_mm.words.java_clients.client_properties.rule import SecretText
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 WORD = "geheim"

@@ -38,12 +38,12 @@ from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.client import MirrorClient
-from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clients.native.topic_reader import read_to_end
-from legacy_mm.compat import client_connection
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.admin.inspector import NativeInspector
+from legacy_mm.clients.topics.topic_reader import read_to_end
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile
+from legacy_mm.words.legacy_tool import client_connection
 from tests.fixtures.token_service import CLIENT, SECRET, TokenService
 from tests.fixtures.tools import Run
 

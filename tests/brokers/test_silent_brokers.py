@@ -16,11 +16,11 @@ from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.api import MembershipListener
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable
-from legacy_mm.clients.native.coordinator import coordinators
-from legacy_mm.clients.native.membership import NativeMember
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.cluster.coordinator import coordinators
+from legacy_mm.clients.group.member import MembershipListener
+from legacy_mm.clients.group.membership import NativeMember
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable
 from legacy_mm.dataplane.batch_source import cluster_of
 from tests.fixtures.memberships import Membership
 

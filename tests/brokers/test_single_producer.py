@@ -15,12 +15,11 @@ from legacy_mm.audit.cluster_access import create_topic, partition_of, read_all
 from legacy_mm.base import property_names
 from legacy_mm.base.errors import HostError, SendFailure
 from legacy_mm.base.model import Outgoing
-from legacy_mm.clients.api import RefusedRecord
-from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.single_producer import NativeProducer
-from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.clients.net import error_text
+from legacy_mm.clients.produce.single_producer import NativeProducer, RefusedRecord
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.words.java_clients.client_properties.apply import apply
 
 pytestmark = pytest.mark.brokers
 MakeProducer = Callable[..., NativeProducer]

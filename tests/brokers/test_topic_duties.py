@@ -31,8 +31,8 @@ from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.clients.api import Admin
-from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import FeatureSettings, TopicNames

@@ -15,9 +15,9 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.cluster import Cluster as NativeCluster
-from legacy_mm.clients.native.partition_log import LogRecord, PartitionLog
-from legacy_mm.clients.native.topic_reader import has_records, read_range, read_to_end, read_topic
+from legacy_mm.clients.cluster.cluster import Cluster as NativeCluster
+from legacy_mm.clients.fetch.partition_log import LogRecord, PartitionLog
+from legacy_mm.clients.topics.topic_reader import has_records, read_range, read_to_end, read_topic
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

@@ -13,13 +13,13 @@ import pytest
 from compat.laboratory.releases import CONNECT, CURRENT
 from legacy_mm.base.errors import ConfigurationError, HandlerFailure
 from legacy_mm.base.settings import HandlerSettings
-from legacy_mm.dedicated import transform_properties
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers import batches
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
-from legacy_mm.jvm.gateway import StartJvm
+from legacy_mm.runtime.jvm.gateway import StartJvm
+from legacy_mm.words.mirror_maker_2 import transform_properties
 from tests.fixtures.transform_jars import NO_TIME, Answer, Case, answers_of_connect, properties, record
 
 SIMPLE, STRING = (f"org.apache.kafka.connect.storage.{name}Converter" for name in ("SimpleHeader", "String"))

@@ -19,8 +19,8 @@ from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.reports import Progress
 from legacy_mm.base.settings import HandlerSettings
-from legacy_mm.control_channel.frames import Progress
 from legacy_mm.policies import growing_pauses
 from tests.fixtures.copying import PATIENCE, Copying, Start
 from tests.fixtures.driver_files import driver_file

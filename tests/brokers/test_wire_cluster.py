@@ -16,8 +16,8 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fixtures.clusters import Kafka
 

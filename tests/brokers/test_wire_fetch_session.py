@@ -11,8 +11,8 @@ from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.model import LATEST, TopicPartition
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.fetch_session import FetchSession
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.fetch.fetch_session import FetchSession
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import FetchOptions, FetchResponse, Wanted
 from tests.fixtures.clusters import Kafka

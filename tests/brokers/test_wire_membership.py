@@ -18,13 +18,13 @@ from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import EARLIEST, CommittedOffset, TopicPartition
-from legacy_mm.clients.api import Member, MembershipListener
+from legacy_mm.clients.admin.inspector import NativeInspector, NativeTopicLister, log_ends
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.cluster.coordinator import Coordinator
+from legacy_mm.clients.group.groups import GroupAdmin
+from legacy_mm.clients.group.member import Member, MembershipListener
+from legacy_mm.clients.group.membership import NativeMember
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.coordinator import Coordinator
-from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicLister, log_ends
-from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
 from legacy_mm.flow.position_book import GroupBook

@@ -26,10 +26,10 @@ from compat.laboratory.security import (
 )
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import monotonic
-from legacy_mm.clients.native.connection import Connection, open_connection
-from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.clients.native.connection_security import Security, unsupported
-from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.clients.net.connection import Connection, open_connection
+from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.net.connection_security import Security, unsupported
+from legacy_mm.words.java_clients.client_properties.apply import apply
 
 pytestmark = pytest.mark.brokers
 Properties = dict[str, str]

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,

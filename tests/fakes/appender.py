@@ -8,8 +8,8 @@ from typing import Any
 from typing_extensions import override
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.appender import Acknowledged, BatchAppender
-from legacy_mm.clients.native.partition_queue import ProducerBatch
+from legacy_mm.clients.produce.appender import Acknowledged, BatchAppender
+from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.protocol.record_batch import RecordBatch
 
 

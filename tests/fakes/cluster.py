@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
-from legacy_mm.clients.native.cluster import Cluster, Connections
-from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
-from legacy_mm.clients.native.topology import Broker, Leadership
+from legacy_mm.clients.cluster.cluster import Cluster, Connections
+from legacy_mm.clients.cluster.topology import Broker, Leadership
+from legacy_mm.clients.net.connection import Connection
+from legacy_mm.clients.net.connection_errors import ConnectionLost, UnsupportedVersion
 
 
 class FakeCluster(Cluster):

@@ -29,7 +29,7 @@ from kafka.protocol.consumer import (
 )
 from typing_extensions import override
 
-from legacy_mm.clients.native.connection_errors import ConnectionLost
+from legacy_mm.clients.net.connection_errors import ConnectionLost
 from tests.fakes.cluster import GroupCluster
 
 MEMBER = "member-1"

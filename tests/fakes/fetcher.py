@@ -8,10 +8,10 @@ from typing_extensions import override
 
 from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.clients.native.fetch_buffer import Admits, CompletedFetch, Work
-from legacy_mm.clients.native.fetcher import Fetcher
-from legacy_mm.clients.native.position_validator import TopicIds
-from legacy_mm.control_channel.frames import Gap
+from legacy_mm.base.reports import Gap
+from legacy_mm.clients.fetch.fetch_buffer import Admits, CompletedFetch, Work
+from legacy_mm.clients.fetch.fetcher import Fetcher
+from legacy_mm.clients.fetch.position_validator import TopicIds
 
 
 class FakeFetcher(Fetcher):

@@ -10,7 +10,7 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
-from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin
+from legacy_mm.clients.group.groups import DEAD, EMPTY, GroupAdmin
 
 
 class FakeGroups(GroupAdmin):

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.clients.native.inspector import NativeInspector
+from legacy_mm.clients.admin.inspector import NativeInspector
 
 
 class FakeInspector(NativeInspector):

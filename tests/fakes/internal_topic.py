@@ -8,8 +8,8 @@ from typing_extensions import override
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
-from legacy_mm.clients.native.internal_log import InternalLog, KeyAndValue
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.clients.topics.internal_log import InternalLog, KeyAndValue
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter, OnResult
 
 Headers = tuple[tuple[str, bytes | None], ...]
 

@@ -1,4 +1,4 @@
-"""A target that is not there, as single records are sent to it. mypy holds it to the protocol `Producer`."""
+"""A target that is not there, as single records are sent to it. mypy holds it to `NativeProducer`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing_extensions import override
 
 from legacy_mm.base.model import Outgoing
-from legacy_mm.clients.api import Producer, RefusedRecord
+from legacy_mm.clients.produce.single_producer import NativeProducer, RefusedRecord
 
 
-class FakeProducer(Producer):
+class FakeProducer(NativeProducer):
     """Takes everything; `sent` has it."""
 
     def __init__(self) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Collection
 from typing_extensions import override
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.plain_stage import StageServices
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import Unsendable, Unsent
 from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.runtime.channel.frames import TaskConfig
 
 OPTIONS = RouteOptions(codec=None, level=None, limit=1 << 20)
 

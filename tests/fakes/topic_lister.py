@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from typing_extensions import override
 
-from legacy_mm.clients.api import TopicLister
+from legacy_mm.clients.admin.cluster_admin import TopicLister
 
 
 class FakeTopicLister(TopicLister):

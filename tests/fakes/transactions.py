@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.exactly_once.transaction_version import TransactionVersion
 from legacy_mm.protocol.error_codes import ErrorCode as E
+from legacy_mm.transactions.transaction_version import TransactionVersion
 
 ProducerEpoch = tuple[int, int]
 NOTHING: frozenset[TopicPartition] = frozenset()

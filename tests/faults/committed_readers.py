@@ -27,8 +27,8 @@ from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.clients.native.topic_reader import read_topic
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.clients.topics.topic_reader import read_topic
+from legacy_mm.runtime.jvm.java_home import find_java
 from tests.fixtures.exactly_once import COMMITTED
 
 Seen = Mapping[int, Sequence[tuple[int, int]]]

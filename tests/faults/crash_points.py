@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from compat.laboratory.holding_proxy import Api
-from legacy_mm.clients.native.bundle_owner import BundleOwner
-from legacy_mm.clients.native.connection import Connection
-from legacy_mm.control_channel.frames import Frame, Pairs, Progress
-from legacy_mm.exactly_once.bundle_events import (
+from legacy_mm.base.reports import Frame, Progress
+from legacy_mm.clients.net.connection import Connection
+from legacy_mm.protocol.error_codes import ErrorCode
+from legacy_mm.runtime.channel.frames import Pairs
+from legacy_mm.transactions.bundle_events import (
     Answered,
     BundleAction,
     BundleEvent,
@@ -28,8 +29,9 @@ from legacy_mm.exactly_once.bundle_events import (
     Send,
     Unanswered,
 )
-from legacy_mm.exactly_once.bundle_session import BundleSession, Purpose
-from legacy_mm.exactly_once.txn_requests import (
+from legacy_mm.transactions.bundle_owner import BundleOwner
+from legacy_mm.transactions.bundle_session import BundleSession, Purpose
+from legacy_mm.transactions.txn_requests import (
     AddPartitionsToTxn,
     Append,
     ClaimBatch,
@@ -38,7 +40,6 @@ from legacy_mm.exactly_once.txn_requests import (
     PositionsBatch,
     TxnRequest,
 )
-from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fixtures.copying import Copying
 
 

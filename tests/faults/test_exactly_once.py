@@ -18,7 +18,7 @@ from legacy_mm.audit.cluster_access import change_topic, create_topic, leader, m
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
+from legacy_mm.transactions.bundle import BUNDLES, bundle_of
 from tests.faults.mirrors import BUSY, Mirrors
 from tests.faults.test_crash_points import kill
 from tests.faults.test_recovery import spark_jvm, stop

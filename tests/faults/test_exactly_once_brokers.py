@@ -19,7 +19,7 @@ from legacy_mm.audit.ledger_check import check
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.exactly_once.bundle import BUNDLES, bundle_of
+from legacy_mm.transactions.bundle import BUNDLES, bundle_of
 from tests.faults.crash_points import POINTS, strike
 from tests.fixtures.copying import Copying, Start
 from tests.fixtures.engine_process import StartProcess

@@ -17,11 +17,11 @@ import pytest
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, RequestRule
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.native import bundle_owner
-from legacy_mm.exactly_once.transaction_version import TransactionVersion
+from legacy_mm.transactions import bundle_owner
+from legacy_mm.transactions.transaction_version import TransactionVersion
 from tests.fixtures.copying import Start
 from tests.fixtures.exactly_once import PATIENCE, BrokersOf, CopiedOnce, Engines, formatted, named
-from tests.unit.exactly_once.mutants import NeverRenews
+from tests.unit.transactions.mutants import NeverRenews
 
 pytestmark = pytest.mark.faults
 RECORDS = 2_000

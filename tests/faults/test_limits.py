@@ -10,7 +10,7 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CURRENT
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 from tests.faults.conftest import BY_TOOL, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

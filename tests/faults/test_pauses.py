@@ -11,7 +11,7 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
-from legacy_mm.control_channel.frames import LEASE_TIMEOUT
+from legacy_mm.runtime.channel.frames import LEASE_TIMEOUT
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

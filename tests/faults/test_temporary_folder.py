@@ -15,8 +15,8 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.class_archive import path_for
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.class_archive import path_for
+from legacy_mm.runtime.jvm.java_home import find_java
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 SECONDS = 30.0

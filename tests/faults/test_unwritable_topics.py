@@ -14,8 +14,8 @@ from legacy_mm.audit.cluster_access import create_topic, delete_topic, end_offse
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.reports import Progress
 from legacy_mm.base.settings import HandlerSettings
-from legacy_mm.control_channel.frames import Progress
 from tests.fixtures.clusters import NamedKafka
 from tests.fixtures.copying import Copying, Start
 

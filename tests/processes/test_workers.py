@@ -26,7 +26,7 @@ LINE = re.compile(r"^\[(gw\d)\] .* PASSED ([^:]+)::", re.MULTILINE)
         ("tests/faults/test_stop.py::test_a[x::y]", "tests/faults/"),
         ("tests/structure/test_layers.py::test_a", "tests/structure/"),
         ("tests/brokers/test_security.py::test_a[x]", "tests/brokers/test_security.py"),
-        ("tests/processes/jvm/test_gateway.py::test_a[x]", "tests/processes/jvm/test_gateway.py"),
+        ("tests/processes/runtime/jvm/test_gateway.py::test_a[x]", "tests/processes/runtime/jvm/test_gateway.py"),
     ],
 )
 def test_what_is_shared(nodeid: str, shared: str) -> None:

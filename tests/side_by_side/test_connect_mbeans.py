@@ -27,7 +27,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import CommittedOffset, TopicPartition
-from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.group.groups import GroupAdmin
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.jmx import MBeans, family, java_pid, read_mbeans
 from tests.fixtures.scrape import scrape

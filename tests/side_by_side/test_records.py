@@ -22,7 +22,7 @@ from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 from tests.fixtures.java_programs import java_command
 from tests.side_by_side.conftest import Side
 

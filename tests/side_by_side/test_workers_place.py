@@ -30,7 +30,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.group.groups import GroupAdmin
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.warm_mirrors import WarmMirror
 

@@ -19,21 +19,25 @@ LAYERS = {
     "": 0,  # legacy_mm/__init__.py: the version
     "base": 0,
     "logs": 1, "protocol": 1, "policies": 1,
-    "control_channel": 2, "exactly_once": 2,
-    "clients": 3, "jvm": 3, "handlers": 3, "metrics": 3,
-    "spark": 4,
-    "controlplane": 5, "dataplane": 5, "features": 5,
-    "flow": 6, "audit": 6, "options": 6,
-    "compat": 7,
-    "dedicated": 8,
-    "explain": 9, "client": 9,
-    "cli": 10, "__main__": 10,
+    "clients": 2, "handlers": 2, "metrics": 2,
+    "runtime": 3,
+    "controlplane": 4, "dataplane": 4, "features": 4,
+    "flow": 5, "audit": 5,
+    "transactions": 6,
+    "assembly": 7, "words": 7,
+    "explain": 8, "client": 8,
+    "cli": 9, "__main__": 10,
     LABORATORY: 11,
 }  # fmt: skip
+MOST = {"legacy_mm": (25, 110), "legacy_mm.clients": (8, 25)}
+"""Package -> the most rooms in it, packages and modules, and the most arrows between them: imports of one by another.
+
+Who needs one more takes another away; `docs/decisions/093-rooms-and-arrows.md` says why.
+"""
 
 # Who alone may import a package, and why.
 IMPORTED_BY: Mapping[str, tuple[set[str], str]] = {
-    "compat": ({"dedicated", "explain", "cli", "__main__", "client"}, "the core knows no old word"),
+    "words": ({"explain", "cli", "client"}, "the core knows no word of a user's files and lines"),
     "client": ({"cli", "__main__"}, "it is for users; nothing of ours but commands stands on it"),
     LABORATORY: (set(), "it is not in the wheel"),
 }
@@ -42,8 +46,8 @@ ORACLE = ("legacy_mm.audit", LABORATORY)
 JUDGES_WITH = (
     "legacy_mm.base.errors",
     "legacy_mm.base.clock",
-    "legacy_mm.jvm.java_home",
-    "legacy_mm.jvm.jars",
+    "legacy_mm.runtime.jvm.java_home",
+    "legacy_mm.runtime.jvm.jars",
     *ORACLE,
 )
 """What alone an oracle may import of ours."""
@@ -51,22 +55,23 @@ COMPARES_ON_SPARK = {"legacy_mm.audit.topic_comparison", "legacy_mm.audit.finger
 """`legacy-mm verify` reads whole topics in Spark tasks, and so uses the product's own connections."""
 # Packages whose __init__ names what users import from them, besides its docstring.
 FOR_USERS = {"legacy_mm.client"}
-# `__main__` is the old command's entry and belongs to cli.
-SAME_PACKAGE = [{"cli", "__main__"}]
 
+OUR_SOCKETS = tuple(
+    f"legacy_mm.clients.{each}" for each in ("net", "cluster", "fetch", "produce", "group", "admin", "topics")
+)
 # Third-party package -> the module prefixes that may import it. Packages without a row: nobody.
 DOORS = {
     "confluent_kafka": ("legacy_mm.clients.librdkafka", *ORACLE),
-    "kafka": ("legacy_mm.clients.native",),
-    "gssapi": ("legacy_mm.clients.native.gssapi_login",),
-    "pyspark": ("legacy_mm.spark", "legacy_mm.jvm.gateway"),
-    "pyarrow": ("legacy_mm.spark.tables",),
-    "py4j": ("legacy_mm.jvm", "legacy_mm.spark"),
+    "kafka": (*OUR_SOCKETS, "legacy_mm.transactions.txn_protocol"),
+    "gssapi": ("legacy_mm.clients.net.gssapi_login",),
+    "pyspark": ("legacy_mm.runtime.spark", "legacy_mm.runtime.jvm.gateway"),
+    "pyarrow": ("legacy_mm.runtime.spark.tables",),
+    "py4j": ("legacy_mm.runtime.jvm", "legacy_mm.runtime.spark"),
     "configargparse": ("legacy_mm.cli",),
-    "jproperties": ("legacy_mm.compat.properties_file",),
-    "cryptography": ("legacy_mm.control_channel.certificate",),
+    "jproperties": ("legacy_mm.words.java_clients.properties_file",),
+    "cryptography": ("legacy_mm.runtime.channel.certificate",),
     "prometheus_client": ("legacy_mm.metrics.prometheus",),
-    "yaml": ("legacy_mm.compat.log4j_configuration",),
+    "yaml": ("legacy_mm.words.legacy_tool.log4j_configuration",),
     "crc32c": ("legacy_mm.protocol",),
     "cramjam": ("legacy_mm.protocol",),
     "cython": ("legacy_mm.protocol.record_kernels",),
@@ -78,9 +83,9 @@ MAY_EXIT = {
     "legacy_mm.cli": "the place that turns errors into exit codes",
     "legacy_mm.__main__": "the entry of the old command, part of cli",
     "legacy_mm.flow.lifecycle": "os._exit when a membership thread does not come back by the deadline",
-    "legacy_mm.dataplane.task": "a task that lost its channel must not flush",
+    "legacy_mm.assembly.copy_task": "a task that lost its channel must not flush",
     "legacy_mm.handlers.batches": "a script's own exit is caught there",
-    "legacy_mm.spark.worker_daemon": "forked workers end without the parent's clean-up",
+    "legacy_mm.runtime.spark.worker_daemon": "forked workers end without the parent's clean-up",
     "legacy_mm.audit.spawn": "a forked child whose parent died before it could be bound to it",
     "compat.laboratory.demo": "the entry of bin/demo",
     "compat.laboratory.bench": "the entry of bin/bench",
@@ -94,33 +99,32 @@ MAY_USE_TIME = ("legacy_mm.base.clock", *ORACLE)
 
 # Who may look up a client's property by its name, and why; all others read fields (`base/kafka_clients.py`).
 MAY_READ_PROPERTIES = {
-    "legacy_mm.compat": "properties of a Java client become librdkafka's there",
+    "legacy_mm.words": "properties of clients are read there",
     "legacy_mm.explain": "it shows what each line of a file becomes",
-    "legacy_mm.dedicated": "MirrorMaker 2's file holds properties of clients",
     "legacy_mm.clients.librdkafka": "librdkafka knows nothing but names",
     "legacy_mm.cli.verify": "it reads one line of a Java consumer's file as it stands",
 }
 CLIENT_PROPERTIES = {row.name for rows in property_names.ROWS.values() for row in rows.values() if "." in row.name}
 MAKES_SETTINGS = {f"legacy_mm.base.property_names.read_{what}" for what in ("connection", "consumer", "producer")}
-"""What turns properties into fields, in one place: `compat`."""
+"""What turns properties into fields, in one place: `words`."""
 
 # Who may ask a secret for its text, and why.
 MAY_REVEAL = {
     "legacy_mm.base": "the table of names, and the secret itself",
     "legacy_mm.clients": "a client logs in",
     "legacy_mm.policies.logins": "librdkafka cuts blanks off passwords",
-    "legacy_mm.control_channel.json_fields": "the task config brings credentials to a task",
+    "legacy_mm.runtime.channel.json_fields": "the task config brings credentials to a task",
     "legacy_mm.flow.key_stores": "the class of a login is asked for tokens",
 }
 
 NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc"}
-ALLOWED_NAMES = {"legacy_mm.compat.client_properties.common": "rows that all three clients share"}
+ALLOWED_NAMES = {"legacy_mm.words.java_clients.client_properties.common": "rows that all three clients share"}
 
 Tree = Mapping[str, Module]
 
 
 def group(name: str) -> str:
-    """Return the first name under legacy_mm: `legacy_mm.clients.choose` -> `clients`; or the laboratory."""
+    """Return the first name under legacy_mm: `legacy_mm.flow.host` -> `flow`; or the laboratory."""
     return LABORATORY if under(name, (LABORATORY,)) else (name.split(".") + [""])[1]
 
 
@@ -129,14 +133,35 @@ def under(name: str, prefixes: tuple[str, ...] | Mapping[str, str]) -> bool:
     return any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes)
 
 
-def arrows(tree: Tree) -> set[tuple[str, str]]:
-    """Which packages and modules right under legacy_mm import which other ones."""
+def room(name: str, package: str = PACKAGE) -> str:
+    """Return the first name under a package, of a module in it; empty for others, and for the package itself."""
+    return name.removeprefix(f"{package}.").split(".")[0] if name.startswith(f"{package}.") else ""
+
+
+def arrows(tree: Tree, package: str = PACKAGE) -> set[tuple[str, str]]:
+    """Which packages and modules right under a package import which other ones."""
     pairs = {
-        (group(module.name), group(target.name))
+        (room(module.name, package), room(target.name, package))
         for module in tree.values()
         for target in own_imports(module, dict(tree))
     }
-    return {(one, other) for one, other in pairs if one != other and one and other and LABORATORY not in (one, other)}
+    return {(one, other) for one, other in pairs if one != other and one and other}
+
+
+def budget_violations(tree: Tree) -> list[str]:
+    """Packages with more rooms or arrows than they may have, and rooms that import each other in a circle."""
+    found = []
+    for package, (most_rooms, most_arrows) in MOST.items():
+        rooms = {room(name, package) for name in tree} - {""}
+        between = arrows(tree, package)
+        if len(rooms) > most_rooms or len(between) > most_arrows:
+            found.append(f"{package} has {len(rooms)} rooms and {len(between)} arrows: {most_rooms}, {most_arrows}")
+        graph = {one: {other for first, other in between if first == one} for one in rooms}
+        try:
+            graphlib.TopologicalSorter(graph).prepare()
+        except graphlib.CycleError as error:
+            found.append(f"{package}: {' -> '.join(error.args[1])}")
+    return found
 
 
 def layer_violations(tree: Tree) -> list[str]:
@@ -155,7 +180,7 @@ def _forbidden(source: str, target: str) -> str | None:
     here, there = group(source), group(target)
     if under(source, ORACLE) and source not in COMPARES_ON_SPARK and not under(target, JUDGES_WITH):
         return "an oracle shares nothing with what it judges"
-    if here == there or {here, there} in SAME_PACKAGE:
+    if here == there:
         return None
     by, why = IMPORTED_BY.get(there, (None, ""))
     if by is not None and here not in by:
@@ -215,13 +240,12 @@ def init_violations(tree: Tree) -> list[str]:
 
 
 def rule_violations(tree: Tree) -> list[str]:
-    """Packages whose docstring does not say their rule; folders inside a package share its rule."""
-    deep = ("legacy_mm.clients.librdkafka", "legacy_mm.clients.native")
+    """Packages whose docstring does not say their rule; a folder inside a package may share its rule."""
     return [
         f"{module.name}: its docstring names no rule (Rule: ...)"
         for module in tree.values()
         if module.is_inner_init and module.name not in FOR_USERS and under(module.name, (PACKAGE,))
-        if (module.name.count(".") == 1 or module.name in deep)
+        if (module.name.count(".") == 1 or room(module.name) in ("clients", "runtime"))
         and "Rule: " not in (ast.get_docstring(module.tree) or "")
     ]
 
@@ -259,7 +283,7 @@ def time_violations(tree: Tree) -> list[str]:
 
 
 def property_violations(tree: Tree) -> list[str]:
-    """Look-ups of client properties by their names, and settings that are made outside `compat`."""
+    """Look-ups of client properties by their names, and settings that are made outside `words`."""
     found = []
     for module in tree.values():
         if under(module.name, MAY_READ_PROPERTIES) or under(module.name, ORACLE):
@@ -270,7 +294,7 @@ def property_violations(tree: Tree) -> list[str]:
             if name in CLIENT_PROPERTIES
         ]
         found += [
-            f"{module.name}:{line} uses {what}: compat makes the settings of clients"
+            f"{module.name}:{line} uses {what}: `words` makes the settings of clients"
             for what, line in _names_used(module)
             if what in MAKES_SETTINGS
         ]

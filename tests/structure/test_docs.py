@@ -11,12 +11,12 @@ import pytest
 from legacy_mm.cli import reference
 from legacy_mm.cli.commands import COMMANDS
 from legacy_mm.cli.log_lines import LOG_LINES, LogLine
-from legacy_mm.compat.legacy_options import ROWS
-from legacy_mm.compat.messages import WORDING
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.logs import events
-from legacy_mm.options.option_catalogue import option_called
+from legacy_mm.words.legacy_tool.legacy_options import ROWS
+from legacy_mm.words.legacy_tool.messages import WORDING
+from legacy_mm.words.options.option_catalogue import option_called
 from tests.fixtures.doc_blocks import LANGUAGES, NOT_RUN, OUTPUT, PAGES, SHELL, blocks
 from tests.structure.source_tree import CHECKOUT
 

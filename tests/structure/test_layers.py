@@ -34,6 +34,7 @@ def plant(tmp_path: Path) -> Plant:
 
 RULES = {
     "layers": rules.layer_violations,
+    "rooms and arrows": rules.budget_violations,
     "doors": rules.door_violations,
     "cycles": rules.cycle,
     "inner __init__": rules.init_violations,
@@ -65,25 +66,27 @@ def test_the_package_is_there(tree: dict[str, Module]) -> None:
 
 # (file, its text, a second file that is imported, words of the violation)
 FORBIDDEN_IMPORTS = [
-    ("clients/a.py", "from legacy_mm.controlplane import b", "controlplane/b.py", "above layer 3"),
-    ("clients/a.py", "from ..controlplane.b import f", "controlplane/b.py", "above layer 3"),
-    ("clients/a.py", "def f():\n    import legacy_mm.flow.wiring", "flow/wiring.py", "above layer 3"),
-    ("base/model.py", "if TYPE_CHECKING:\n    import legacy_mm.spark.b", "spark/b.py", "above layer 0"),
-    ("clients/a.py", "import_module('legacy_mm.flow.wiring')", "flow/wiring.py", "above layer 3"),
+    ("clients/a.py", "from legacy_mm.controlplane import b", "controlplane/b.py", "above layer 2"),
+    ("clients/a.py", "from ..controlplane.b import f", "controlplane/b.py", "above layer 2"),
+    ("clients/a.py", "def f():\n    import legacy_mm.assembly.wiring", "assembly/wiring.py", "above layer 2"),
+    ("base/model.py", "if TYPE_CHECKING:\n    import legacy_mm.runtime.b", "runtime/b.py", "above layer 0"),
+    ("clients/a.py", "import_module('legacy_mm.assembly.wiring')", "assembly/wiring.py", "above layer 2"),
     ("controlplane/a.py", "from legacy_mm.dataplane.b import f", "dataplane/b.py", "siblings"),
-    ("clients/a.py", "from legacy_mm.jvm.b import f", "jvm/b.py", "siblings"),
-    ("jvm/a.py", "from legacy_mm.spark.b import f", "spark/b.py", "above layer 3"),
+    ("clients/a.py", "from legacy_mm.handlers.b import f", "handlers/b.py", "siblings"),
+    ("clients/a.py", "from legacy_mm.runtime.b import f", "runtime/b.py", "above layer 2"),
+    ("dataplane/a.py", "from legacy_mm.transactions.b import f", "transactions/b.py", "above layer 4"),
+    ("flow/a.py", "from legacy_mm.transactions.b import f", "transactions/b.py", "above layer 5"),
     ("audit/a.py", "from legacy_mm.clients.b import f", "clients/b.py", "an oracle"),
     ("audit/a.py", "from legacy_mm.base.model import f", "base/model.py", "an oracle"),
     ("compat/laboratory/a.py", "from legacy_mm.clients.b import f", "clients/b.py", "an oracle"),
-    ("compat/laboratory/a.py", "from legacy_mm.jvm import b", "jvm/b.py", "an oracle"),
-    ("compat/laboratory/a.py", "from legacy_mm.compat.b import f", "compat/b.py", "an oracle"),
+    ("compat/laboratory/a.py", "from legacy_mm.runtime.jvm import b", "runtime/jvm/b.py", "an oracle"),
+    ("compat/laboratory/a.py", "from legacy_mm.words.b import f", "words/b.py", "an oracle"),
     ("audit/a.py", "from compat.laboratory.b import f", "compat/laboratory/b.py", "not in the wheel"),
     ("cli/a.py", "from compat.laboratory.b import f", "compat/laboratory/b.py", "not in the wheel"),
-    ("flow/wiring.py", "from legacy_mm.compat.b import f", "compat/b.py", "no old word"),
-    ("compat/a.py", "from legacy_mm.cli.b import f", "cli/b.py", "above layer 7"),
-    ("compat/a.py", "from legacy_mm.explain.b import f", "explain/b.py", "above layer 7"),
-    ("flow/wiring.py", "from legacy_mm.client.b import f", "client/b.py", "it is for users"),
+    ("assembly/a.py", "from legacy_mm.words.b import f", "words/b.py", "no word of a user"),
+    ("words/a.py", "from legacy_mm.cli.b import f", "cli/b.py", "above layer 7"),
+    ("words/a.py", "from legacy_mm.explain.b import f", "explain/b.py", "above layer 7"),
+    ("flow/a.py", "from legacy_mm.client.b import f", "client/b.py", "it is for users"),
 ]
 
 
@@ -97,12 +100,12 @@ ALLOWED_IMPORTS = [
     ("clients/a.py", "from legacy_mm.clients.b import f", "clients/b.py"),
     ("controlplane/a.py", "from legacy_mm.clients import b", "clients/b.py"),
     ("base/errors.py", "from legacy_mm.base.model import f", "base/model.py"),
-    ("flow/wiring.py", "from legacy_mm.flow.mirror import f", "flow/mirror.py"),
-    ("compat/laboratory/a.py", "from legacy_mm.jvm.java_home import find_java", "jvm/java_home.py"),
+    ("assembly/a.py", "from legacy_mm.flow.mirror import f", "flow/mirror.py"),
+    ("compat/laboratory/a.py", "from legacy_mm.runtime.jvm.java_home import find_java", "runtime/jvm/java_home.py"),
     ("compat/laboratory/a.py", "from legacy_mm.audit.b import f", "audit/b.py"),
-    ("cli/a.py", "from legacy_mm.compat.b import f", "compat/b.py"),
-    ("explain/a.py", "from legacy_mm.compat.b import f", "compat/b.py"),
-    ("client/a.py", "from legacy_mm.compat.b import f", "compat/b.py"),
+    ("cli/a.py", "from legacy_mm.words.b import f", "words/b.py"),
+    ("explain/a.py", "from legacy_mm.words.b import f", "words/b.py"),
+    ("client/a.py", "from legacy_mm.words.b import f", "words/b.py"),
     ("cli/a.py", "from legacy_mm.client.b import f", "client/b.py"),
     ("__main__.py", "from legacy_mm.cli.b import f", "cli/b.py"),
     ("cli/a.py", "from legacy_mm.audit.b import f", "audit/b.py"),
@@ -114,6 +117,26 @@ def test_an_allowed_import_passes(plant: Plant, file: str, text: str, target: st
     assert rules.layer_violations(plant({file: text, target: "f = 1"})) == []
 
 
+def test_more_rooms_and_arrows_than_a_package_may_have_are_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "MOST", {"legacy_mm": (2, 1), "legacy_mm.clients": (1, 1)})
+    tree = plant({"clients/a/x.py": "import legacy_mm.clients.b.y", "clients/b/y.py": "", "flow/a.py": "x = 1"})
+    assert rules.budget_violations(tree) == ["legacy_mm.clients has 2 rooms and 1 arrows: 1, 1"]
+
+
+def test_rooms_that_import_each_other_are_found(plant: Plant) -> None:
+    """Though no module does."""
+    tree = plant(
+        {
+            "clients/a/x.py": "import legacy_mm.clients.b.y",
+            "clients/b/y.py": "",
+            "clients/b/z.py": "import legacy_mm.clients.a.w",
+            "clients/a/w.py": "",
+        }
+    )
+    (found,) = rules.budget_violations(tree)
+    assert found.startswith("legacy_mm.clients: ")
+
+
 def test_a_package_without_a_layer_is_found(plant: Plant) -> None:
     assert "no layer" in rules.layer_violations(plant({"extras/a.py": ""}))[0]
 
@@ -121,12 +144,12 @@ def test_a_package_without_a_layer_is_found(plant: Plant) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("spark/a.py", "import confluent_kafka"),
+        ("runtime/spark/a.py", "import confluent_kafka"),
         ("dataplane/a.py", "from pyspark.sql import SparkSession"),
         ("dataplane/a.py", "def f():\n    from py4j import java_gateway"),
-        ("control_channel/a.py", "import pyspark"),
-        ("compat/a.py", "import configargparse"),
-        ("compat/jaas.py", "import jproperties"),
+        ("runtime/channel/a.py", "import pyspark"),
+        ("words/a.py", "import configargparse"),
+        ("words/java_clients/jaas.py", "import jproperties"),
         ("clients/a.py", "from cryptography import x509"),
         ("clients/librdkafka/a.py", "import kafka"),
         ("compat/laboratory/a.py", "import psutil"),
@@ -140,7 +163,7 @@ def test_a_vendor_package_outside_its_door_is_found(plant: Plant, file: str, tex
 
 
 def test_a_vendor_package_inside_its_door_passes(plant: Plant) -> None:
-    tree = plant({"clients/librdkafka/a.py": "import confluent_kafka, socket", "jvm/a.py": "import py4j"})
+    tree = plant({"clients/librdkafka/a.py": "import confluent_kafka, socket", "runtime/jvm/a.py": "import py4j"})
     assert rules.door_violations(tree) == []
 
 
@@ -211,13 +234,13 @@ def test_time_outside_the_clock_is_found(plant: Plant, text: str) -> None:
 )
 def test_a_client_property_by_its_name_is_found(plant: Plant, text: str) -> None:
     assert len(rules.property_violations(plant({"flow/a.py": text}))) == 1
-    assert rules.property_violations(plant({"flow/a.py": "", "compat/a.py": text})) == []
+    assert rules.property_violations(plant({"flow/a.py": "", "words/a.py": text})) == []
 
 
 def test_settings_that_are_made_elsewhere_are_found(plant: Plant) -> None:
     text = "from legacy_mm.base import property_names\nx = property_names.read_consumer({})"
     assert len(rules.property_violations(plant({"flow/a.py": text}))) == 1
-    assert rules.property_violations(plant({"flow/a.py": "", "compat/a.py": text})) == []
+    assert rules.property_violations(plant({"flow/a.py": "", "words/a.py": text})) == []
 
 
 def test_a_secret_that_is_revealed_is_found(plant: Plant) -> None:
@@ -227,14 +250,20 @@ def test_a_secret_that_is_revealed_is_found(plant: Plant) -> None:
 
 
 def test_a_name_that_says_nothing_is_found(plant: Plant) -> None:
-    tree = plant({"clients/utils.py": "", "compat/client_properties/common.py": ""})
+    tree = plant({"clients/utils.py": "", "words/java_clients/client_properties/common.py": ""})
     assert rules.name_violations(tree) == ["legacy_mm.clients.utils: name it after what it holds"]
 
 
 def test_a_name_that_two_things_have_is_found(plant: Plant) -> None:
     text = "class Answer: pass\nclass _Private: pass\nSay = Callable[[str], None]\nSIZE = 1 << 20"
     tree = plant(
-        {"clients/a.py": text, "flow/a.py": text, "cli/a.py": text, "clients/api.py": "", "handlers/api.py": ""}
+        {
+            "clients/a.py": text,
+            "flow/a.py": text,
+            "cli/a.py": text,
+            "clients/group/member.py": "",
+            "handlers/api.py": "",
+        }
     )
     assert rules.twice_violations(tree) == [
         "class Answer is in legacy_mm.clients.a, legacy_mm.flow.a",

@@ -12,10 +12,10 @@ from confluent_kafka import KafkaError
 from legacy_mm.base.errors import StreamFailure, one_line
 from legacy_mm.base.kafka_clients import AnyClient, ConnectionSettings
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients import tokens
-from legacy_mm.clients.error_lines import ErrorLines
 from legacy_mm.clients.librdkafka.error_meanings import refusal, refuses_login, refuses_token
 from legacy_mm.clients.librdkafka.property_texts import property_texts
+from legacy_mm.clients.net import tokens
+from legacy_mm.clients.net.error_lines import ErrorLines
 from legacy_mm.logs import events
 
 _native = logging.getLogger("legacy_mm.librdkafka")

@@ -9,8 +9,8 @@ import re
 
 from confluent_kafka import KafkaError
 
-from legacy_mm.clients import tokens
-from legacy_mm.clients.api import CommitProblem
+from legacy_mm.clients.group.member import CommitProblem
+from legacy_mm.clients.net import tokens
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, MEMBER_UNKNOWN, ErrorCode
 
 _RETRY = COORDINATOR_MOVED | {

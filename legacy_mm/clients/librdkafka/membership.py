@@ -16,11 +16,11 @@ from confluent_kafka import TopicPartition as ClientPartition
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.kafka_clients import ConsumerSettings
 from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
-from legacy_mm.clients.api import CommitProblem, MembershipListener
+from legacy_mm.base.reports import Statistics
+from legacy_mm.clients.group.member import CommitProblem, MembershipListener
 from legacy_mm.clients.librdkafka.client import MemberErrors, client_properties, to_topic_partition
 from legacy_mm.clients.librdkafka.error_meanings import commit_problem, ends_membership, is_membership_lost
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
-from legacy_mm.control_channel.frames import Statistics
 
 _LEAST_SHARE = 4
 """The first pause is such a part of the longest at least."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from legacy_mm.clients.api import coordinator_node
-from legacy_mm.control_channel.frames import Measured, Statistics
+from legacy_mm.base.reports import Measured, Statistics
+from legacy_mm.clients.cluster.coordinator import coordinator_node
 
 INTERVAL_MS = 5_000
 Json = Mapping[str, Any]

@@ -10,9 +10,9 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
-from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.inspector import NativeInspector
-from legacy_mm.clients.native.topic_reader import has_records
+from legacy_mm.clients.admin.inspector import NativeInspector
+from legacy_mm.clients.group.groups import GroupAdmin
+from legacy_mm.clients.topics.topic_reader import has_records
 from legacy_mm.features.checkpoints.group_position import (
     GroupPosition,
     How,

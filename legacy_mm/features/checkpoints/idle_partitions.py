@@ -13,7 +13,7 @@ from functools import partial
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import GroupOffsets, TopicPartition
-from legacy_mm.clients.native.inspector import NativeInspector
+from legacy_mm.clients.admin.inspector import NativeInspector
 
 Ends = Mapping[TopicPartition, tuple[int, int]]
 """First offset, and the next offset to be written."""

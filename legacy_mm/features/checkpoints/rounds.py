@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from legacy_mm.base.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.base.errors import HostError, LegacyMMError, one_line
 from legacy_mm.base.model import GroupOffsets, OffsetPair, Offsets, TopicPartition
-from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
-from legacy_mm.clients.native.internal_log import InternalLog, decoded
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.clients.group.groups import GroupAdmin, raise_untold
+from legacy_mm.clients.topics.internal_log import InternalLog, decoded
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.features.checkpoints import checkpoint_rule
 from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.target_groups import GroupPlace, TargetGroups

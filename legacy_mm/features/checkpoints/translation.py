@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import OffsetPair, TopicPartition
-from legacy_mm.clients.native.internal_log import InternalLog, decoded
+from legacy_mm.clients.topics.internal_log import InternalLog, decoded
 from legacy_mm.features.checkpoints.group_position import best, first_known
 from legacy_mm.features.offset_syncs.offset_map import Nearest
 from legacy_mm.features.offset_syncs.offset_sync_store import OffsetSyncStore

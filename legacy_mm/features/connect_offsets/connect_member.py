@@ -9,7 +9,7 @@ from typing import NamedTuple
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
-from legacy_mm.clients.api import CommitProblem, Failed, GenerationMember, MembershipListener
+from legacy_mm.clients.group.member import CommitProblem, Failed, GenerationMember, MembershipListener
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 
 _FLUSH_TIMEOUT = 10.0

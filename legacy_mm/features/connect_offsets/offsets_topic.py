@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import EARLIEST, CommittedOffset, Lacking, Offsets, TopicPartition
-from legacy_mm.clients.native.partition_log import LogRecord
+from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.source_logs import Examined

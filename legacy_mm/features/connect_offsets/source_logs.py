@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
-from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.inspector import asking
+from legacy_mm.clients.admin.inspector import asking
+from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.features.connect_offsets.stored_positions import SourceLog, StoredPosition
 
 _CLIENT = "legacy_mm-source-logs"

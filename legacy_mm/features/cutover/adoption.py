@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
-from legacy_mm.clients.native.groups import GroupAdmin, raise_untold
+from legacy_mm.clients.group.groups import GroupAdmin, raise_untold
 from legacy_mm.features.cutover.moving import Say, members_of, open_transactions
 
 _ASK_TIMEOUT = 30.0

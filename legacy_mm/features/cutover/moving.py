@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from legacy_mm.base.clock import Deadline, wall
 from legacy_mm.base.errors import HostError, LegacyMMError
 from legacy_mm.base.model import CommittedOffset, GroupOffsets, Offsets, TopicPartition
-from legacy_mm.clients.native.groups import DEAD, EMPTY, GroupAdmin, raise_untold
+from legacy_mm.clients.group.groups import DEAD, EMPTY, GroupAdmin, raise_untold
 from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.features.checkpoints.idle_partitions import Ends
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition

@@ -1,1 +1,1 @@
-"""Exactly once: its flags. `legacy_mm/exactly_once` has the steps, `dataplane/copied_bundle.py` copies."""
+"""Exactly once: its flags. `legacy_mm/transactions` has all the rest."""

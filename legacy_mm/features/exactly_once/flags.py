@@ -8,7 +8,7 @@ from legacy_mm.base.option import Option, boolean, positive_number
 from legacy_mm.features.flag import Flag, switch
 from legacy_mm.features.flag_values import FlagValues
 
-_OWNER = "legacy_mm.dataplane.transactional_delivery"
+_OWNER = "legacy_mm.transactions.transactional_delivery"
 FLAGS = (
     Flag(
         switch(
@@ -64,7 +64,7 @@ FLAGS = (
             "false",
             "true|false",
             "Also start with a target before Kafka 2.5, on which exactly once is not tested.",
-            "legacy_mm.exactly_once.start_refusals",
+            "legacy_mm.transactions.start_refusals",
             type=boolean,
         )
     ),

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from legacy_mm.base.clock import epoch_ms, monotonic
 from legacy_mm.base.errors import LegacyMMError
-from legacy_mm.clients.native.internal_topic import OnResult
-from legacy_mm.clients.native.shared_writers import TopicWriter
+from legacy_mm.clients.topics.internal_topic import OnResult
+from legacy_mm.clients.topics.shared_writers import TopicWriter
 from legacy_mm.logs import events
 from legacy_mm.protocol.mirror_records import Heartbeat
 

@@ -13,10 +13,10 @@ from collections.abc import Collection, Sequence
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import JoinedChunk, OffsetMapChunk, OffsetRun, Offsets, TopicPartition
-from legacy_mm.clients.native.connection_errors import RequestRefused
-from legacy_mm.clients.native.internal_log import InternalLog, decoded
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter
-from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
+from legacy_mm.base.reports import UNKNOWN, CopiedRun
+from legacy_mm.clients.net.connection_errors import RequestRefused
+from legacy_mm.clients.topics.internal_log import InternalLog, decoded
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
 from legacy_mm.features.offset_syncs.offset_map import Nearest, OffsetMap
 from legacy_mm.logs import events
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord

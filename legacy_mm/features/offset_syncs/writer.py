@@ -15,8 +15,8 @@ from contextlib import suppress
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import OffsetPair, Offsets, TopicPartition
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter
-from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
+from legacy_mm.base.reports import UNKNOWN, CopiedRun
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
 from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets
 from legacy_mm.features.offset_syncs.offset_sync_rule import PartitionSyncs, selected
 from legacy_mm.logs import events

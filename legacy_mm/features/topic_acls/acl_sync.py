@@ -8,8 +8,8 @@ from functools import partial
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import NoAuthorizer
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.clients.api import Admin
-from legacy_mm.clients.native.access_rules import access_rules
+from legacy_mm.clients.admin.access_rules import access_rules
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.topic_acls.flags import AclSyncSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.topic_configs.flags import ConfigSyncSettings

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.topic_creation import trials

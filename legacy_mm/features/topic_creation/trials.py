@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.trial_creations import creation_errors, numbered
 from legacy_mm.policies.changes import Alteration, CreateTopic, SetConfig, by_topic
 

@@ -16,10 +16,10 @@ import pytest
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.flow.plugins import on_workers, shipment
-from legacy_mm.jvm.java_classes import HANDLER, with_interface
-from legacy_mm.jvm.java_home import pyspark_jars
-from legacy_mm.spark import shipping
-from legacy_mm.spark.shipping import UNPACKED, build_archive
+from legacy_mm.runtime.jvm.java_classes import HANDLER, with_interface
+from legacy_mm.runtime.jvm.java_home import pyspark_jars
+from legacy_mm.runtime.spark import shipping
+from legacy_mm.runtime.spark.shipping import UNPACKED, build_archive
 
 SCRIPT = """
 import helper
@@ -33,7 +33,7 @@ from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
-from legacy_mm.jvm.java_home import compiler_jars, find_java
+from legacy_mm.runtime.jvm.java_home import compiler_jars, find_java
 
 def java(of):
     return JavaBatches(of, find_java(), compiler_jars())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit import fingerprints
-from legacy_mm.clients.native.partition_log import LogRecord
+from legacy_mm.clients.fetch.partition_log import LogRecord
 
 RECORD = LogRecord(5, 1_000, False, b"key", b"value", ((b"a", b"1"), (b"b", b"2")))
 OTHERS = [

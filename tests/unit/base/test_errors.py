@@ -12,7 +12,7 @@ from legacy_mm.base.errors import (
     SendFailure,
     StreamFailure,
 )
-from legacy_mm.clients.native.producer_id import ProducerIdRefused
+from legacy_mm.clients.produce.producer_id import ProducerIdRefused
 from legacy_mm.dataplane.send_failure import ProducerBroken
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import ChannelError
+from legacy_mm.base.reports import Frame
 from legacy_mm.base.socket_reader import SocketReader
-from legacy_mm.control_channel.channel import Peer
-from legacy_mm.control_channel.frames import LENGTH, MAX_FRAME, Exit, Frame, Ticket, encode
+from legacy_mm.runtime.channel.channel import Peer
+from legacy_mm.runtime.channel.frames import LENGTH, MAX_FRAME, Exit, Ticket, encode
 
 TICKET = Ticket("", 0, b"", "", "a->b", 0, 1, 1)
 WAIT = 20.0

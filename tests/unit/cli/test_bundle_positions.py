@@ -12,10 +12,10 @@ import pytest
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.cli import bundle_positions
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.exactly_once.offset_book import GROUP, OffsetBook
-from legacy_mm.exactly_once.position_records import SourcePosition
-from legacy_mm.exactly_once.transaction_version import TransactionVersion
-from legacy_mm.flow.position_changes import Changed
+from legacy_mm.transactions.offset_book import GROUP, OffsetBook
+from legacy_mm.transactions.position_changes import Changed
+from legacy_mm.transactions.position_records import SourcePosition
+from legacy_mm.transactions.transaction_version import TransactionVersion
 
 LINE = ("--", "--consumer.config", "c.properties", "--producer.config", "p.properties", "--include", "t")
 

@@ -7,9 +7,9 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.assembly import wiring
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.cli import mirror_maker
-from legacy_mm.flow import wiring
 
 WORDS = ("--consumer.config", "c", "--producer.config", "p", "--whitelist", "t")
 

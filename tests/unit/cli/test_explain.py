@@ -16,13 +16,13 @@ from legacy_mm.cli import explain
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.output import folded_table
-from legacy_mm.clients.native.admin import NativeAdmin
-from legacy_mm.compat.environment import KAFKA_HOME
-from legacy_mm.exactly_once.transaction_version import TransactionVersion
+from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.explain import source_look
 from legacy_mm.explain.explanation import Explanation
 from legacy_mm.explain.source_look import Topics
-from legacy_mm.options.option_catalogue import OPTIONS
+from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.words.legacy_tool.environment import KAFKA_HOME
+from legacy_mm.words.options.option_catalogue import OPTIONS
 from tests.unit.cli.conftest import CONSUMER, OLD_LINE, PRODUCER, Explain
 
 LOGIN = (

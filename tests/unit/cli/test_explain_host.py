@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.base.errors import HostError
-from legacy_mm.jvm import gateway
+from legacy_mm.runtime.jvm import gateway
 from tests.unit.cli.conftest import OLD_LINE, PRODUCER, Explain
 
 WRONG_PATTERNS = {

@@ -14,11 +14,11 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.cli import handler as command
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.clients.native.partition_log import LogRecord
+from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.flow import plugins
 from legacy_mm.handlers.api import TargetRecord
 from legacy_mm.handlers.batches import Handled, SourceRecords
-from legacy_mm.jvm import keystore
+from legacy_mm.runtime.jvm import keystore
 from tests.fakes.inspector import FakeInspector
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.compat.start_scripts import KEPT
+from legacy_mm.words.legacy_tool.start_scripts import KEPT
 from tests.structure.source_tree import CHECKOUT
-from tests.unit.compat.test_start_scripts import unpack
+from tests.unit.words.legacy_tool.test_start_scripts import unpack
 
 
 def command(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

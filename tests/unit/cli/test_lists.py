@@ -7,7 +7,7 @@ import pytest
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.features.rows import FLAGS, WITHOUT_EFFECT
-from legacy_mm.options.option_catalogue import OPTIONS
+from legacy_mm.words.options.option_catalogue import OPTIONS
 
 
 def printed(name: str, capsys: pytest.CaptureFixture[str]) -> str:

@@ -15,22 +15,23 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from legacy_mm.assembly import wiring
 from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.base.property_names import ROWS
 from legacy_mm.cli import connect_mirror_maker, mirror_maker, plan
 from legacy_mm.cli.cluster_look import FlowPlan
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.compat.client_properties.apply import RULES
-from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
-from legacy_mm.dedicated.connector_properties import BY_NAME, OWN_FLAGS, WORKER_ROWS
-from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.features import rows
-from legacy_mm.flow import lifecycle, wiring
+from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
-from legacy_mm.jvm.gateway import StartJvm
-from legacy_mm.options.option_catalogue import OwnOptions
+from legacy_mm.runtime.jvm.gateway import StartJvm
+from legacy_mm.words.java_clients.client_properties.apply import RULES
+from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
+from legacy_mm.words.mirror_maker_2 import connect_files, connect_line, driver, driver_line
+from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, OWN_FLAGS, WORKER_ROWS
+from legacy_mm.words.mirror_maker_2.driver import DriverRun
+from legacy_mm.words.options.option_catalogue import OwnOptions
 
 SEED, FILES, SHARES = 20_261_129, 1_000, 10
 STARTED = 0

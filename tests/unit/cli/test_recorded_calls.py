@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from compat.laboratory.replay import DECIDED_BY_JAVA, KNOWN, STARTED, Case, Outcome, recorded_cases, replay, tool_lines
+from legacy_mm.assembly import wiring
 from legacy_mm.cli import mirror_maker
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.explain.differences import DIFFERENCES
-from legacy_mm.flow import wiring
 
 RELEASES = sorted({case.release for case in recorded_cases()})
 

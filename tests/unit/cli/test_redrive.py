@@ -14,11 +14,11 @@ from legacy_mm.base.kafka_clients import ProducerSettings
 from legacy_mm.base.model import Outgoing
 from legacy_mm.cli import redrive as command
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.clients.api import RefusedRecord
-from legacy_mm.clients.native.producer_id import ProducerIdRefused
+from legacy_mm.clients.produce.producer_id import ProducerIdRefused
+from legacy_mm.clients.produce.single_producer import RefusedRecord
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
-from legacy_mm.jvm import keystore
+from legacy_mm.runtime.jvm import keystore
 from tests.fakes.producer import FakeProducer
 
 

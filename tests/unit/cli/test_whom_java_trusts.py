@@ -14,7 +14,7 @@ from legacy_mm.base.settings import JvmSettings, SparkSettings
 from legacy_mm.cli import selftest, verify
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.client import MirrorClient
-from legacy_mm.spark import session
+from legacy_mm.runtime.spark import session
 
 TRUST = "-Djavax.net.ssl.trustStore=/etc/trust.p12"
 ELSEWHERE = "-Djavax.net.ssl.trustStore=/etc/other.p12"

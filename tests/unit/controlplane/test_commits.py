@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.clients.api import CommitProblem
+from legacy_mm.clients.group.member import CommitProblem
 from legacy_mm.controlplane import commits as module
 from legacy_mm.controlplane.commits import Commits
 

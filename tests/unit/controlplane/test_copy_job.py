@@ -13,12 +13,13 @@ import pytest
 from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import FailureKind
-from legacy_mm.control_channel import beat as beat_module
-from legacy_mm.control_channel.beat import Beat
-from legacy_mm.control_channel.channel import process_start
-from legacy_mm.control_channel.frames import Failure, Frame, Hello, Progress, Stopped, TaskConfig, Ticket, Understood
+from legacy_mm.base.reports import Frame, Progress
 from legacy_mm.controlplane import copy_job
 from legacy_mm.controlplane.copy_job import CopyJob
+from legacy_mm.runtime.channel import beat as beat_module
+from legacy_mm.runtime.channel.beat import Beat
+from legacy_mm.runtime.channel.channel import process_start
+from legacy_mm.runtime.channel.frames import Failure, Hello, Stopped, TaskConfig, Ticket, Understood
 
 CONFIG = TaskConfig(
     {}, {}, property_names.read_consumer({}), property_names.read_producer({}), 5.0, 60.0, True, False, False

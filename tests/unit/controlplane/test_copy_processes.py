@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from legacy_mm.base.errors import ChannelError
-from legacy_mm.control_channel.frames import Begin, Frame, Hello, Log, Ready, Share, Ticket
+from legacy_mm.base.reports import Frame
 from legacy_mm.controlplane import copy_processes
 from legacy_mm.controlplane.copy_processes import CopyProcess, CopyProcesses
+from legacy_mm.runtime.channel.frames import Begin, Hello, Log, Ready, Share, Ticket
 
 HELLO = Hello(1, "proof", 4711, 1, "here")
 

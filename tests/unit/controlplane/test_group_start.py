@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, StreamFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native import error_text
+from legacy_mm.clients.net import error_text
 from legacy_mm.controlplane.group_start import GroupStart, LogEnds
 from legacy_mm.controlplane.positions import GapGuard, of_group
 from legacy_mm.flow.position_book import GroupBook

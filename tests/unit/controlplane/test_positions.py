@@ -9,10 +9,9 @@ import pytest
 
 from legacy_mm.base.errors import SourceGap, StreamFailure, Undecided
 from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition
+from legacy_mm.base.reports import Gap
 from legacy_mm.base.settings import OffsetReset
-from legacy_mm.control_channel.frames import Gap
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
-from legacy_mm.exactly_once.evidence import mark
 
 P = TopicPartition("orders", 3)
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
@@ -175,22 +174,6 @@ def test_with_exactly_once_none_leaves_the_start_to_the_target_s_position() -> N
     member = Mock(committed=lambda partitions, timeout: {})
     positions = CommittedPositions(of_group("mirror"), "none", 1.0, exactly_once=True)
     assert positions.propose(member, [P]) == {P: UNDEFINED}
-
-
-def test_offsets_that_exactly_once_has_committed_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    places = [TopicPartition("orders", number) for number in range(3)]
-    found = dict(zip(places, [CommittedOffset(5, "theirs"), *[CommittedOffset(7, mark("pos"))] * 2], strict=True))
-    positions = CommittedPositions(of_group("mirror"), "earliest", 1.0)
-    member = Mock(committed=lambda partitions, timeout: {each: found[each] for each in partitions})
-    assert positions.propose(member, places[:1]) == {places[0]: 5}
-    assert not caplog.records
-    assert positions.propose(member, places) == {places[0]: 5, places[1]: 7, places[2]: 7}
-    assert positions.propose(member, places) == {places[0]: 5, places[1]: 7, places[2]: 7}
-    (record,) = caplog.records
-    assert record.levelname == "WARNING"
-    assert "committed the offsets of 2 partitions for the group, orders-1 the first" in record.getMessage()
-    assert "legacy-mm exactly-once retire before such a start" in record.getMessage()
-    assert record.getMessage().endswith("the positions of topic pos")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import pytest
 
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.reports import Portion
 from legacy_mm.base.settings import ReceiptSettings
-from legacy_mm.control_channel.frames import Copied, Portion
 from legacy_mm.controlplane.receipts import Receipts
+from legacy_mm.runtime.channel.frames import Copied
 
 HERE = TopicPartition("orders", 0)
 

@@ -13,13 +13,15 @@ import pytest
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import CorruptRecords, FailureKind, SendFailure, SourceGap, StreamFailure, Undecided
 from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
-from legacy_mm.clients.api import CommitProblem
-from legacy_mm.control_channel.frames import Copied, Gap, Started
+from legacy_mm.base.reports import Gap, Started
+from legacy_mm.clients.group.member import CommitProblem
 from legacy_mm.controlplane import stream
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
 from legacy_mm.controlplane.stream import Stream
+from legacy_mm.runtime.channel.frames import Copied
+from legacy_mm.transactions.ownership import Ownership
 
 P = TopicPartition("orders", 0)
 COMMITTED = 5
@@ -54,6 +56,15 @@ class Job:
     def take_safe(self) -> dict[TopicPartition, int]:
         taken, self.safe = self.safe, {}
         return taken
+
+    def take_asked(self) -> list[int]:
+        return []
+
+    def take_unmarked(self) -> dict[TopicPartition, int]:
+        return {}
+
+    def marked(self, offsets: Offsets) -> None:
+        """No bundle waits."""
 
     def take_gaps(self) -> list[Gap]:
         taken, self.gaps = self.gaps, []
@@ -262,8 +273,7 @@ def test_where_the_log_was_cut_copying_goes_on_there_also_after_a_restart(bench:
 
 def test_with_exactly_once_an_offset_that_goes_back_is_committed_when_the_target_has_it(bench: Bench) -> None:
     """What was safe before belongs to the log that is gone."""
-    ownership: Any = Nothing()
-    bench.stream._ownership = ownership
+    bench.stream._guarantee = Ownership()
 
     def copy() -> None:
         bench.job.safe[P] = 4
@@ -377,8 +387,7 @@ def test_a_worker_that_another_stream_ended_is_replaced_as_often_as_it_takes(ben
 
 def stop_exactly_once(bench: Bench, deadline: Deadline) -> None:
     """Copy up to 8, committed at the target, and stop while a transaction up to 12 is not answered."""
-    bundles: Any = Nothing()
-    bench.stream._ownership = bundles
+    bench.stream._guarantee = Ownership()
 
     def copy() -> None:
         bench.job.safe[P] = 8

@@ -11,7 +11,7 @@ from typing_extensions import override
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import HostError, InvalidPattern, SourceGap
 from legacy_mm.controlplane.positions import GapGuard, of_group
-from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.controlplane.topic_watch import KnownTopics, TopicWatch
 from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
 from legacy_mm.policies.topic_choice import TopicChoice
 from tests.fakes.topic_lister import FakeTopicLister
@@ -36,6 +36,7 @@ def watch(**changes: Any) -> TopicWatch:
         "guard": GapGuard("latest", ignored, ignored, fail=False, set_position=of_group("mirror")),
         "on_failure": lambda stream, error: None,
         "entries": UnmatchedEntries(lambda mirrored: (), shared=False),
+        "known": KnownTopics(),
     }
     return TopicWatch(**{**arguments, **changes})
 
@@ -43,23 +44,25 @@ def watch(**changes: Any) -> TopicWatch:
 @pytest.mark.parametrize(("inverted", "mirrored"), [(False, {"a", "ab"}), (True, {"b"})])
 def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
     told: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
-    topic_watch = watch(choice=lambda: choice(inverted=inverted), on_change=told.put)
+    known = KnownTopics()
+    topic_watch = watch(choice=lambda: choice(inverted=inverted), on_change=told.put, known=known)
     topic_watch.start()
     try:
         assert told.get(timeout=10) == mirrored
     finally:
         topic_watch.stop()
         topic_watch.join(10)
-    assert topic_watch.existing_topics() == frozenset(FakeTopicLister().topics())
+    assert known.existing == frozenset(FakeTopicLister().topics())
 
 
 def test_whoever_misses_a_topic_makes_it_look_again() -> None:
     """So that commits for a deleted topic fail for a minute, as in the legacy tool, not until the next look is due."""
     cluster = FakeTopicLister()
-    topic_watch = watch(lister=lambda: cluster, interval=3600.0)
+    known = KnownTopics()
+    topic_watch = watch(lister=lambda: cluster, interval=3600.0, known=known)
     topic_watch.start()
     wait_until(lambda: cluster.looks == 1, 10, "the first look")
-    topic_watch.existing_topics()
+    assert known.ask() is not None
     wait_until(lambda: cluster.looks == 2, 10, "another look")
     topic_watch.stop()
     topic_watch.join(10)

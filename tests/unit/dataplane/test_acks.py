@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import Portion
+from legacy_mm.base.reports import Portion
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.tally import Tally
 

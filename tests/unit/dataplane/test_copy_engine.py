@@ -14,24 +14,26 @@ from legacy_mm.base import property_names
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.errors import SendFailure
 from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.reports import UNKNOWN, CopiedRun, Gap, Progress
 from legacy_mm.base.settings import HandlerSettings
-from legacy_mm.clients.native.appender import Acknowledged
-from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.clients.native.fetch_buffer import CompletedFetch
-from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
-from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Progress, TaskConfig
+from legacy_mm.clients.fetch.fetch_buffer import CompletedFetch
+from legacy_mm.clients.net.buffer_pool import Buffers
+from legacy_mm.clients.net.connection_errors import ProducerForgotten, UnsupportedVersion
+from legacy_mm.clients.produce.appender import Acknowledged
+from legacy_mm.clients.produce.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.dataplane import handler_stage, keep_alive, report_times
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.copy_engine import CopyEngine
+from legacy_mm.dataplane.delivery import AtLeastOnce
 from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.routes import Placed, Route
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsent
-from legacy_mm.dataplane.task_process import Buffers
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Arrived
+from legacy_mm.runtime.channel.frames import Pairs, TaskConfig
 from tests.fakes.appender import FakeAppender
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.fetcher import FakeFetcher
@@ -65,7 +67,7 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[CopyEngine, list[Any]]:
 def write_to(engine: CopyEngine, target: Any) -> None:
     """Let it append to this."""
     engine._appender = target
-    engine.delivery = engine._make_delivery()
+    engine.delivery = AtLeastOnce(engine._delivery_parts())
 
 
 def hear(engine: CopyEngine, target: FakeAppender) -> None:

@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.base import property_names
 from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import Copied, CopiedRun, Pairs, Portion, TaskConfig
+from legacy_mm.base.reports import CopiedRun, Portion
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.copy_measures import BatchMeasures, CopyMeasures
 from legacy_mm.dataplane.plain_stage import Outbound
@@ -17,6 +17,7 @@ from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Arrived
+from legacy_mm.runtime.channel.frames import Copied, Pairs, TaskConfig
 from tests.unit.protocol.batches import NOW, Row, build, changed
 
 HERE = TopicPartition("t", 0)

@@ -9,7 +9,7 @@ import pytest
 from typing_extensions import override
 
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
-from legacy_mm.clients.native.topology import Broker
+from legacy_mm.clients.cluster.topology import Broker
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.empty_copies import Copying, EmptyCopies
 from legacy_mm.dataplane.keep_alive import KeepAlive

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from legacy_mm.control_channel.frames import Exit, Frame
+from legacy_mm.base.reports import Frame
 from legacy_mm.dataplane.handler_exit import HandlerExit
+from legacy_mm.runtime.channel.frames import Exit
 
 
 def test_a_script_that_exits_is_told_once() -> None:

@@ -12,8 +12,8 @@ import pytest
 from legacy_mm.base import property_names
 from legacy_mm.base.errors import HandlerFailure
 from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.reports import Frame
 from legacy_mm.base.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.control_channel.frames import Frame, TaskConfig
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.handler_stage import HandlerStage
 from legacy_mm.dataplane.keep_alive import KeepAlive
@@ -23,6 +23,7 @@ from legacy_mm.handlers.batches import Handled, SourceRecords
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_set import Arrived
+from legacy_mm.runtime.channel.frames import TaskConfig
 from tests.fakes.stage_engine import FakeStageEngine
 from tests.unit.protocol.batches import NOW, Row, build, decode
 

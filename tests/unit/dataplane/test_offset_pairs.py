@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
+from legacy_mm.base.reports import UNKNOWN, CopiedRun
 from legacy_mm.dataplane import offset_pairs
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 

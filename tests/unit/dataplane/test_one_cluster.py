@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from legacy_mm.base.errors import EndlessCopy
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.connection_errors import ClusterUnreachable
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.dataplane.one_cluster import OneCluster

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import Measured
+from legacy_mm.base.reports import Measured
 from legacy_mm.dataplane import partition_meters
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.protocol.record_batch import Header

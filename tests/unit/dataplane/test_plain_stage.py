@@ -8,11 +8,11 @@ import pytest
 
 from legacy_mm.base import property_names
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_set import Arrived
+from legacy_mm.runtime.channel.frames import TaskConfig
 from tests.fakes.stage_engine import FakeStageEngine
 from tests.unit.protocol.batches import NOW, Row, build
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.control_channel.frames import Portion
+from legacy_mm.base.reports import Portion
 from legacy_mm.dataplane.tally import Tally
 
 

@@ -11,10 +11,10 @@ import pytest
 from legacy_mm.base import property_names
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane import retry_backoff
 from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.runtime.channel.frames import TaskConfig
 from tests.fakes.cluster import ComingTopic
 
 QUICK = {"retry.backoff.ms": "0"}

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from legacy_mm.base import property_names
-from legacy_mm.control_channel.frames import TaskConfig
 from legacy_mm.dataplane import unmade_topics
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
+from legacy_mm.runtime.channel.frames import TaskConfig
 
 
 @pytest.fixture(autouse=True)

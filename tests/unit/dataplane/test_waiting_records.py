@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.base.errors import CorruptRecords, HandlerFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
+from legacy_mm.clients.produce.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.dataplane import waiting_records as module
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.waiting_records import WaitingRecords

@@ -16,7 +16,7 @@ from legacy_mm.cli import explain
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.explain import source_look
 from legacy_mm.explain.source_look import PartitionStart, TopicCopy, Topics
-from legacy_mm.jvm import gateway
+from legacy_mm.runtime.jvm import gateway
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
 SECRET = "s3cret-word"  # noqa: S105 - made up

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.compat.client_properties.apply import (
+from legacy_mm.explain.origin import Origin, origins, understood
+from legacy_mm.words.java_clients.client_properties.apply import (
     CONSUMER_RULES,
     OURS,
     PRODUCER_RULES,
     Translated,
     apply,
 )
-from legacy_mm.compat.client_properties.rule import Computed, Rule
-from legacy_mm.explain.origin import Origin, origins, understood
+from legacy_mm.words.java_clients.client_properties.rule import Computed, Rule
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
 IN_FLIGHT = "max.in.flight.requests.per.connection"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.compat.client_properties.apply import RULES
-from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.relevance import CommandLine, always, any_of, both, either_file, option, producer
 from legacy_mm.features.rows import BY_NAME
-from legacy_mm.options.option_catalogue import ALL_OPTIONS
+from legacy_mm.words.java_clients.client_properties.apply import RULES
+from legacy_mm.words.legacy_tool.legacy_options import ROWS
+from legacy_mm.words.options.option_catalogue import ALL_OPTIONS
 
 QUIET = {
     "linger.ms": "0",

@@ -7,7 +7,7 @@ import pytest
 from legacy_mm.base.errors import HostError, StreamFailure
 from legacy_mm.explain import source_look
 from legacy_mm.explain.source_look import look
-from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.runtime.jvm.gateway import Jvm
 from tests.unit.flow_settings import flow_settings
 
 SETTINGS = flow_settings()

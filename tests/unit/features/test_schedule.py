@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from legacy_mm.base import property_names
-from legacy_mm.clients.native.admin import NativeAdmin
+from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.features.feature import FeatureSettings, TopicNames
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings

@@ -12,7 +12,7 @@ from legacy_mm.base.errors import StreamFailure
 from legacy_mm.flow.allowed_timeouts import beyond_limits, require_allowed
 from legacy_mm.flow.flow_settings import Settings
 from tests.fakes.admin import FakeAdmin
-from tests.unit.flow.test_bundle_settings import ON, settings_of
+from tests.unit.transactions.test_bundle_settings import ON, settings_of
 
 LIMITS = {"group.max.session.timeout.ms": "1000", "transaction.max.timeout.ms": "2000"}
 

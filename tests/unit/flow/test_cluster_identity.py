@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import ConfigurationError, HostError
-from legacy_mm.clients.api import Admin
+from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.cluster_identity import IdentityCheck, warning

@@ -12,11 +12,11 @@ from legacy_mm.base import property_names
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.settings import AdminSettings, JavaStores, KeyStore, PemFiles
-from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.flow import key_stores
+from legacy_mm.flow.client_checks import check_logins
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.wiring import check_logins
-from legacy_mm.jvm import keystore
+from legacy_mm.runtime.jvm import keystore
+from legacy_mm.words.java_clients.client_properties.apply import apply
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.flow_settings import flow_settings, source_settings, target_with
 

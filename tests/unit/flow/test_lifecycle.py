@@ -13,9 +13,8 @@ import pytest
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, SourceGap, StreamFailure
-from legacy_mm.controlplane.stream import OnFailure
 from legacy_mm.flow import lifecycle
-from legacy_mm.flow.mirror import Mirror, Renewal
+from legacy_mm.flow.mirror import Failures, Mirror, Renewal
 from legacy_mm.metrics.health import Phase
 
 HOST: Any = SimpleNamespace(
@@ -85,15 +84,15 @@ def run(
     deadlines: set[float] = set()
 
     def mirror(index: int) -> Mirror:
-        def streams(on_failure: OnFailure) -> list[Any]:
-            def fail() -> None:
-                if index == failing:
-                    on_failure(index, error("it fails"))
+        failures = Failures()
 
-            return [StandIn(index, calls, deadlines, fail)]
+        def fail() -> None:
+            if index == failing:
+                failures.failed(index, error("it fails"))
 
+        stream: Any = StandIn(index, calls, deadlines, fail)
         watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
-        return Mirror(streams, lambda on_failure: watch)
+        return Mirror([stream], watch, failures)
 
     return lifecycle.run([mirror(0), mirror(1)], HOST, signals), calls, deadlines
 
@@ -126,11 +125,8 @@ def test_a_mirror_with_changed_stores_gives_way_to_its_successor(signals: lifecy
     )
 
     def mirror(index: int, renewal: Renewal | None, on_start: Callable[[], None]) -> Mirror:
-        return Mirror(
-            lambda on_failure: [StandIn(index, calls, deadlines, on_start)],  # type: ignore[list-item]
-            lambda on_failure: watch,
-            renewal=renewal,
-        )
+        stream: Any = StandIn(index, calls, deadlines, on_start)
+        return Mirror([stream], watch, Failures(), renewal=renewal)
 
     def successor() -> Mirror:
         return mirror(1, None, lambda: signals.arrived.put(signal.SIGTERM))
@@ -147,18 +143,19 @@ def test_a_mirror_that_fails_while_it_stops_has_no_successor(signals: lifecycle.
         def stop(self, deadline: Deadline, *, commit: bool) -> None:
             self._fail()
 
-    def streams(on_failure: OnFailure) -> list[Any]:
-        def fail() -> None:
-            if watch.renewed:
-                on_failure(0, StreamFailure("it fails"))
-            watch.renewed = "new keys"
+    failures = Failures()
 
-        return [Failing(0, [], set(), fail)]
+    def fail() -> None:
+        if watch.renewed:
+            failures.failed(0, StreamFailure("it fails"))
+        watch.renewed = "new keys"
+
+    stream: Any = Failing(0, [], set(), fail)
 
     def successor() -> Mirror:
         raise AssertionError
 
-    mirror = Mirror(streams, lambda on_failure: watch, renewal=Renewal(watch, successor))
+    mirror = Mirror([stream], watch, failures, renewal=Renewal(watch, successor))
     assert lifecycle.run([mirror], HOST, signals) == 255
 
 
@@ -169,11 +166,8 @@ def test_a_successor_that_cannot_be_made_ends_the_mirror(signals: lifecycle.Sign
     def successor() -> Mirror:
         raise HostError("no client")
 
-    mirror = Mirror(
-        lambda on_failure: [StandIn(0, calls, set(), lambda: None)],  # type: ignore[list-item]
-        lambda on_failure: watch,
-        renewal=Renewal(watch, successor),
-    )
+    stream: Any = StandIn(0, calls, set(), lambda: None)
+    mirror = Mirror([stream], watch, Failures(), renewal=Renewal(watch, successor))
     assert lifecycle.run([mirror], HOST, signals) == HostError.exit_code
     assert calls.count("stop 0, commit True") == 1
 
@@ -188,10 +182,8 @@ def test_threads_that_cannot_be_made_end_all_in_order(signals: lifecycle.Signals
     def fail() -> None:
         raise error
 
-    def streams(_: OnFailure) -> list[Any]:
-        return [StandIn(0, calls, set(), lambda: None), StandIn(1, calls, set(), fail)]
-
-    assert lifecycle.run([Mirror(streams, lambda _: watch, [background])], HOST, signals) == 255
+    streams: list[Any] = [StandIn(0, calls, set(), lambda: None), StandIn(1, calls, set(), fail)]
+    assert lifecycle.run([Mirror(streams, watch, Failures(), [background])], HOST, signals) == 255
     assert calls == ["start 0", "start 1", "stop 0, commit False", "join 0"]
 
 
@@ -208,7 +200,7 @@ def test_background_work_that_started_in_part_is_ended(signals: lifecycle.Signal
 
     work = [background("first"), background("second", RuntimeError("can't start new thread")), background("third")]
     watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
-    assert lifecycle.run([Mirror(lambda _: [], lambda _: watch, work)], HOST, signals) == 255
+    assert lifecycle.run([Mirror([], watch, Failures(), work)], HOST, signals) == 255
     assert calls == ["stop first", "stop second", "finish first", "finish second"]
 
 
@@ -249,14 +241,14 @@ def test_a_stop_that_hangs_is_ended(
         def stop(self, deadline: Deadline, *, commit: bool) -> None:
             seen.append(ended.get(timeout=10))
 
-    def streams(on_failure: OnFailure) -> list[Any]:
-        def begin() -> None:
-            if code == 143:
-                handlers[signal.SIGTERM](signal.SIGTERM, None)
-            else:
-                on_failure(0, StreamFailure("it fails"))
+    failures = Failures()
 
-        return [Hanging(0, [], set(), begin)]
+    def begin() -> None:
+        if code == 143:
+            handlers[signal.SIGTERM](signal.SIGTERM, None)
+        else:
+            failures.failed(0, StreamFailure("it fails"))
 
-    assert lifecycle.run([Mirror(streams, lambda on_failure: watch)], HOST, signals) == code
+    stream: Any = Hanging(0, [], set(), begin)
+    assert lifecycle.run([Mirror([stream], watch, failures)], HOST, signals) == code
     assert seen == [code]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.base import property_names
-from legacy_mm.clients.native.internal_topic import OnResult
+from legacy_mm.clients.topics.internal_topic import OnResult
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.flow import offset_features

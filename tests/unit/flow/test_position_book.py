@@ -7,7 +7,7 @@ import pytest
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, StreamFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.clients.native import error_text
+from legacy_mm.clients.net import error_text
 from legacy_mm.flow.position_book import GroupBook, position_book
 from tests.fakes.groups import FakeGroups, OneGroup
 from tests.unit.flow_settings import flow_settings

@@ -16,8 +16,8 @@ from legacy_mm.flow.names import Names
 from legacy_mm.flow.refused_records import narrower_limits, quarantine_limits, tell_of_quarantine
 from legacy_mm.policies.changes import CreateTopic, SetConfig
 from tests.fakes.admin import FakeAdmin
-from tests.unit.flow.test_bundle_settings import settings_of
 from tests.unit.policies.expression import Expression
+from tests.unit.transactions.test_bundle_settings import settings_of
 
 AFTER, NONE = "message.timestamp.after.max.ms", str(2**63 - 1)
 ASIDE = ("--send.on.error", "quarantine", "--quarantine.topic", "aside", "--quarantine.file", "/aside.jsonl")

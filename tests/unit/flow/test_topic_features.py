@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
-from legacy_mm.clients.native.shared_writers import SharedWriters
+from legacy_mm.clients.topics.shared_writers import SharedWriters
 from legacy_mm.features.duties import Applier
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import FeatureSettings

@@ -13,7 +13,7 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.single_records import handle_records
 from legacy_mm.handlers.transforms import Predicate, Transform, written
-from legacy_mm.jvm.gateway import StartJvm
+from legacy_mm.runtime.jvm.gateway import StartJvm
 
 pytestmark = pytest.mark.spark
 HEADER = Predicate("h", "HasHeaderKey", {"name": "x"})

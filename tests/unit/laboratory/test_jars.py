@@ -9,7 +9,7 @@ import pytest
 from compat.laboratory import jars
 from compat.laboratory.releases import CURRENT, OLD, find_release
 from legacy_mm.base.errors import HostError
-from legacy_mm.jvm import jars as fetching
+from legacy_mm.runtime.jvm import jars as fetching
 
 
 def test_the_cache_folder_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from typing import IO, Any
 
 import pytest
 
-from legacy_mm.compat.messages import TOOL, WORDING
 from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.log_settings import (
     DEBUG,
@@ -30,6 +29,7 @@ from legacy_mm.logs.log_settings import (
     LoggerSettings,
     LogSettings,
 )
+from legacy_mm.words.legacy_tool.messages import TOOL, WORDING
 
 BARE = Layout("%p %m (%c)%n")
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from legacy_mm.control_channel.frames import Measured, Statistics
+from legacy_mm.base.reports import Measured, Statistics
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.jmx import beans_of
 from legacy_mm.metrics.registry import Registry

@@ -11,7 +11,7 @@ import pytest
 from typing_extensions import override
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.control_channel.frames import Measured, Progress, Statistics
+from legacy_mm.base.reports import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.jmx import BeanServer, Publisher, beans_of, object_name, pause_after

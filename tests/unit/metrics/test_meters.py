@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from legacy_mm.control_channel.frames import Measured
+from legacy_mm.base.reports import Measured
 from legacy_mm.metrics.meters import Age, Counter, Gauge, LatencySpread, Meters
 
 

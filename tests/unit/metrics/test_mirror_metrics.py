@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import JOB, Measured, Statistics
+from legacy_mm.base.reports import JOB, Measured, Statistics
 from legacy_mm.metrics import offset_metrics
 from legacy_mm.metrics.jmx import beans_of
 from legacy_mm.metrics.legacy_mbeans import BEANS

@@ -15,7 +15,7 @@ from compat.laboratory.ports import LOOPBACK, Ports
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import Progress
+from legacy_mm.base.reports import Progress
 from legacy_mm.metrics import prometheus
 from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.prometheus import Endpoint, Snapshots

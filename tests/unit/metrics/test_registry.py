@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import Measured, Progress, Statistics, TransactionTotals
+from legacy_mm.base.reports import Measured, Progress, Statistics, TransactionTotals
 from legacy_mm.metrics.metric_catalogue import LABELS
 from legacy_mm.metrics.registry import Registry, Scope, StreamMetrics
 from legacy_mm.metrics.window import WindowReading

@@ -7,8 +7,8 @@ import ssl
 import pytest
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.control_channel import certificate
 from legacy_mm.policies import pem
+from legacy_mm.runtime.channel import certificate
 
 CHAIN, KEY = (text.decode() for text in certificate._self_signed("127.0.0.1"))
 

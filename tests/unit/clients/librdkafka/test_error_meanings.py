@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, Producer
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import StreamFailure
-from legacy_mm.clients.api import CommitProblem
+from legacy_mm.clients.group.member import CommitProblem
 from legacy_mm.clients.librdkafka.client import MemberErrors
 from legacy_mm.clients.librdkafka.error_meanings import (
     commit_problem,

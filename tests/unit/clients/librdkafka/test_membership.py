@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError
 from legacy_mm.base import property_names
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember, patient
-from legacy_mm.compat.client_properties.apply import apply
+from legacy_mm.words.java_clients.client_properties.apply import apply
 
 
 @pytest.mark.parametrize("assigned", [False, True], ids=["at the start", "while it is a member"])

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from legacy_mm.base.errors import ChannelError
+from legacy_mm.base.reports import Measured, Statistics
 from legacy_mm.clients.librdkafka.statistics import reduce_statistics, statistics_properties
-from legacy_mm.control_channel.frames import Measured, Statistics
 
 RECORDED = json.loads(Path(__file__).with_name("statistics.json").read_text())["member"]
 

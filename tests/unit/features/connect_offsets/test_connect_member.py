@@ -10,7 +10,7 @@ import pytest
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
-from legacy_mm.clients.api import CommitProblem, Failed, MembershipListener
+from legacy_mm.clients.group.member import CommitProblem, Failed, MembershipListener
 from legacy_mm.features.connect_offsets.connect_member import ConnectMember
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic, OnWritten
 

@@ -12,13 +12,13 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import MembershipSettings
 from legacy_mm.base.model import EARLIEST, CommittedOffset, TopicPartition
-from legacy_mm.clients.native.partition_log import LogRecord
+from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.offset_records import Connector, key_of, value_of
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import Examined
 from legacy_mm.features.connect_offsets.stored_positions import MARK, SourceLog, StoredPosition
-from legacy_mm.protocol.connect_offsets import Connector, key_of, value_of
 from tests.fakes.internal_topic import FakeInternalTopic
 
 SETTINGS = ConnectOffsetSettings("stored", 25, 1, "MirrorSourceConnector", "A", MembershipSettings("A-mm2"))

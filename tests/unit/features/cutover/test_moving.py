@@ -13,7 +13,7 @@ import pytest
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import ConfigurationError, HostError
 from legacy_mm.base.model import CommittedOffset, TopicPartition
-from legacy_mm.clients.native.groups import DEAD
+from legacy_mm.clients.group.groups import DEAD
 from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.features.cutover import cutover_receipt, moving

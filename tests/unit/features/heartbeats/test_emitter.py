@@ -11,7 +11,7 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.clients.native.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.clients.topics.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.features.heartbeats.emitter import Heartbeats
 from tests.fakes.internal_topic import Headers
 

@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
+from legacy_mm.base.reports import UNKNOWN, CopiedRun
 from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.logs.events import OFFSETS_LOST

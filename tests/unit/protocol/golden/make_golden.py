@@ -19,7 +19,7 @@ from compat.laboratory.releases import CURRENT
 from legacy_mm.audit.cluster_access import create_topic, read_all
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 
 HERE = Path(__file__).parent
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

@@ -19,7 +19,7 @@ from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import HANDLERS_0_9, HANDLERS_0_10, OLDEST
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic
-from legacy_mm.jvm.java_home import find_java
+from legacy_mm.runtime.jvm.java_home import find_java
 from tests.unit.protocol.golden.make_golden import rows, text
 
 HERE = Path(__file__).parent

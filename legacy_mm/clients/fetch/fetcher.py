@@ -1,0 +1,448 @@
+"""Record sets from the source: one thread and one connection for each broker that is read from.
+
+A thread asks for the next bytes before the ones it has are worked on, so the wire is never idle while there is a
+backlog; what is little it works on itself, if no thread is busy (`fetch_buffer.py`). It never resets an offset: one
+that is not in the log is reported as a gap, and the partition waits until `resume`. A partition is in at most one
+request at any time, so each record set is handed out once and in order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.errors import LegacyMMError, StreamFailure
+from legacy_mm.base.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.base.reports import Gap, Started
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.cluster.topology import UNKNOWN_EPOCH
+from legacy_mm.clients.fetch.fetch_buffer import Admits, CompletedFetch, FetchBuffer, Work
+from legacy_mm.clients.fetch.fetch_reader import FetchReader
+from legacy_mm.clients.fetch.position_validator import PositionValidator, TopicIds
+from legacy_mm.clients.fetch.stable_offsets import StableOffsets
+from legacy_mm.clients.net import error_text
+from legacy_mm.clients.net.buffer_pool import BufferPool
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable
+from legacy_mm.clients.net.traffic import Traffic
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
+from legacy_mm.protocol.record_set import bytes_missing, whole_batches
+
+_RETRY_BACKOFF = 0.1
+_ATTEND_INTERVAL = 0.5
+_REPLICA_TIMEOUT = 300.0
+"""The time for which a leader's advice to read from a nearer replica holds, as in Java with its default
+`metadata.max.age.ms`.
+"""
+_SILENT = "has no leader, or its leader does not answer"
+_NOBODY = None, UNKNOWN_EPOCH
+NOWHERE = -1
+"""An offset that no answer is for."""
+_NO_REPLICA = -1, 0.0
+_PARTED, _RECREATED = "its leader is another one", "its topic is another one"
+_EPOCH_UNKNOWN = "its leader does not know the leader epoch of what was copied"
+
+
+class Fetcher:
+    """Reads the partitions of one copy job."""
+
+    def __init__(
+        self, cluster: Cluster, options: FetchOptions, backlog: int, traffic: Traffic, pool: BufferPool | None = None
+    ) -> None:
+        """Create a fetcher; `backlog` is the number of bytes that may wait before it stops asking for more.
+
+        `pool` is the memory that it shares with others.
+        """
+        self.cluster = cluster
+        self.options = options
+        self.traffic = traffic
+        self._changed = threading.Condition()
+        self._arrivals = FetchBuffer(self._changed)
+        self._room = (pool or BufferPool()).share(backlog, lambda: self._arrivals.waiting_bytes)
+        self._positions: dict[TopicPartition, int] = {}
+        self._asked: set[TopicPartition] = set()
+        self._halted: set[TopicPartition] = set()
+        self._pauses: dict[TopicPartition, float] = {}
+        self._replicas: dict[TopicPartition, tuple[int, float]] = {}
+        self._least_bytes: dict[TopicPartition, int] = {}
+        self._logs = PositionValidator(cluster)
+        self._stable = StableOffsets()
+        self._gaps: list[Gap] = []
+        self._reported: dict[TopicPartition, int] = {}
+        """Partitions whose gaps were taken, while nobody has said where they go on -> where their logs part."""
+        self._started: deque[tuple[Started, TopicIds]] = deque()
+        self._readers: dict[int, FetchReader] = {}
+        self._closed = False
+        self._attend_at = 0.0
+        traffic.gauges = lambda: {"requests_in_flight": sum(reader.asking for reader in list(self._readers.values()))}
+        traffic.metadata_age = cluster.age
+        traffic.connections = cluster.connections
+
+    def start(self, offsets: Offsets) -> Started:
+        """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
+
+        Those of partitions without a leader come later, from `take_started`.
+        """
+        self.cluster.watch({partition.topic for partition in offsets})
+        logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
+        found, ids = self._resolved(logical, patient=True)
+        leaderless = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
+        actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
+        actual |= found.offsets
+        self._logs.belong(found.offsets, ids)
+        self.resume(actual)
+        if leaderless:
+            threading.Thread(target=self._find_starts, args=(leaderless,), name="starts", daemon=True).start()
+        return Started(actual, found.lows)
+
+    def find(self, logical: Offsets) -> Started:
+        """Return the offsets that EARLIEST and LATEST stand for; read nothing.
+
+        Raise ClusterUnreachable where the leader of one of them does not answer in time.
+        """
+        found, ids = self._resolved(logical, patient=True)
+        for partition in logical:
+            if partition not in found.offsets:
+                raise ClusterUnreachable(f"{partition} {self.cluster.why_leaderless(partition, _SILENT)}")
+        self._logs.belong(found.offsets, ids)
+        return found
+
+    def epoch_read(self, partition: TopicPartition) -> int:
+        """Return the leader epoch of the last batch that was read, or that `resume` was given; -1: unknown."""
+        return self._logs.epoch(partition)
+
+    def wake(self) -> None:
+        """Let `take` return, from any thread."""
+        with self._changed:
+            self._arrivals.wake()
+
+    def take_started(self) -> Started | None:
+        """Return the start offsets of partitions that got their first leader."""
+        if not self._started:
+            return None
+        started, ids = self._started.popleft()
+        self.resume(started.offsets, ids)
+        return started
+
+    def _find_starts(self, leaderless: Offsets) -> None:
+        """Find start offsets in a thread of its own: an unreachable broker blocks for many seconds while others are
+        read.
+        """
+        try:
+            while leaderless and not self._closed:
+                led = {partition: offset for partition, offset in leaderless.items() if self.cluster.leader(partition)}
+                found, ids = self._resolved(led, patient=False)
+                leaderless = {
+                    partition: offset for partition, offset in leaderless.items() if partition not in found.offsets
+                }
+                if found.offsets:
+                    self._started.append((found, ids))
+                    self.wake()
+                else:
+                    first = next(iter(leaderless))
+                    self.traffic.on_trouble(f"{first} {self.cluster.why_leaderless(first, _SILENT)}")
+                    self.cluster.stale()
+                self.rest(_ATTEND_INTERVAL)
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            self.failed(error)
+
+    def _resolved(self, logical: Offsets, *, patient: bool) -> tuple[Started, TopicIds]:
+        """Return the offsets, and the ids that the topics had between the two questions for offsets."""
+        lows = self.cluster.offsets_of_led(logical, EARLIEST, patient=patient)
+        ids = self.cluster.topic_ids() if lows else {}
+        latest = [partition for partition in lows if logical[partition] == LATEST]
+        highs = self.cluster.offsets_of_led(latest, LATEST, patient=patient)
+        lows = {
+            partition: low for partition, low in lows.items() if logical[partition] == EARLIEST or partition in highs
+        }
+        return Started(lows | highs, lows), ids
+
+    def resume(
+        self, offsets: Offsets, ids: TopicIds | None = None, epochs: Mapping[TopicPartition, int] | None = None
+    ) -> None:
+        """Begin here, or go on here with partitions that reported a gap; what was read of them before is dropped.
+
+        `ids`: of the topics that the offsets belong to. A topic with another id is a recreated one, from now on.
+        `epochs`: the leader epochs that were stored with the offsets. A log that parts from them is a gap.
+        """
+        for partition, offset in offsets.items():
+            self.traffic.passed(partition, offset)
+        with self._changed:
+            self._arrivals.forget(offsets.keys())
+            self._logs.belong(offsets, ids or {})
+            self._gaps = [gap for gap in self._gaps if gap.topic_partition not in offsets]
+            for partition in offsets:
+                self._reported.pop(partition, None)
+            self._positions |= offsets
+            self._logs.forget(offsets)
+            self._logs.stored(epochs or {})
+            self._halted -= offsets.keys()
+            self._attend_at = 0.0  # their brokers may have no reader yet
+            self._changed.notify_all()
+
+    def take(self, timeout: float, work: Work | None = None, admits: Admits | None = None) -> CompletedFetch | None:
+        """Return the next record set; see `FetchBuffer.take`."""
+        self._attend()
+        return self._arrivals.take(timeout, work, admits)
+
+    def is_settled(self) -> bool:
+        """Return True while brokers are asked for all partitions; whatever ends that lets `take` return."""
+        with self._changed:
+            return not self._halted and self._positions.keys() <= self._asked
+
+    def take_gaps(self) -> list[Gap]:
+        """Return gaps found since the last call; a gap comes only after all earlier records were taken."""
+        if not self._gaps:
+            return []
+        with self._changed:
+            busy = self._arrivals.partitions()
+            found = [gap for gap in self._gaps if gap.topic_partition not in busy]
+            self._gaps = [gap for gap in self._gaps if gap.topic_partition in busy]
+            self._reported |= {gap.topic_partition: gap.parts_at for gap in found}
+            return found
+
+    def parted_at(self, partition: TopicPartition) -> int:
+        """Return where the log of a partition that reported a gap parts from what was read; -1: it does not, or that
+        is unknown.
+        """
+        with self._changed:
+            return self._reported.get(partition, -1)
+
+    def awaited(self, offsets: Offsets) -> Offsets:
+        """Return those whose partitions reported a gap and stand still; others have gone on elsewhere since."""
+        with self._changed:
+            return {partition: offset for partition, offset in offsets.items() if partition in self._reported}
+
+    def hold(self, partition: TopicPartition, offset: int) -> None:
+        """Forget what was read of it from this offset on, and read no more of it until `release`.
+
+        NOWHERE: until `resume` says from where on.
+        """
+        with self._changed:
+            self._halted.add(partition)
+            self._arrivals.forget({partition})
+            self._positions[partition] = offset  # an answer that is under way is out of place now
+
+    def release(self, partition: TopicPartition) -> None:
+        """Read on where `hold` has stopped."""
+        with self._changed:
+            self._halted -= {partition} - {gap.topic_partition for gap in self._gaps} - self._reported.keys()
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Read no more; from any thread."""
+        with self._changed:
+            self._closed = True
+            self._room.close()
+            self._changed.notify_all()
+            readers = list(self._readers.values())
+        for reader in readers:
+            reader.close()
+
+    # --- what readers ask
+
+    def wait_for_work(self, node: int, timeout: float) -> list[Wanted]:
+        """Mark and return the partitions to ask this broker for; empty when there are none or no room for more."""
+        with self._changed:
+            wanted = self._wanted(node)
+            if not wanted:
+                self._changed.wait(timeout)
+                wanted = self._wanted(node)
+            self._asked.update(want.partition for want in wanted)
+            return wanted
+
+    def closed(self) -> bool:
+        """Return True if reading is over."""
+        return self._closed
+
+    def rest(self, seconds: float) -> None:
+        """Wait, unless reading is over."""
+        with self._changed:
+            self._changed.wait_for(self.closed, seconds)
+
+    def without_gaps(self, asked: list[Wanted]) -> list[Wanted]:
+        """Return the partitions that may be read on; a recreated topic is a gap, and so is a new leader's diverging
+        log.
+        """
+        if again := {want.partition: want.offset for want in self._logs.recreated(asked)}:
+            for partition, offset in again.items():
+                self._report_recreated(partition, offset, *self._log_ends(partition))
+            asked = [want for want in asked if want.partition not in again]
+        doubts = self._logs.doubts(asked)
+        for want, parts_at in doubts:
+            if parts_at is None:
+                self.cluster.stale()
+                self._pause(want.partition)
+            else:
+                ends = self._log_ends(want.partition)
+                reason = _PARTED if parts_at >= 0 else _EPOCH_UNKNOWN
+                self._report_gap(Gap(*want.partition, want.offset, *ends, reason, parts_at))
+        doubted = {want.partition for want, _ in doubts}
+        return [want for want in asked if want.partition not in doubted]
+
+    def answered(self, asked: Iterable[Wanted], partitions: Collection[FetchedPartition]) -> None:
+        """Take over what a broker answered; partitions that brought records are asked for last the next time.
+
+        What ends the reading of one of them is raised when the others are taken over.
+        """
+        self._ask_for_ids(partitions)
+        positions = {want.partition: want.offset for want in asked}
+        found: list[tuple[CompletedFetch, int] | None] = []
+        troubles: list[LegacyMMError] = []
+        for answer in partitions:
+            try:
+                found.append(self._sort_out(answer, positions[answer.partition]))
+            except StreamFailure as error:
+                troubles.append(error)
+        arrived: list[CompletedFetch] = []
+        with self._changed:
+            self._asked.difference_update(positions)
+            for fetched, next_offset in filter(None, found):
+                if self._positions.get(fetched.partition) != fetched.position:
+                    continue  # resumed elsewhere meanwhile
+                if fetched.record_set.batches:
+                    del self._positions[fetched.partition]
+                    arrived.append(fetched)
+                    self._logs.note(fetched.partition, fetched.record_set.leader_epoch)
+                self._positions[fetched.partition] = next_offset
+            work = self._arrivals.add(arrived)
+        if work is not None:
+            self._arrivals.do(work, arrived)
+        if troubles:
+            raise troubles[0]
+
+    def unanswered(self, asked: Iterable[Wanted]) -> None:
+        """Release the partitions of a failed request, to be asked for again after a pause."""
+        again = monotonic() + _RETRY_BACKOFF
+        with self._changed:
+            for want in asked:
+                self._asked.discard(want.partition)
+                self._pauses[want.partition] = again
+                self._replicas.pop(want.partition, None)
+            self._arrivals.wake()
+
+    def failed(self, error: BaseException) -> None:
+        """Record that reading cannot continue."""
+        self._arrivals.failed(error)
+
+    # --- the rest
+
+    def _wanted(self, node: int) -> list[Wanted]:
+        if self._closed or not self._room.has_room():
+            return []
+        now = monotonic()
+        return [
+            want
+            for want, reads_from in self._places(now)
+            if reads_from == node
+            and want.partition not in self._asked
+            and want.partition not in self._halted
+            and self._pauses.get(want.partition, 0.0) <= now
+        ]
+
+    def _places(self, now: float) -> Iterator[tuple[Wanted, int | None]]:
+        """Yield the next read of each partition and its broker; None while it has no leader."""
+        leaders = self.cluster.leaders()
+        for partition, offset in self._positions.items():
+            node, epoch = leaders.get(partition, _NOBODY)
+            replica, until = self._replicas.get(partition, _NO_REPLICA)
+            least = self._least_bytes.get(partition, 0)
+            yield Wanted(partition, offset, epoch, least), replica if now < until else node
+
+    def _attend(self) -> None:
+        """Ensure that every broker that leads one of our partitions has a reader."""
+        now = monotonic()
+        if now < self._attend_at:
+            return
+        self._attend_at = now + _ATTEND_INTERVAL
+        self.cluster.tend()
+        self._stable.tend(now)
+        with self._changed:
+            nodes = {reads_from for _, reads_from in self._places(now)}
+            if None in nodes:
+                self.cluster.stale()
+                self._attend_at = now + _RETRY_BACKOFF
+            for node in nodes - self._readers.keys():
+                if node is not None:
+                    self._readers[node] = FetchReader(self, node)
+                    self._readers[node].start()
+            for node, reader in self._readers.items():
+                if self._wanted(node):
+                    reader.interrupt()
+
+    def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[CompletedFetch, int] | None:
+        """Return the batches of one partition and the next position; None, after handling the reason, when there are
+        none.
+        """
+        partition = answer.partition
+        if answer.preferred_replica >= 0:
+            self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_TIMEOUT)
+            self.wake()
+            return None
+        if answer.error:
+            self._deal_with(answer.error, partition, position)
+            return None
+        end = answer.high_watermark
+        if self.options.committed_only:
+            end = answer.last_stable_offset
+            self._stable.note(partition, end, answer.high_watermark)
+        self.traffic.note_log(partition, answer.log_start_offset, end)
+        record_set = whole_batches(answer)
+        if not record_set.batches and (least := bytes_missing(answer.records)):
+            self._least_bytes[partition] = least
+        else:
+            self._least_bytes.pop(partition, None)
+        fetched = CompletedFetch(partition, position, record_set, answer.aborted, len(answer.records))
+        return fetched, max(record_set.next_offset, position)
+
+    def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
+        if error_codes.is_out_of_range(error):
+            low, high = self._log_ends(partition)
+            if low <= wanted <= high:  # a follower that lags, or a moment in between
+                self._replicas.pop(partition, None)
+                self._pause(partition)
+            elif self._is_recreated(partition, wanted):
+                self._report_recreated(partition, wanted, low, high)
+            else:
+                self._report_gap(Gap(*partition, wanted, low, high, error_text.text(error)))
+        elif error_codes.may_be_read_later(error):
+            if error_codes.is_unknown(error):
+                self.traffic.on_trouble(f"reading {partition} failed and is tried again: {error_text.text(error)}")
+            self._replicas.pop(partition, None)
+            self.cluster.stale()
+            self._pause(partition)
+        else:
+            why = error_text.refused_topic(partition.topic, error, "Read", "source")
+            raise StreamFailure(f"reading {partition} failed: {why}")
+
+    def _ask_for_ids(self, partitions: Iterable[FetchedPartition]) -> None:
+        """Ask for the ids of topics before an offset that is out of range is judged: the topic may be a recreated one.
+
+        The leader is asked, because it has the log: other brokers may not know the new topic yet.
+        """
+        judged = [answer.partition for answer in partitions if error_codes.is_out_of_range(answer.error)]
+        if judged:
+            leader = self.cluster.leader(judged[0])
+            self.cluster.refresh(leader.node if leader else None)
+
+    def _is_recreated(self, partition: TopicPartition, wanted: int) -> bool:
+        return bool(self._logs.recreated([Wanted(partition, wanted, self.cluster.leader_epoch(partition))]))
+
+    def _log_ends(self, partition: TopicPartition) -> tuple[int, int]:
+        low, high = (self.cluster.offsets([partition], which)[partition] for which in (EARLIEST, LATEST))
+        return low, high
+
+    def _report_recreated(self, partition: TopicPartition, wanted: int, low: int, high: int) -> None:
+        self._report_gap(Gap(*partition, wanted, low, high, _RECREATED, recreated=True))
+
+    def _report_gap(self, gap: Gap) -> None:
+        with self._changed:
+            self._halted.add(gap.topic_partition)
+            self._gaps.append(gap)
+            self._arrivals.wake()
+
+    def _pause(self, partition: TopicPartition) -> None:
+        self._pauses[partition] = monotonic() + _RETRY_BACKOFF
+        self.wake()

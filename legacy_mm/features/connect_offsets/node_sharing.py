@@ -1,0 +1,126 @@
+"""The nodes of one flow share its partitions, under a protocol name that Kafka Connect's workers do not have.
+
+So the broker lets only one kind of nodes into the group. Each node tells how it names copies and which topics it wants,
+as digests. Nodes that name copies differently would split a topic's records over two copies: the later one is refused.
+Nodes that want other topics do no harm, each copies what it wants, but they say it. Nodes that copy exactly once share
+whole bundles out, under the protocol name of those.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from legacy_mm.base.errors import StreamFailure
+from legacy_mm.clients.group.group_protocol import GroupDescription, MemberShare, Subscription, user_data_of
+from legacy_mm.clients.group.sharing import BUNDLES_PROTOCOL, Sharing
+from legacy_mm.logs import events
+from legacy_mm.policies.assignors import by_turns
+
+PROTOCOL = "legacy_mm"
+_KINDS: Mapping[str, str] = {
+    PROTOCOL: "nodes of this flow that do not copy exactly once",
+    BUNDLES_PROTOCOL: "nodes of this flow that copy exactly once",
+}
+_BUNDLES = "bundles"
+_OTHERS = "such as workers of MirrorMaker 2"
+_ALONE = "each copies those of its own file"
+_TOGETHER = "those that not all of them choose are not copied"
+
+
+class ByNodes:
+    """One node's part in it."""
+
+    def __init__(self, group: str, names: str, topics: str, client: str, bundles: Sharing | None = None) -> None:
+        """Take the group and the two digests; `client` is this member's name in log lines; `bundles`: of a node that
+        copies exactly once.
+        """
+        self.protocols = (PROTOCOL,) if bundles is None else bundles.protocols
+        self._bundles = bundles
+        self._group = group
+        self._names = names
+        self._topics = topics
+        self._client = client
+        self._differs = False
+
+    def doubt(self, group: str, found: GroupDescription) -> str:
+        """Return why this group cannot be joined; empty: it can, or nobody can say it while its members join."""
+        if found.members and found.protocol not in ("", *self.protocols):
+            who = ", ".join(f"{each.client_id} on {each.host.lstrip('/')}" for each in sorted(found.members))
+            return (
+                f"group {group} at the target has members of another kind (protocol {found.protocol}), "
+                f"{_KINDS.get(found.protocol, _OTHERS)}: {who}; stop them, each with TERM so that it stores what it "
+                "has copied, and this node takes over"
+            )
+        return "" if all(self._agrees(user_data_of(each)) for each in found.metadata) else self._refusal()
+
+    def user_data(self) -> bytes:
+        """Return the digests, and what a node that copies exactly once says of its bundles."""
+        told = {"names": self._names, "topics": self._topics}
+        of_bundles = None if self._bundles is None else self._bundles.user_data()
+        return _written(told if of_bundles is None else told | {_BUNDLES: of_bundles.decode()})
+
+    def shares(
+        self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
+    ) -> dict[str, MemberShare]:
+        """Return the shares of the members that agree with their leader; the others get none, and are told so."""
+        agreeing = self._shared(protocol, [each for each in members if self._agrees(each.user_data)], counts)
+        differs = len({_read(each.user_data).get("topics") for each in members}) > 1
+        shares: dict[str, MemberShare] = {}
+        for each in members:
+            member = each.subscriber.member
+            told: dict[str, object] = {"refused": member not in agreeing, "differs": differs}
+            share = agreeing.get(member, MemberShare(()))
+            if share.user_data is not None:
+                told[_BUNDLES] = share.user_data.decode()
+            shares[member] = MemberShare(share.partitions, _written(told))
+        return shares
+
+    def take(self, generation: int, share: MemberShare) -> None:
+        """Say when nodes want different topics, each time it begins; raise StreamFailure for a node that is refused."""
+        told = _read(share.user_data)
+        if told.get("refused"):
+            raise StreamFailure(self._refusal())
+        if self._bundles is not None:
+            self._bundles.take(generation, MemberShare(share.partitions, _of_bundles(told)))
+        differed, self._differs = self._differs, bool(told.get("differs"))
+        if self._differs and not differed:
+            result = _ALONE if self._bundles is None else _TOGETHER
+            events.emit(events.NODES_DIFFER, client=self._client, group=self._group, result=result)
+
+    def _shared(
+        self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
+    ) -> Mapping[str, MemberShare]:
+        if self._bundles is not None:
+            told = [Subscription(each.subscriber, _of_bundles(_read(each.user_data))) for each in members]
+            return self._bundles.shares(protocol, told, counts)
+        shared = by_turns((each.subscriber for each in members), counts)
+        return {member: MemberShare(partitions) for member, partitions in shared.items()}
+
+    def _agrees(self, told: bytes | None) -> bool:
+        return _read(told).get("names") == self._names
+
+    def _refusal(self) -> str:
+        return (
+            f"another node of group {self._group} names copies in another way (replication policy, separator, aliases, "
+            "rename rules or transforms), so the records of one topic would go to two: give all nodes the same file"
+        )
+
+
+def _of_bundles(told: Mapping[str, Any]) -> bytes | None:
+    """Return what was said of bundles."""
+    found = told.get(_BUNDLES)
+    return found.encode() if isinstance(found, str) else None
+
+
+def _written(told: Mapping[str, Any]) -> bytes:
+    return json.dumps(told, separators=(",", ":")).encode()
+
+
+def _read(told: bytes | None) -> Mapping[str, Any]:
+    try:
+        found = json.loads(told or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

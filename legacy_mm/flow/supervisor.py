@@ -1,0 +1,190 @@
+"""Runs the flows of one process: each starts, fails and starts again alone; a signal stops all of them.
+
+A flow has its own thread, because a cluster that is away may hold up its start for a minute.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.errors import ConfigurationError, EndlessCopy, commits, one_line
+from legacy_mm.flow.host import Host
+from legacy_mm.flow.lifecycle import Signals, renewed
+from legacy_mm.flow.mirror import Mirror
+from legacy_mm.logs import events
+from legacy_mm.metrics.health import Phase
+from legacy_mm.policies.growing_pauses import pause_after
+
+_LOOK_INTERVAL, _FAILURE_LOOK_INTERVAL = 0.2, 1.0
+_HEALTHY_AFTER = 600.0
+"""A flow that has run so long begins again with the first pause."""
+_STOP_TIMEOUT = 30.0
+"""The time in which a flow that failed must be gone before it starts again."""
+_JVM_TIMEOUT = 3.0
+_HOST_FAILED, _NOTHING_TO_RUN = 3, 2
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisedFlow:
+    """A flow: its name, what it consists of in MirrorMaker 2's words, how it is built and forgotten."""
+
+    name: str
+    connectors: str
+    build: Callable[[], Mirror]
+    on_change: Callable[[str], None] = field(default=lambda failure: None)
+    """Called with an empty text once the flow runs, and with the reason once a mirror that failed is gone."""
+
+
+class _FlowKeeper:
+    """Keeps one flow running until it is told to stop, in a thread of its own.
+
+    Whatever its code raises is a failure of this flow: it ends no other one, and is never the flow's silent end.
+    """
+
+    def __init__(self, flow: SupervisedFlow, shutdown_timeout: float) -> None:
+        """Take the flow; `shutdown_timeout` is the seconds that a mirror may take to stop for its successor."""
+        self._flow = flow
+        self._shutdown_timeout = shutdown_timeout
+        self._thread: threading.Thread | None = None
+        self._begin_at = 0.0
+        self._orders: queue.SimpleQueue[Deadline] = queue.SimpleQueue()
+        self._stop_deadline: Deadline | None = None
+        self._repeats = 0
+        self._has_run = False
+        self.refused = False
+        """True once it is clear that the flow can never run as it is configured."""
+
+    def begin(self) -> None:
+        """Start the thread unless it has started; where no thread can be made, another call tries again in time."""
+        if self._thread is not None or monotonic() < self._begin_at:
+            return
+        thread = threading.Thread(target=self._run, name=f"flow-{self._flow.name}", daemon=True)
+        try:
+            thread.start()
+        except (RuntimeError, MemoryError) as error:
+            self._begin_at = monotonic() + self._report(error)
+        else:
+            self._thread = thread
+
+    def stop(self, deadline: Deadline) -> None:
+        """Stop the flow, with all that was copied committed; returns at once."""
+        self._orders.put(deadline)
+
+    def join(self, deadline: Deadline) -> bool:
+        """Wait until the flow has stopped; return False if it has not by the deadline."""
+        if self._thread is None:
+            return True
+        self._thread.join(deadline.remaining())
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        """Build, run, and after a failure pause and build again."""
+        while not self.refused and self._stop_deadline is None:
+            started = monotonic()
+            try:
+                self._run_once()
+            except EndlessCopy as error:
+                self._refuse(error)
+            except BaseException as error:  # noqa: BLE001 - said; nothing may end a flow in silence
+                if monotonic() - started > _HEALTHY_AFTER:
+                    self._repeats = 0
+                self._ordered(self._report(error))
+
+    def _run_once(self) -> None:
+        """Run the flow until the order to stop; raise what it failed of, once what was left of it has ended."""
+        try:
+            mirror = self._flow.build()
+        except ConfigurationError as error:
+            if self._has_run:  # the configuration was right: a file of it is missing, or half written, for a moment
+                raise
+            self._refuse(error)
+            return
+        try:
+            mirror.start()
+            self._has_run = True
+            self._flow.on_change("")
+            events.emit(events.FLOW_STARTED, flow=self._flow.name, connectors=self._flow.connectors)
+            while (deadline := self._ordered(_FAILURE_LOOK_INTERVAL)) is None:
+                if (failure := mirror.failures.take()) is not None:
+                    raise failure
+                mirror = renewed(mirror, self._shutdown_timeout, lambda: not self._orders.empty())
+        except BaseException as error:
+            _end(mirror, error)
+            raise
+        mirror.stop(deadline, commit=True)
+        mirror.join(deadline)
+        _report_uncommitted(mirror)
+        events.emit(events.FLOW_STOPPED, flow=self._flow.name)
+
+    def _refuse(self, error: BaseException) -> None:
+        """Say that no later start would do better."""
+        events.emit(events.FLOW_REFUSED, flow=self._flow.name, reason=one_line(error))
+        self._flow.on_change(one_line(error))
+        self.refused = True
+
+    def _report(self, failure: BaseException) -> float:
+        """Say that the flow failed; return the seconds until it is to be tried again."""
+        seconds, self._repeats = pause_after(self._repeats), self._repeats + 1
+        self._flow.on_change(one_line(failure))
+        events.emit(events.FLOW_FAILED, flow=self._flow.name, seconds=seconds, reason=one_line(failure))
+        return seconds
+
+    def _ordered(self, seconds: float) -> Deadline | None:
+        """Return the deadline of the order to stop, for which this waits so long; None without an order."""
+        if self._stop_deadline is None:
+            with suppress(queue.Empty):
+                self._stop_deadline = self._orders.get(timeout=seconds)
+        return self._stop_deadline
+
+
+def _end(mirror: Mirror, failure: BaseException) -> None:
+    """Stop what is left of a mirror that has failed; invariant D: its tasks are gone, or their lease is over."""
+    deadline = Deadline.after(_STOP_TIMEOUT)
+    mirror.stop(deadline, commit=commits(failure))
+    mirror.join(deadline)
+
+
+def _report_uncommitted(mirror: Mirror) -> None:
+    for partition, offset in sorted(mirror.uncommitted().items()):
+        events.emit(events.NOT_COMMITTED, partition=partition, offset=offset)
+
+
+def supervise(flows: Sequence[SupervisedFlow], host: Host, signals: Signals) -> int:
+    """Run the flows until a signal, or until the host fails; return the exit code."""
+    keepers = [_FlowKeeper(flow, signals.shutdown_timeout) for flow in flows]
+    for keeper in keepers:
+        keeper.begin()
+    host.phase = Phase.RUNNING
+    code = _wait(keepers, host, signals)
+    signals.limit(code)
+    host.phase = Phase.STOPPING if code > 128 else Phase.FAILED
+    deadline = Deadline.after(signals.shutdown_timeout)
+    events.emit(events.SHUTDOWN_STARTED)
+    for keeper in keepers:
+        keeper.stop(deadline)
+    in_time = [keeper.join(deadline) for keeper in keepers]
+    if not all(in_time):
+        events.emit(events.STOP_OVERDUE, seconds=signals.shutdown_timeout, what="a flow that does not come back")
+    events.emit(events.CLOSING)
+    host.close(Deadline.after(_JVM_TIMEOUT))
+    events.emit(events.SHUTDOWN_FINISHED)
+    return code
+
+
+def _wait(keepers: Sequence[_FlowKeeper], host: Host, signals: Signals) -> int:
+    while True:
+        try:
+            return 128 + signals.arrived.get(timeout=_LOOK_INTERVAL)
+        except queue.Empty:
+            if (error := host.failure()) is not None:
+                events.emit(events.HOST_FAILED, error=error, reason=one_line(error))
+                return _HOST_FAILED
+            if all(keeper.refused for keeper in keepers):
+                return _NOTHING_TO_RUN
+            for keeper in keepers:
+                keeper.begin()

@@ -1,0 +1,137 @@
+"""The things that owners of bundles share: an appender, conversations with coordinators, and events for one thread."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from typing import NamedTuple
+
+from legacy_mm.base.clock import monotonic
+from legacy_mm.base.model import EARLIEST, TopicPartition
+from legacy_mm.clients.fetch.partition_log import PartitionLog
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.produce.appender import BatchAppender
+from legacy_mm.clients.produce.partition_queue import ProducerBatch
+from legacy_mm.transactions.bundle import Bundle
+from legacy_mm.transactions.bundle_events import Answered, BundleEvent, PositionsRead, Unanswered
+from legacy_mm.transactions.bundle_owner import BundleOwner, BundleWork, LogRow
+from legacy_mm.transactions.txn_coordinators import TxnCoordinators
+
+_RETRY_PAUSE = 0.2
+
+
+class _Failed(NamedTuple):
+    error: BaseException
+
+
+class _ReadEnded(NamedTuple):
+    """The outcome of a reading, and the epoch of the owner that wanted it.
+
+    A reading that goes on after its owner was fenced has not seen what another one has committed since.
+    """
+
+    transactional_id: str
+    epoch: int
+    outcome: PositionsRead | _Failed
+
+
+class TransactionClient:
+    """The things that the owners of a process share. One thread calls `own`, `tend` and the owners."""
+
+    def __init__(
+        self,
+        appender: BatchAppender,
+        transaction_timeout: float,
+        on_trouble: Callable[[str], None],
+        wake: Callable[[], None],
+    ) -> None:
+        """Create it over an appender of its own; `wake` is called, on any thread, when `tend` has something to do."""
+        self.appender = appender
+        self.transaction_timeout = transaction_timeout
+        self._on_trouble = on_trouble
+        self.wake = wake
+        self._events: queue.SimpleQueue[tuple[str, BundleEvent] | _Failed | _ReadEnded] = queue.SimpleQueue()
+        self._owners: dict[str, BundleOwner] = {}
+        self._closed = threading.Event()
+        self.coordinators = TxnCoordinators(
+            appender.cluster, transaction_timeout, self._came_back, on_trouble, self._failed
+        )
+
+    def own(self, bundle: Bundle, work: BundleWork, interval: float) -> BundleOwner:
+        """Return a new owner, which asks for its bundle; its transactions take pieces for `interval` seconds."""
+        owner = self._owners[bundle.transactional_id] = BundleOwner(self, bundle, work, interval)
+        owner.begin()
+        return owner
+
+    def tell(self, bundle: Bundle, event: BundleEvent) -> None:
+        """Tell an owner of an event, from any thread; `tend` hands it over."""
+        self._events.put((bundle.transactional_id, event))
+        self.wake()
+
+    def tend(self) -> None:
+        """Pass events on, and look at the clock. Raise what no later try can mend."""
+        while not self._events.empty():
+            told = self._events.get()
+            if isinstance(told, _ReadEnded):
+                if self._owners[told.transactional_id].epoch != told.epoch:
+                    continue
+                told = told.outcome if isinstance(told.outcome, _Failed) else (told.transactional_id, told.outcome)
+            if isinstance(told, _Failed):
+                raise told.error
+            transactional_id, event = told
+            self._owners[transactional_id].handle(event)
+        now = monotonic()
+        for owner in self._owners.values():
+            owner.tend(now)
+
+    def refused(self, refused: ProducerBatch) -> bool:
+        """Handle a batch that the target refuses for another reason than its records; return False if it is for
+        them.
+        """
+        owner = self._owners.get(refused.queue.transactional_id or "")
+        return owner is not None and owner.refused(refused)
+
+    def read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
+        """Read the bundle's positions until past this offset, and tell the owner; returns at once."""
+        arguments = (bundle, past, work, self._owners[bundle.transactional_id].epoch)
+        threading.Thread(target=self._read, args=arguments, name="positions", daemon=True).start()
+
+    def close(self) -> None:
+        """Ask and read nothing more."""
+        self._closed.set()
+        self.coordinators.close()
+
+    def _came_back(self, event: Answered | Unanswered) -> None:
+        self._events.put((event.request.transactional_id, event))
+        self.wake()
+
+    def _failed(self, error: BaseException) -> None:
+        self._events.put(_Failed(error))
+        self.wake()
+
+    def _read(self, bundle: Bundle, past: int, work: BundleWork, epoch: int) -> None:
+        outcome: PositionsRead | _Failed | None = None
+        while outcome is None and not self._closed.is_set():
+            try:
+                outcome = PositionsRead(*work.weigh(list(self._rows(bundle.positions, past))))
+            except (ConnectionLost, ClusterUnreachable) as error:
+                self._on_trouble(str(error))
+                self._closed.wait(_RETRY_PAUSE)
+            except Exception as error:  # noqa: BLE001 - the engine raises it
+                outcome = _Failed(error)
+        if outcome is not None:
+            self._events.put(_ReadEnded(bundle.transactional_id, epoch, outcome))
+            self.wake()
+
+    def _rows(self, place: TopicPartition, past: int) -> Iterable[LogRow]:
+        cluster = self.appender.cluster
+        at = cluster.offsets([place], EARLIEST)[place]
+        with closing(PartitionLog(cluster, place, committed_only=True)) as log:
+            while at <= past:
+                part = log.read(at)
+                yield from ((each.offset, each.key, each.value) for each in part.records)
+                at = part.next_offset
+                if self._closed.is_set():
+                    raise ConnectionLost("reading positions was given up")

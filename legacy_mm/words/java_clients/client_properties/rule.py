@@ -1,0 +1,397 @@
+"""Rules for Java client properties: types, meanings, and the row that joins a name to both.
+
+A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`): `Same`,
+`Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of ours, `Harmless`, `Forgotten`, `RefusedProperty`. No
+error and no note ever holds the value of a `SecretText`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.words.legacy_tool.messages import CONSUMER_CONFIG, PRODUCER_CONFIG
+
+Side = Literal["consumer", "producer"]
+Value = str | int | float | bool | tuple[str, ...]
+Emitted = Mapping[str, str]
+
+SHORT_MAX = 2**15 - 1
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+_JAVA_BLANKS = "".join(map(chr, range(0x21)))
+_NUMBER = re.compile(r"[+-]?[0-9]{1,4000}")
+_LIMITS = {"SHORT": SHORT_MAX, "INT": INT_MAX, "LONG": LONG_MAX}
+
+
+class Ours(NamedTuple):
+    """A librdkafka property that is set when a file is silent and that no Java client has, or has otherwise."""
+
+    value: str
+    reason: str
+
+
+class Note(NamedTuple):
+    """A line to print; without a logger it is a plain line on stderr."""
+
+    level: int
+    logger: str
+    text: str
+
+
+def config_exception(text: str) -> ConfigurationError:
+    """Return the error of a Java client for a bad value."""
+    return ConfigurationError(f"org.apache.kafka.common.config.ConfigException: {text}")
+
+
+def construction_exception(side: Side, text: str) -> ConfigurationError:
+    """Return the error of a client that has read its properties and cannot be made of them."""
+    return ConfigurationError(
+        f"org.apache.kafka.common.KafkaException: Failed to construct kafka {side}\nCaused by: {config_exception(text)}"
+    )
+
+
+def trim(text: str) -> str:
+    """Trim the text as `String.trim` does: the clients trim every value."""
+    return text.strip(_JAVA_BLANKS)
+
+
+def boolean(value: bool) -> str:
+    """Return the text that librdkafka uses."""
+    return "true" if value else "false"
+
+
+class ValueType(Protocol):
+    """Java's way to read the text of a property."""
+
+    @property
+    def allowed(self) -> str:
+        """Return the allowed texts, for people."""
+        ...
+
+    def parse(self, name: str, text: str) -> Value:
+        """Parse the value; raises ConfigurationError with Java's words."""
+        ...
+
+
+def invalid(name: str, value: object, why: str) -> ConfigurationError:
+    """Return the error of a value that is not of its type."""
+    return config_exception(f"Invalid value {value} for configuration {name}: {why}")
+
+
+def check_range(name: str, value: float, low: float | None, high: float | None) -> None:
+    """Raise ConfigurationError, in Java's words, for a number outside."""
+    if low is not None and value < low:
+        raise invalid(name, value, f"Value must be at least {low}")
+    if high is not None and value > high:
+        raise invalid(name, value, f"Value must be no more than {high}")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """SHORT, INT or LONG, decimal only."""
+
+    low: int | None = None
+    high: int | None = None
+    long: bool = False
+    short: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """Both ends; Java's own where the property has none."""
+        limit = _LIMITS[self._kind]
+        low = -limit - 1 if self.low is None else self.low
+        return f"a whole number from {low} to {limit if self.high is None else self.high}"
+
+    def parse(self, name: str, text: str) -> int:
+        """Parse digits with a sign, within Java's range and the property's."""
+        limit = _LIMITS[self._kind]
+        if not _NUMBER.fullmatch(text) or not -limit - 1 <= int(text) <= limit:
+            raise invalid(name, text, f"Not a number of type {self._kind}")
+        value = int(text)
+        check_range(name, value, self.low, self.high)
+        return value
+
+    @property
+    def _kind(self) -> str:
+        return "LONG" if self.long else "SHORT" if self.short else "INT"
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    """`true` or `false`, any case."""
+
+    allowed = "true or false"
+
+    def parse(self, name: str, text: str) -> bool:
+        """Parse one of these two words."""
+        if text.lower() not in ("true", "false"):
+            raise invalid(name, text, "Expected value to be either true or false")
+        return text.lower() == "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """STRING or CLASS, possibly one of a few words."""
+
+    valid: tuple[str, ...] = ()
+    any_case: bool = False
+    non_empty: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """The words, where there are only a few."""
+        if self.valid:
+            return f"one of {', '.join(self.valid)}" + (" in any case" if self.any_case else "")
+        return "a text that is not empty" if self.non_empty else "any text"
+
+    def parse(self, name: str, text: str) -> str:
+        """Parse the word as Java would keep it; words of any case in lower case."""
+        if self.non_empty and not text:
+            raise invalid(name, text, "String must be non-empty")
+        if self.any_case and text.lower() not in (word.lower() for word in self.valid):
+            words = ", ".join(self.valid)
+            raise invalid(name, text, f"String must be one of (case insensitive): {words}")
+        if self.valid and not self.any_case and text not in self.valid:
+            raise invalid(name, text, f"String must be one of: {', '.join(self.valid)}")
+        return text.lower() if self.any_case else text
+
+
+@dataclass(frozen=True, slots=True)
+class TextList:
+    """LIST: words between commas."""
+
+    allowed = "words between commas"
+
+    def parse(self, name: str, text: str) -> tuple[str, ...]:
+        """Parse words between commas. An empty text is an empty list, as in Java; empty words stay."""
+        return tuple(trim(word) for word in text.split(",")) if text else ()
+
+
+@dataclass(frozen=True, slots=True)
+class SecretText:
+    """PASSWORD: never shown."""
+
+    allowed = "any text"
+
+    def parse(self, name: str, text: str) -> str:
+        """Return the text, which may be anything."""
+        return text
+
+
+@dataclass
+class PropertyReading:
+    """One properties file on its way to librdkafka: typed values, and what to say about them."""
+
+    side: Side
+    values: Mapping[str, Value] = field(repr=False)
+    streams: int = 1
+    literal: bool = False
+    """`--producer.tuning literal`."""
+    ignore_interceptors: bool = False
+    """`--interceptors ignore`."""
+    class_path: Sequence[str] = ()
+    """Class path of the user's Java classes."""
+    system: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Java's system properties."""
+    notes: list[Note] = field(default_factory=list)
+
+    def given(self, name: str) -> bool:
+        """Return True if the file sets the property."""
+        return name in self.values
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a STRING, CLASS or PASSWORD."""
+        value = self.values.get(name, default)
+        assert isinstance(value, str), name
+        return value
+
+    def optional(self, name: str) -> str | None:
+        """Return a STRING, CLASS or PASSWORD, or None if the file does not set it."""
+        return self.text(name) if self.given(name) else None
+
+    def integer(self, name: str, default: int) -> int:
+        """Return an INT or LONG."""
+        value = self.values.get(name, default)
+        assert isinstance(value, int), name
+        return value
+
+    def boolean(self, name: str, default: bool) -> bool:
+        """Return a BOOLEAN."""
+        value = self.values.get(name, default)
+        assert isinstance(value, bool), name
+        return value
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return a LIST."""
+        value = self.values.get(name, ())
+        assert isinstance(value, tuple), name
+        return value
+
+    def note(self, text: str, level: int = logging.INFO) -> None:
+        """Say something under the logger of the Java client's configuration."""
+        logger = CONSUMER_CONFIG if self.side == "consumer" else PRODUCER_CONFIG
+        self.notes.append(Note(level, logger, text))
+
+    def clamp(self, name: str, value: int, low: int, high: int) -> int:
+        """Return the nearest value this client can use, and note it if it is a different one."""
+        nearest = max(low, min(value, high))
+        if nearest != value:
+            self.note(f"{name}={value} is taken as {nearest}, the nearest value this client has.")
+        return nearest
+
+
+class Meaning(Protocol):
+    """The effect of a property."""
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return librdkafka properties; raises ConfigurationError."""
+        ...
+
+
+def canonical(value: Value) -> str:
+    """Return the one text that librdkafka reads as this value."""
+    if isinstance(value, bool):
+        return boolean(value)
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The same name and meaning; numbers are kept within librdkafka's range."""
+
+    low: int = 0
+    high: int = INT_MAX
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return the value in canonical text."""
+        return Renamed(name, self.low, self.high).emit(reading, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """The same meaning under another name."""
+
+    to: str
+    low: int = 0
+    high: int = INT_MAX
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return the value in canonical text."""
+        value = reading.values[name]
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = reading.clamp(name, value, self.low, self.high)
+        return {self.to: canonical(value)}
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Other words for the same things; any other word is refused."""
+
+    to: str
+    words: Mapping[str, str]
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return librdkafka's word."""
+        word = reading.text(name)
+        if word not in self.words:
+            raise ConfigurationError(f"{name}={word} is not supported; possible are {', '.join(self.words)}")
+        return {self.to: self.words[word]}
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Made out of several properties; asked even when the file is silent if `always`."""
+
+    function: Callable[[PropertyReading], Emitted]
+    always: bool = False
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return the function's properties."""
+        return self.function(reading)
+
+
+@dataclass(frozen=True, slots=True)
+class PartOf:
+    """Read by the row of another property."""
+
+    row: str
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return nothing: another row emits it."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Not a client's affair here: becomes a field of our own settings."""
+
+    where: str
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return nothing for librdkafka."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Harmless:
+    """Without counterpart, and without loss; said when the value is not one of these."""
+
+    because: str
+    unless: tuple[str, ...] | None = None
+    """None: any value is harmless."""
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return nothing, and note a warning if the value is not harmless."""
+        if self.unless is not None and canonical(reading.values[name]) not in self.unless:
+            reading.note(f"{name} has no effect here: {self.because}.", logging.WARNING)
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Once a name, or one of Kafka 4, unknown to 3.9: reported with the unknown names."""
+
+    instead: str = ""
+    later: bool = False
+    """True for a property of Kafka 4, whose clients the legacy tool never had."""
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Return nothing."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedProperty:
+    """Unsupported and refused: without it the mirror would behave differently."""
+
+    because: str
+    unless: tuple[str, ...] = ()
+    """Values that change nothing."""
+
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+        """Raise, unless the value changes nothing."""
+        value = canonical(reading.values[name])
+        if value not in self.unless:
+            raise ConfigurationError(f"{name}={value} is not supported: {self.because}")
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row: a name of Java's, its type and its meaning."""
+
+    name: str
+    type: ValueType
+    meaning: Meaning
+    applies: Callable[[PropertyReading], bool] = lambda reading: True
+    """Security properties count only where the protocol uses them, in Java as here."""
+    reason: str = ""
+    """Why the value, or the name, is another one here; `explain` shows it."""
+
+
+Rules = Sequence[Rule]

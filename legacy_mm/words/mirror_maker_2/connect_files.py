@@ -1,0 +1,176 @@
+"""Files of Kafka Connect: a worker's properties, and MirrorMaker 2's connectors as properties or JSON; flows out.
+
+Connectors with the same aliases and the same source are one flow.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.redaction import known_secrets
+from legacy_mm.words.java_clients import config_providers, properties_file
+from legacy_mm.words.java_clients.client_properties.apply import Hide
+from legacy_mm.words.java_clients.config_providers import Resolved
+from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
+from legacy_mm.words.mirror_maker_2.connector_properties import (
+    BY_NAME,
+    CONNECTORS,
+    CONVERTER_FAMILIES,
+    FLOW_PREFIXES,
+    OF_SOURCE_CONNECTORS,
+    OPEN_FAMILIES,
+    ConnectorKind,
+    is_client_name,
+)
+from legacy_mm.words.mirror_maker_2.driver_file import PROVIDERS, Pair
+from legacy_mm.words.mirror_maker_2.file_lines import FileLines, Place
+from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+from legacy_mm.words.mirror_maker_2.left_out import rest_remarks
+
+_CLASS, _NAME = "connector.class", "name"
+_SINK = "MirrorSinkConnector"
+"""Promised by KIP-382 and never delivered: its flow is that of the source connector, with commits at the source."""
+_KINDS: Mapping[str, ConnectorKind] = {**{name: kind for kind, name in CONNECTORS.items()}, _SINK: "source"}
+_OFF: Mapping[ConnectorKind, Mapping[str, str]] = {
+    "source": {"enabled": "false"},
+    "checkpoint": {"enabled": "false"},
+    "heartbeat": {"emit.heartbeats.enabled": "false"},
+}
+"""The configuration of a connector that is not there."""
+_ALIASES = ("source.cluster.alias", "target.cluster.alias")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorFile:
+    """One connector as its file has it, references looked up."""
+
+    path: str
+    kind: ConnectorKind
+    properties: Mapping[str, str] = field(repr=False)
+    kept: tuple[str, ...] = ()
+    """Sentences about references that nobody looks up."""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The keys that no connector of MirrorMaker 2 and no client gets."""
+        return tuple(key for key in self.properties if not _is_known(key))
+
+    @property
+    def of_others(self) -> tuple[str, ...]:
+        """The keys of another connector of MirrorMaker 2."""
+        rows = (BY_NAME[key] for key in self.properties if key in BY_NAME)
+        return tuple(row.name for row in rows if not row.belongs_to(self.kind))
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectFiles:
+    """A worker's properties and its connectors, references looked up."""
+
+    worker: Mapping[str, str] = field(repr=False)
+    connectors: Sequence[ConnectorFile]
+    kept: tuple[str, ...]
+    """Sentences about references that nobody looks up."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences for the start: references that nobody looks up, ports that are not opened."""
+        return (*self.kept, *rest_remarks(self.worker))
+
+    def flows(self) -> list[FlowReading]:
+        """Return the flows; raises ConfigurationError for two connectors of one kind in a flow."""
+        return flows_of(self.worker, self.connectors)
+
+
+def load(line: ConnectLine, hide: Hide = lambda secrets: None) -> ConnectFiles:
+    """Read the files of a command line; raises ConfigurationError. `hide` takes secrets as soon as they are known."""
+    worker = load_worker(line.worker, hide)
+    connectors = [load_connector(path, worker.properties, hide) for path in line.connectors]
+    kept = (*_told(line.worker, worker), *(told for each in connectors for told in each.kept))
+    return ConnectFiles(worker.properties, connectors, kept)
+
+
+def load_worker(path: str, hide: Hide = lambda secrets: None) -> Resolved:
+    """Read a worker's properties; raises ConfigurationError with Java's words."""
+    written = properties_file.load(path).properties
+    return _hidden(config_providers.resolve(written, config_providers.declared(written, trims=True)), hide)
+
+
+def load_connector(path: str, worker: Mapping[str, str], hide: Hide = lambda secrets: None) -> ConnectorFile:
+    """Read a connector, whose references the worker's providers look up, or its own; raises ConfigurationError."""
+    given = _json(path) if path.endswith(".json") else dict(properties_file.load(path).properties)
+    providers = {**config_providers.declared(given), **config_providers.declared(worker, trims=True)}
+    read = _hidden(config_providers.resolve(given, providers), hide)
+    properties = read.properties
+    asked = properties.get(_CLASS, "").strip()
+    kind = _KINDS.get(asked.rpartition(".")[2])
+    if kind is None:
+        raise ConfigurationError(
+            f"{path}: {_CLASS}={asked} is not a connector of MirrorMaker 2: possible are {', '.join(_KINDS)}"
+        )
+    return ConnectorFile(path, kind, properties, tuple(_told(path, read)))
+
+
+def _hidden(read: Resolved, hide: Hide) -> Resolved:
+    """Hide the secrets before an error can quote them."""
+    hide(read.secrets.union(known_secrets(read.properties)))
+    return read
+
+
+def _told(path: str, read: Resolved) -> Iterator[str]:
+    return (f"{path}: {each.told}" for each in read.kept)
+
+
+def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> list[FlowReading]:
+    """Return the flows of a worker's connectors; raises ConfigurationError for two connectors of one kind in a flow."""
+    grouped: dict[tuple[str, ...], dict[ConnectorKind, ConnectorFile]] = {}
+    for each in connectors:
+        flow = grouped.setdefault(_key(each), {})
+        if each.kind in flow:
+            raise ConfigurationError(
+                f"{flow[each.kind].path} and {each.path} are both a {CONNECTORS[each.kind]} of one flow: give each "
+                "flow aliases of its own"
+            )
+        flow[each.kind] = each
+    return [_reading(worker, flow) for flow in grouped.values()]
+
+
+def _reading(worker: Mapping[str, str], flow: Mapping[ConnectorKind, ConnectorFile]) -> FlowReading:
+    first = next(iter(flow.values())).properties
+    pair = Pair(*(first.get(alias, BY_NAME[alias].default).strip() for alias in _ALIASES))
+    shared = {name: text for name, text in first.items() if name in _ALIASES or name.startswith("replication.policy")}
+    clusters = {name: text for name, text in first.items() if ".cluster." in name}
+    properties = {
+        kind: flow[kind].properties if kind in flow else {**shared, **clusters, **_OFF[kind]} for kind in CONNECTORS
+    }
+    own = [Place(f"{each.path}: ", each.properties) for each in flow.values()]
+    lines = FileLines(own, general=(Place("the worker's ", worker),))
+    return FlowReading(pair, properties, worker, present=frozenset(flow), lines=lines)
+
+
+def _key(connector: ConnectorFile) -> tuple[str, ...]:
+    given = connector.properties
+    return tuple(given.get(name, "").strip() for name in (*_ALIASES, "source.cluster.bootstrap.servers"))
+
+
+def _json(path: str) -> dict[str, str]:
+    """Read the body of a request to Connect: a configuration, or a name with one. Raise ConfigurationError."""
+    try:
+        body = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"{path} is not JSON: {error}") from error
+    config = body.get("config", body) if isinstance(body, dict) else None
+    if not isinstance(config, dict):
+        raise ConfigurationError(f"{path} has no configuration of a connector: write an object with {_CLASS}")
+    named = {_NAME: body[_NAME]} if "config" in body and _NAME in body else {}
+    return {key: text if isinstance(text, str) else json.dumps(text) for key, text in {**named, **config}.items()}
+
+
+def _is_known(key: str) -> bool:
+    known = key in BY_NAME or key in OF_SOURCE_CONNECTORS or is_client_name(key)
+    return known or key.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, *CONVERTER_FAMILIES, PROVIDERS))

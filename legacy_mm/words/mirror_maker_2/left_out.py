@@ -1,0 +1,49 @@
+"""Remarks on parts of Kafka Connect that a file asks for, and that are not here: converters of records, REST ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from legacy_mm.words.mirror_maker_2.connector_properties import java_boolean
+from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+
+_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+_CONVERTERS: Mapping[str, str] = {"key.converter": "keys", "value.converter": "values"}
+_WRITTEN: Mapping[str, str] = {
+    "org.apache.kafka.connect.json.JsonConverter": "as JSON, with the bytes in base64",
+    "org.apache.kafka.connect.storage.StringConverter": "as the name of a Java object, and loses the bytes",
+}
+_REST = "dedicated.mode.enable.internal.rest"
+_PORTS = (
+    "listeners",
+    "admin.listeners",
+    "rest.advertised.listener",
+    "rest.advertised.host.name",
+    "rest.advertised.port",
+)
+
+
+def converter_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+    """Yield a sentence for each converter of a flow with which MirrorMaker 2 would write other bytes than it read."""
+    for each in found:
+        for key, what in _CONVERTERS.items():
+            name = each.properties["source"].get(key, "").strip() or each.worker.get(key, "").strip()
+            if each.copies and name and name != _BYTES:
+                written = _WRITTEN.get(name, "as this class makes them")
+                yield (
+                    f"{each.pair}: {key}={name} is for what transforms make: {what} are copied byte for byte here, "
+                    f"where MirrorMaker 2 writes them {written}; {key}={_BYTES} has the same outcome in both"
+                )
+
+
+def rest_remarks(properties: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence about the REST ports that a driver's or a worker's properties ask for, and what takes their
+    place.
+    """
+    asked = [key for key in _PORTS if properties.get(key, "").strip()]
+    asked += [_REST] if java_boolean(properties.get(_REST, "").strip()) else []
+    if asked:
+        yield (
+            f"{', '.join(asked)}: no REST port is opened, because the nodes of a flow agree through its group; "
+            "--metrics.port NUMBER opens a port with /healthz, /readyz and metrics"
+        )

@@ -1,0 +1,92 @@
+"""Which groups read topics, as brokers list them; and how their offsets are committed."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import threading
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
+
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.model import CommittedOffset, TopicPartition
+from legacy_mm.clients.group import groups
+from legacy_mm.clients.group.groups import GroupAdmin, reads_topics
+from legacy_mm.clients.net.login import BrokerVersions
+from tests.unit.clients.broker import Peer, response
+
+SECONDS = 20.0
+OFFSET_COMMIT = 8
+DONE = struct.pack(">ii", 0, 0)  # no throttling, no topic with an error
+
+
+@pytest.mark.parametrize(
+    ("protocol", "kind", "reads"),
+    [
+        ("consumer", "classic", True),
+        ("consumer", "Classic", True),
+        ("consumer", "consumer", True),
+        ("consumer", "", True),  # brokers of before 3.7 tell no kinds
+        ("consumer", None, True),
+        ("", "classic", True),  # commits, and has never had members
+        ("connect", "classic", False),
+        ("share", "share", False),
+        ("consumer", "share", False),
+        ("streams", "streams", False),
+    ],
+)
+def test_what_is_a_consumer_group(protocol: str, kind: str | None, reads: bool) -> None:
+    row = ListGroupsResponse.ListedGroup(group_id="g", protocol_type=protocol, group_type=kind)
+    assert reads_topics(row) is reads
+
+
+def test_commits_do_not_wait_for_one_another(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the distance to the coordinator decides how many groups get theirs; this one answers when it knows all."""
+    peer.connection.knows(BrokerVersions({OFFSET_COMMIT: (7, 7)}))
+    cluster = SimpleNamespace(connect=lambda node: peer.connection, close=lambda: None)
+    monkeypatch.setattr(groups, "Cluster", lambda properties, timeout: cluster)
+    monkeypatch.setattr(groups, "coordinators", lambda cluster, names: [(name, 0, 1) for name in names])
+    offsets = {f"group-{number}": {TopicPartition("t", 0): CommittedOffset(number)} for number in range(3)}
+
+    def answer() -> None:
+        asked = b""
+        while asked.count(b"group-") < len(offsets) and (more := peer.end.recv(1 << 16)):
+            asked += more
+        peer.answers(*(response(number, DONE) for number in (1, 2, 3)))
+
+    broker = threading.Thread(target=answer)
+    broker.start()
+    with peer.connection.with_timeout(SECONDS):
+        assert GroupAdmin("target", ConnectionSettings()).commit(offsets, Deadline.after(SECONDS)) == {}
+    broker.join(SECONDS)
+
+
+def describing(monkeypatch: pytest.MonkeyPatch, protocols: Iterator[str]) -> GroupAdmin:
+    """Groups of a cluster whose one group has these protocols at the next questions; none while its member joins."""
+    group = DescribeGroupsResponse.DescribedGroup
+    member = group.DescribedGroupMember(member_id="m", client_id="mm", client_host="/10.0.0.1")
+
+    def call(node: int, request: object) -> SimpleNamespace:
+        return SimpleNamespace(groups=[group(group_id="g", protocol_data=next(protocols), members=[member])])
+
+    cluster = SimpleNamespace(call=call, stale=lambda: None, close=lambda: None)
+    monkeypatch.setattr(groups, "Cluster", lambda properties, timeout: cluster)
+    monkeypatch.setattr(groups, "coordinators", lambda cluster, names: [(name, 0, 1) for name in names])
+    return GroupAdmin("target", ConnectionSettings())
+
+
+def test_members_that_join_are_asked_when_they_have_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a node of another kind goes on, and makes topics of its own, while those that are there rebalance."""
+    admin = describing(monkeypatch, iter(["", "", "sessioned"]))
+    assert admin.doubt("g", lambda name, found: f"{name} has {found.protocol}", Deadline.after(SECONDS)) == (
+        "g has sessioned"
+    )
+
+
+def test_members_that_never_finish_joining_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = describing(monkeypatch, itertools.repeat(""))
+    assert admin.doubt("g", lambda name, found: found.protocol, Deadline.after(0.5)) == ""

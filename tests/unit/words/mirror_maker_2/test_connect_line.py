@@ -1,0 +1,35 @@
+"""Words of `legacy-mm connect` and `connect-standalone.sh`."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.base.errors import UsageError
+from legacy_mm.words.mirror_maker_2.connect_line import is_connect, parse, split_call
+
+
+def test_files_come_first_and_options_of_ours_behind_them() -> None:
+    line = parse(["w.properties", "s.properties", "c.json", "--log.level", "DEBUG"])
+    assert (line.worker, line.connectors, line.own_words) == (
+        "w.properties",
+        ("s.properties", "c.json"),
+        ("--log.level", "DEBUG"),
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["w.properties"], ["--log.level", "DEBUG", "w", "s"]])
+def test_a_worker_and_a_connector_are_needed(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="at least one of a connector"):
+        parse(words)
+
+
+@pytest.mark.parametrize(
+    "words", [["/opt/kafka/bin/connect-standalone.sh", "w", "s"], ["A=1", "bin/legacy-mm", "connect", "w", "s"]]
+)
+def test_its_names(words: list[str]) -> None:
+    assert is_connect(words)
+    assert list(split_call(words)[1]) == ["w", "s"]
+
+
+def test_other_commands() -> None:
+    assert not is_connect(["legacy-mm", "plan", "connect"])

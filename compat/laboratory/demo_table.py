@@ -1,4 +1,4 @@
-"""The contents of two clusters, topic by topic, as a table. Rule: pure; the judge is `comparison.py`."""
+"""The contents of two clusters, topic by topic, as a table. Rule: pure; the judge is `audit/record_comparison.py`."""
 
 from __future__ import annotations
 

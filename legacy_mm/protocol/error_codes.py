@@ -1,4 +1,4 @@
-"""Kafka's error codes, as brokers send them, and what each means for us: the one table for both client libraries."""
+"""Kafka's error codes, as brokers send them, and what each means for us: the one table."""
 
 from __future__ import annotations
 

@@ -359,10 +359,7 @@ def _names_used(module: Module) -> list[tuple[str, int]]:
 
 # Module name -> why several modules have it.
 ALLOWED_TWICE = {
-    "admin": "the same work by either client library",
-    "inspector": "the same work by either client library",
-    "membership": "the same work by either client library",
-    "api": "what users write handlers against, and what clients can do",
+    "membership": "ours, and librdkafka's",
     "flags": "each feature has its flags in its folder",
     "feature": "each feature has its value, for its line, in its folder",
 }

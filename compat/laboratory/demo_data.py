@@ -15,7 +15,7 @@ from confluent_kafka import KafkaException, Producer
 
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import DIFFERENT_VALUES, Item, text_values
-from legacy_mm.audit.record import ObservedHeaders
+from legacy_mm.audit.record_comparison import ObservedHeaders
 from legacy_mm.base.errors import ConfigurationError
 
 MILLISECONDS_APART = 10

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from legacy_mm.audit.record import ObservedRecord
+from legacy_mm.audit.record_comparison import ObservedRecord
 
 HEAD = ("topic", "cluster", "records", "null keys", "tombstones", "headers", "bytes", "checksum", "")
 RIGHT = slice(2, 7)  # these columns are numbers

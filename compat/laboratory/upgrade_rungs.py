@@ -15,7 +15,7 @@ from typing import Protocol
 from compat.laboratory.topic_state import Rule, add_rules, override, overrides, rules
 from compat.laboratory.upgrade_waves import PATH, Rules, Waves
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, grow_topic, list_topics, read_all
-from legacy_mm.audit.record import ObservedRecord
+from legacy_mm.audit.record_comparison import ObservedRecord
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import LegacyMMError
 

@@ -15,8 +15,7 @@ from compat.laboratory.demo_data import TopicRow, write_items
 from compat.laboratory.demo_progress import Written
 from compat.laboratory.demo_table import TopicResult, contents
 from legacy_mm.audit.cluster_access import all_ends, read_all
-from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.audit.record_comparison import ExpectedPartition, same_records
+from legacy_mm.audit.record_comparison import ExpectedPartition, ObservedRecord, same_records
 
 PATH = "mirror.path"
 Ends = Mapping[int, int]

@@ -12,12 +12,11 @@ from legacy_mm.clients.admin.inspector import NativeTopicLister
 from legacy_mm.clients.group.member import AssignmentListener
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.store_watch import Stamps, stamps
-from legacy_mm.controlplane.topic_watch import KnownTopics, TopicWatch
-from legacy_mm.controlplane.unmatched_entries import UnmatchedEntries
+from legacy_mm.controlplane.topic_watch import KnownTopics, TopicWatch, UnmatchedEntries
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.client_checks import identity_check
+from legacy_mm.flow.copy_jobs import copies_of
 from legacy_mm.flow.feature_work import feature_work
-from legacy_mm.flow.flow_copies import copies_of
 from legacy_mm.flow.flow_registry import flow_registry
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host

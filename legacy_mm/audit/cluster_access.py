@@ -28,8 +28,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from legacy_mm.audit.record import ObservedHeaders, ObservedRecord
-from legacy_mm.audit.record_comparison import murmur2, partition_of, same_records
+from legacy_mm.audit.record_comparison import ObservedHeaders, ObservedRecord, murmur2, partition_of, same_records
 from legacy_mm.audit.waiting import wait_until
 
 REQUEST_TIMEOUT = 30.0

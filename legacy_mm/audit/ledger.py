@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from legacy_mm.audit.record import ObservedHeaders
+from legacy_mm.audit.record_comparison import ObservedHeaders
 from legacy_mm.base.errors import HostError
 
 VERSION = 1

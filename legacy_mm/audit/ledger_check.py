@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from legacy_mm.audit.cluster_access import headers_of, messages
 from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
-from legacy_mm.audit.record import LOG_APPEND_TIME, ObservedHeaders
+from legacy_mm.audit.record_comparison import LOG_APPEND_TIME, ObservedHeaders
 
 FindingKind = Literal["lost", "duplicated", "reordered", "altered", "unexpected"]
 KINDS: tuple[FindingKind, ...] = ("lost", "duplicated", "reordered", "altered", "unexpected")

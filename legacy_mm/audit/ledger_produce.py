@@ -16,7 +16,7 @@ from confluent_kafka import Producer
 
 from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
 from legacy_mm.audit.load import DIFFERENT_KEYS, DIFFERENT_VALUES, FLUSH_TIMEOUT, text_values
-from legacy_mm.audit.record import ObservedHeaders
+from legacy_mm.audit.record_comparison import ObservedHeaders
 
 _HEADERS: tuple[ObservedHeaders, ...] = (
     (),

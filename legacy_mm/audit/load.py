@@ -19,8 +19,7 @@ from legacy_mm.audit.cluster_access import (
     read_all,
     wait_until,
 )
-from legacy_mm.audit.record import ObservedHeaders
-from legacy_mm.audit.record_comparison import partition_of
+from legacy_mm.audit.record_comparison import ObservedHeaders, partition_of
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 MILLISECONDS_2001 = 1_000_000_000_000

@@ -11,9 +11,27 @@ import functools
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from legacy_mm.audit.record import LOG_APPEND_TIME, ObservedHeaders, ObservedRecord
+LOG_APPEND_TIME = 2
+
+ObservedHeaders = tuple[tuple[str, bytes | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedRecord:
+    """Timestamp type 1 is create time, 2 is log append time, as Kafka clients number them."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_type: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: ObservedHeaders = ()
+
 
 ComparedRecord = tuple[bytes | None, bytes | None, ObservedHeaders, int]
 ExpectedPartition = Literal["hash", "same", "any"]

@@ -22,7 +22,7 @@ from legacy_mm.flow.position_book import position_book
 from legacy_mm.flow.refused_records import narrower_limits, quarantine_limits, quarantine_topic
 from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.policies.changes import Change, ChangeOutcome, Look
-from legacy_mm.policies.leftovers import left_behind
+from legacy_mm.policies.topic_naming import left_behind
 from legacy_mm.runtime.jvm.gateway import Jvm
 from legacy_mm.transactions.bundle_settings import flow_bundles
 from legacy_mm.transactions.exactly_once_start import look_at_positions, risks, start_doubts

@@ -13,9 +13,9 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.cli.group_look import FlowGroups
 from legacy_mm.clients.group.groups import DEAD, EMPTY
-from legacy_mm.features.checkpoints.checkpoint_rule import offsets_to_set
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import Position
+from legacy_mm.features.checkpoints.translation import offsets_to_set
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.offset_features import accepted_groups
 from legacy_mm.policies.changes import Look

@@ -15,7 +15,7 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
-from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.runtime.jvm.gateway import Jvm
 from legacy_mm.runtime.spark.session import java_when_asked
 from legacy_mm.words.java_clients.client_properties.apply import Hide, hidden_in_errors

@@ -35,7 +35,7 @@ from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
-from legacy_mm.policies.reminders import Reminders
+from legacy_mm.policies.growing_pauses import Reminders
 
 _POLL_INTERVAL, _QUIET_POLL_INTERVAL = 0.1, 0.5
 _QUIET_AFTER = 10.0

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import CorruptRecords, StreamFailure
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.base.reports import UNKNOWN, Frame, Gap, Progress
+from legacy_mm.base.reports import UNKNOWN, Gap, Progress
 from legacy_mm.clients.fetch.fetch_buffer import CompletedFetch
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.buffer_pool import Buffers
@@ -25,19 +25,17 @@ from legacy_mm.clients.produce.appender import Acknowledged, BatchAppender
 from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.acks import Part, Piece, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import times_of
-from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, trouble_log
+from legacy_mm.dataplane.batch_source import BatchSource, JoinLimits, cluster_of, trouble_log
 from legacy_mm.dataplane.copy_measures import CopyMeasures
-from legacy_mm.dataplane.delivery import AtLeastOnce, CopyParts, Delivery
+from legacy_mm.dataplane.delivery import AtLeastOnce, CopyParts, Delivery, SendFrame
 from legacy_mm.dataplane.empty_copies import Copying, EmptyCopies
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.held_partitions import HeldPartitions
-from legacy_mm.dataplane.join_limits import JoinLimits
-from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
+from legacy_mm.dataplane.keep_alive import KeepAlive, ReportTimes, RetryLoop
 from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_meters import Sized, Times
 from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage, StageServices
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
-from legacy_mm.dataplane.report_times import ReportTimes
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.dataplane.target_topics import TargetTopics
@@ -53,11 +51,7 @@ class CopyEngine:
     """Copies the partitions of one task config until `stop`."""
 
     def __init__(
-        self,
-        config: TaskConfig,
-        report: Callable[[Frame], None],
-        buffers: Buffers,
-        delivery: type[Delivery] = AtLeastOnce,
+        self, config: TaskConfig, report: SendFrame, buffers: Buffers, delivery: type[Delivery] = AtLeastOnce
     ) -> None:
         self._report = report
         self._config = config

@@ -29,6 +29,10 @@ class DeliveryServices(Protocol):
         """Forget all that was read of a partition, which goes on at another position."""
 
 
+SendFrame = Callable[[Frame], None]
+"""Sends a frame to the driver."""
+
+
 @dataclass(frozen=True, slots=True)
 class CopyParts:
     """The parts of a copy job that a delivery works with."""
@@ -37,7 +41,7 @@ class CopyParts:
     appender: BatchAppender
     fetcher: Fetcher
     engine: DeliveryServices
-    report: Callable[[Frame], None]
+    report: SendFrame
     pieces: Pieces
     retries: RetryLoop
     waiting: WaitingRecords

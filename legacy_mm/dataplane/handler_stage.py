@@ -16,9 +16,8 @@ from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.dataplane.plain_stage import Outbound, StageServices
-from legacy_mm.dataplane.refusal_words import WITHOUT_TIME, date
 from legacy_mm.dataplane.routes import Route
-from legacy_mm.dataplane.send_failure import Unsendable, Unsent
+from legacy_mm.dataplane.send_failure import WITHOUT_TIME, Unsendable, Unsent, date
 from legacy_mm.handlers import java_batches
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, Handled, MadeRecords, SourceRecords, made_of

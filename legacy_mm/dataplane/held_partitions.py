@@ -16,9 +16,8 @@ from legacy_mm.base.errors import CorruptRecords, HandlerFailure
 from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.clients.fetch.fetcher import Fetcher
 from legacy_mm.clients.produce.appender import BatchAppender
-from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.dataplane.target_topics import TargetTopics, WaitingTopics
 from legacy_mm.dataplane.waiting_records import WaitingRecords
-from legacy_mm.dataplane.waiting_topics import WaitingTopics
 from legacy_mm.logs import events
 from legacy_mm.runtime.channel.frames import TaskConfig
 

@@ -22,9 +22,8 @@ from legacy_mm.base.settings import QuarantineSettings
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.acks import Part, Piece, Pieces
-from legacy_mm.dataplane.refusal_words import REQUEST_REMEDY, WITHOUT_TIME, date, in_our_words, remedy
 from legacy_mm.dataplane.routes import Placed, Route, Router
-from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.send_failure import REQUEST_REMEDY, WITHOUT_TIME, Unsendable, date, in_our_words, remedy
 from legacy_mm.handlers.api import CREATE_TIME, Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
 from legacy_mm.logs import events

@@ -7,21 +7,111 @@ line. Its records are held meanwhile (`held_partitions.py`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.errors import StreamFailure
+from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.admin.inspector import missing_topics
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.dataplane.keep_alive import RetryLoop
-from legacy_mm.dataplane.retry_backoff import RetryBackoff
 from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable, ends_waiting
-from legacy_mm.dataplane.unmade_topics import UnmadeTopics
+from legacy_mm.logs import events
+from legacy_mm.policies.growing_pauses import Reminders
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.runtime.channel.frames import TaskConfig
+
+_MADE_TIMEOUT = 30.0
+"""The time the duty, which tries again each 10 s, has for the next topic. Then copying goes on without it."""
+_LOOK_INTERVAL = 0.2
+
+
+class UnmadeTopics:
+    """The unmade topics of one task config; none where no duty creates topics."""
+
+    def __init__(self, config: TaskConfig, missing: Callable[[Collection[str]], Collection[str] | None]) -> None:
+        """Create the store; `missing` returns the topics that the target lacks, without creating them; None: no
+        answer.
+        """
+        self._topics = {config.names[topic] for topic in config.keeps_partition} if config.topics_made else set()
+        self._kept = {config.names[topic] for topic in config.compacted}
+        self._missing = missing
+        self._told: set[str] = set()
+        self._deadline: Deadline | None = None
+        self._looked = Deadline(0)
+
+    def has(self, topic: str) -> bool:
+        """Return True if its duty was still waited for when the target was last asked."""
+        return topic in self._topics
+
+    def holds(self, topic: str) -> bool:
+        """Return True if its duty is still waited for; asks the target, unless it was just asked."""
+        if topic not in self._topics or not self._looked.expired():
+            return topic in self._topics
+        self._looked = Deadline.after(_LOOK_INTERVAL)
+        missing = self._missing(self._topics)
+        if missing is None:
+            self._deadline = None
+            return True
+        made = self._topics.difference(missing)
+        self._topics -= made
+        if made or self._deadline is None:
+            self._deadline = Deadline.after(_MADE_TIMEOUT)
+        if topic in self._topics and self._deadline.expired():
+            self._give_up(topic)
+        return topic in self._topics
+
+    def _give_up(self, topic: str) -> None:
+        """Give up, with one message per topic; a topic that must not be created in another way is still waited for."""
+        if topic not in self._kept:
+            events.emit(events.TOPIC_UNMADE, topic=topic)
+            self._topics.remove(topic)
+        elif topic not in self._told:
+            self._told.add(topic)
+            events.emit(events.COMPACTED_UNMADE, topic=topic)
+
+
+_MOST_BACKOFF = 1.0
+"""`retry.backoff.max.ms` of Java's client."""
+
+
+class RetryBackoff:
+    """When to ask again: soon, then less and less often, at last each second."""
+
+    def __init__(self, target: ConnectionSettings) -> None:
+        """Create the pace."""
+        self._first = target.retry_backoff
+        self._most = max(self._first, _MOST_BACKOFF)
+        self._client = target.client_id or "client"
+        self._pause = self._first
+        self._due = 0.0
+        self._answers = 0
+        self._reminders = Reminders()
+
+    def is_due(self, *, waiting: bool) -> bool:
+        """Return True if it is time to ask again; `waiting`: there is something to ask for."""
+        if not waiting:
+            self._pause, self._due = self._first, 0.0
+            self._reminders.over()
+            return False
+        now = monotonic()
+        if now < self._due:
+            return False
+        self._due = now + self._pause
+        self._pause = min(2 * self._pause, self._most)
+        return True
+
+    def tell(self, problems: Mapping[str, str]) -> None:
+        """Report the target's answer about these topics; one that lasts at growing pauses."""
+        if problems:
+            self._answers += 1
+            told = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
+            if self._reminders.is_due(told):
+                events.emit(events.TOPICS_MISSING, client=self._client, number=self._answers, problems=told)
+
 
 GROWTH_TIMEOUT = 10.0
 """The time a target topic may take to get its missing partitions."""
@@ -157,3 +247,44 @@ def _too_few(topic: str, count: int, wanted: int) -> StreamFailure:
         f"preserve.partitions: {topic} has {count} partitions at the target and {wanted} at the source; "
         f"give it {wanted}, or leave preserve.partitions off"
     )
+
+
+_QUIET_INTERVAL = 3.0
+"""Within so long brokers make a topic, and leaders move."""
+_MAKE = (
+    "make it, or see why the brokers do not: auto.create.topics.enable, the right to create, or a topic whose name "
+    "differs only in dots and underscores"
+)
+_MEND = "see to the brokers of the target"
+
+
+class WaitingTopics:
+    """The waiting topics of one copy job."""
+
+    def __init__(self) -> None:
+        self._deadlines: dict[str, Deadline] = {}
+        self._told: set[str] = set()
+
+    def note(self, missing: Mapping[str, str], stuck: Mapping[str, str]) -> None:
+        """Note the topics that are missing, and those with a stuck partition, each with the reason.
+
+        A reason that many share at the same time, as when a whole cluster is away, is one line.
+        """
+        for reasons, advice in ((missing, _MAKE), (stuck, _MEND)):
+            if new := [topic for topic in reasons if self._is_to_be_told(topic)]:
+                self._told.update(new)
+                events.emit(events.TOPIC_WAITS, topic=_list_names(new), reason=reasons[min(new)], advice=advice)
+        over = self._deadlines.keys() - missing.keys() - stuck.keys()
+        if back := [topic for topic in over if topic in self._told]:
+            self._told.difference_update(back)
+            events.emit(events.TOPIC_GOES_ON, topic=_list_names(back))
+        for topic in over:
+            del self._deadlines[topic]
+
+    def _is_to_be_told(self, topic: str) -> bool:
+        deadline = self._deadlines.setdefault(topic, Deadline.after(_QUIET_INTERVAL))
+        return topic not in self._told and deadline.expired()
+
+
+def _list_names(topics: Collection[str]) -> str:
+    return min(topics) if len(topics) == 1 else f"{min(topics)} and {len(topics) - 1} more"

@@ -18,7 +18,7 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.acks import Part
-from legacy_mm.dataplane.refusal_words import WITHOUT_TIME, date, in_our_words, remedy, time_of
+from legacy_mm.dataplane.send_failure import WITHOUT_TIME, date, in_our_words, remedy, time_of
 from legacy_mm.logs import events
 from legacy_mm.policies.growing_pauses import pause_after
 from legacy_mm.protocol import error_codes

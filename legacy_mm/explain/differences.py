@@ -139,7 +139,7 @@ DIFFERENCES = (
         "refuses such a login, exit 1, with the cooperative assignor and with group.protocol=consumer; Kerberos also "
         "on a Spark cluster",
         "these need librdkafka, and its wheel has neither login; Kerberos tickets are on this host alone",
-        "tests/unit/assembly/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
+        "tests/unit/flow/test_client_checks.py::test_a_login_that_librdkafka_does_not_have",
         login_of_our_own,
     ),
     KnownDifference(
@@ -291,7 +291,7 @@ DIFFERENCES = (
         "all streams share group.instance.id, so all but one are fenced and the process ends",
         "the stream's number is appended when there are several",
         "static membership with several streams could not be used at all",
-        "tests/unit/assembly/test_wiring.py::test_instance_id_per_stream",
+        "tests/unit/assembly/test_streams.py::test_instance_id_per_stream",
         both(consumer("group.instance.id"), several_streams),
     ),
     KnownDifference(

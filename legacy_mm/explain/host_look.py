@@ -12,7 +12,7 @@ from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.policies.pattern_words import compiles_anywhere
-from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.runtime.jvm import jvm_options
 from legacy_mm.runtime.jvm.gateway import StartJvm
 from legacy_mm.runtime.jvm.java_home import find_java

@@ -24,7 +24,7 @@ from legacy_mm.clients.topics.compacted_topic import CompactedTopic
 from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_member import ConnectMember
-from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.feature import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.node_sharing import ByNodes
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import SourceLogs

@@ -12,9 +12,11 @@ from legacy_mm.base.settings import ExactlyOnceSettings, HandlerSettings
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
-from legacy_mm.flow.control_groups import usable_cores
+from legacy_mm.flow.feature_work import FeatureWork
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.host import Host
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.task_limit import usable_cores
 from legacy_mm.flow.topic_steps import TopicSteps, move_whole_topics
 from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.handlers.loader import needs_java
@@ -177,3 +179,13 @@ def client_id(settings: Settings, stream: int) -> str:
     return (
         f"{settings.source.group_id}-{stream}" if clients is None else clients.consumers[stream - settings.first_stream]
     )
+
+
+def copies_of(settings: Settings, host: Host, names: Names, work: FeatureWork) -> Copies:
+    """Return it; `work` of the features may prepare the target and take offset pairs."""
+    handled, shared = settings.handler, (host.channel, host.runner, host.processes)
+    steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
+    held = None if handled is None or not host.spark.embedded else HeldCode(handled, host.spark.folder / "code")
+    prepare = None if work.duties is None else work.duties.before_copying
+    pairs = None if work.offsets is None else work.offsets.pairs
+    return Copies(settings, names, *shared, prepare, pairs, host.exits.put, steps, held)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FeatureWork:
-    """What runs beside the streams; None: nothing of it is on."""
+    """Work that runs beside the streams; None: it is off."""
 
     duties: FlowDuties | None
     offsets: FlowOffsets | None

@@ -19,8 +19,8 @@ from legacy_mm.clients.group.member import AssignmentListener
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.flow import key_stores, plugins
-from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.task_limit import usable_cores
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of

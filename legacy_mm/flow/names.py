@@ -15,11 +15,10 @@ from legacy_mm.features.naming.policy_names import DEFAULT, LEGACY
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import plugins
 from legacy_mm.logs import events
-from legacy_mm.policies.name_growth import endless_copies
 from legacy_mm.policies.pattern_words import EVERY
-from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
+from legacy_mm.policies.remote_clusters import endless_copies
+from legacy_mm.policies.topic_choice import FeatureScope, Matcher, TopicChoice, TopicFilter, try_out
 from legacy_mm.policies.topic_entries import unmatched
-from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out
 from legacy_mm.policies.topic_naming import ReplicationPolicy, has_left, is_broker_internal, is_cycle, tells_origin
 
 _EXACT = "offset-map"

@@ -5,6 +5,7 @@ A mirror that meets the limit later ends in the middle of its work, or a client 
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 from collections.abc import Iterable, Iterator
@@ -13,11 +14,56 @@ from pathlib import Path
 from typing import NamedTuple
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.flow import control_groups
-from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.topic_steps import move_whole_topics
 from legacy_mm.handlers.loader import needs_java
+
+PROC = Path("/proc")
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+def folders(controller: str) -> Iterator[Path]:
+    """Yield the folders of this process's control groups with this controller, the innermost first.
+
+    `controller` is its name in version 1; version 2 has one tree for all.
+    """
+    for line in lines(PROC / "self" / "cgroup"):
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        root = _CGROUPS / controllers
+        inside = root / path.lstrip("/")
+        for folder in (inside, *inside.parents) if inside.is_dir() else (root,):
+            if not folder.is_relative_to(root):
+                break
+            yield folder
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use: its affinity, and the quota of its control groups."""
+    return max(1, min(len(os.sched_getaffinity(0)), *map(math.ceil, _quotas()), os.cpu_count() or 1))
+
+
+def _quotas() -> Iterator[float]:
+    """Yield the CPU seconds in a second that each control group leaves."""
+    for folder in folders("cpu"):
+        with suppress(OSError, ValueError):  # no such file, or `max`
+            quota, period = (folder / "cpu.max").read_text(encoding="ascii").split()
+            yield int(quota) / int(period)
+        with suppress(OSError, ValueError):
+            quota = (folder / "cpu.cfs_quota_us").read_text(encoding="ascii")
+            period = (folder / "cpu.cfs_period_us").read_text(encoding="ascii")
+            if int(quota) > 0:
+                yield int(quota) / int(period)
+
+
+def lines(file: Path) -> list[str]:
+    """Return the lines of a file of the kernel's; none if it is not there, or its process has ended."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
 
 _FIRST_STREAM = 80
 _EACH_FURTHER, _EACH_IN_PYTHON = 6, 14
@@ -72,12 +118,12 @@ def _needed(settings: Settings) -> int:
 
 def _own_tasks() -> int:
     """Return the tasks of this process, which the limit counts already and the need contains."""
-    return _threads(control_groups.PROC / "self" / "status")
+    return _threads(PROC / "self" / "status")
 
 
 def _of_cgroups() -> Iterator[_Room]:
     """Yield the room in the control groups of this process, and in those around them."""
-    for folder in control_groups.folders("pids"):
+    for folder in folders("pids"):
         with suppress(OSError, ValueError):  # no such file, or `max`
             limit = int((folder / "pids.max").read_text(encoding="ascii"))
             current = int((folder / "pids.current").read_text(encoding="ascii"))
@@ -90,7 +136,7 @@ def _of_user() -> Iterator[_Room]:
     if limit == resource.RLIM_INFINITY or os.getuid() == 0:
         return
     used = 0
-    for status in control_groups.PROC.glob("[0-9]*/status"):
+    for status in PROC.glob("[0-9]*/status"):
         if _value(status, "Uid").split()[:1] == [str(os.getuid())]:
             used += _threads(status)
     yield _Room(limit - used, f"the limit of this user (ulimit -u: {limit})")
@@ -102,4 +148,4 @@ def _threads(status: Path) -> int:
 
 def _value(status: Path, name: str) -> str:
     """Return a value of a `status` file; empty if the process has ended."""
-    return next((line.partition(":")[2] for line in control_groups.lines(status) if line.startswith(f"{name}:")), "")
+    return next((line.partition(":")[2] for line in lines(status) if line.startswith(f"{name}:")), "")

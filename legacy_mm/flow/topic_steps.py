@@ -15,10 +15,10 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.transform_steps import TransformStep
 from legacy_mm.handlers.built_in import KeepPartition, RenameTopic, rows_of, step
 from legacy_mm.handlers.transforms import STEP
-from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.policies.topic_letters import has_legal_letters, why_no_topic
 from legacy_mm.runtime.jvm.gateway import StartJvm
-from legacy_mm.runtime.jvm.topic_rename import TopicRename
+from legacy_mm.runtime.jvm.topic_router import TopicRename
 
 _MAP, _FILTER = "rename.map", "filter.topic"
 

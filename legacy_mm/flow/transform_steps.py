@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from legacy_mm.base.errors import ConfigurationError, InvalidPattern
 from legacy_mm.handlers.transforms import NAMES, TOPICS, parsed, route_by_time, written
-from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.runtime.jvm.gateway import Jvm
 from legacy_mm.runtime.jvm.topic_router import TopicRouter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.policies.topic_choice import Matcher
 
 
 def in_list(expressions: Sequence[str], matcher: Callable[[str], Matcher]) -> Callable[[str], bool]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.policies.topic_letters import has_legal_letters
 
 _SPLITS, _GROUPS, _ANY_NUMBER = "|", "()[]{}\\", "?*"

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.txn_errors import Reaction
-from legacy_mm.transactions.txn_requests import Positions, ProducerIdAndEpoch, TxnRequest
+from legacy_mm.transactions.txn_requests import Positions, ProducerIdAndEpoch, TransactionVersion, TxnRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,6 @@ from legacy_mm.transactions.bundle_session import BundleSession, BundleState
 from legacy_mm.transactions.linger import Linger
 from legacy_mm.transactions.position_records import PositionsRecord
 from legacy_mm.transactions.standstill import Standstill
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.transactional_queue import TransactionalQueue
 from legacy_mm.transactions.txn_coordinators import TxnCoordinators
 from legacy_mm.transactions.txn_errors import Reaction, reaction_to
@@ -60,6 +59,7 @@ from legacy_mm.transactions.txn_requests import (
     InitProducerId,
     Positions,
     PositionsBatch,
+    TransactionVersion,
 )
 
 _MARGIN, _MARGIN_SHARE = 15.0, 4

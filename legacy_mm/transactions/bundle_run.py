@@ -19,11 +19,10 @@ from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.transactions.bundle import BUNDLES, Bundle
 from legacy_mm.transactions.bundle_events import Discard, Owned, Timer
 from legacy_mm.transactions.bundle_owner import BundleOwner, LogRow, id_refused
+from legacy_mm.transactions.claim_look import policy_doubt
 from legacy_mm.transactions.position_records import PositionsRecord
-from legacy_mm.transactions.positions_policy import policy_doubt
 from legacy_mm.transactions.transaction_client import TransactionClient
-from legacy_mm.transactions.transaction_version import TransactionVersion
-from legacy_mm.transactions.txn_requests import Positions
+from legacy_mm.transactions.txn_requests import Positions, TransactionVersion
 
 _LOOK_INTERVAL = 0.05
 _QUESTION_TIMEOUT = 4.0

@@ -52,7 +52,6 @@ from legacy_mm.transactions.bundle_events import (
     Timer,
     Unanswered,
 )
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.txn_errors import Reaction, reaction_to
 from legacy_mm.transactions.txn_requests import (
     AddPartitionsToTxn,
@@ -63,6 +62,7 @@ from legacy_mm.transactions.txn_requests import (
     Positions,
     PositionsBatch,
     ProducerIdAndEpoch,
+    TransactionVersion,
     TxnRequest,
     moved,
 )

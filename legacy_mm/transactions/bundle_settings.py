@@ -8,7 +8,7 @@ from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.transactions.flow_bundles import FlowBundles
+from legacy_mm.transactions.bundle import FlowBundles
 from legacy_mm.transactions.offset_book import OffsetBook
 from legacy_mm.transactions.start_refusals import StartFacts, start_refusals
 

@@ -8,7 +8,18 @@ from typing import NamedTuple
 
 from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.cluster.cluster import Cluster
-from legacy_mm.transactions.positions_policy import policy_doubt
+from legacy_mm.clients.cluster.topic_properties import properties_of
+from legacy_mm.transactions.positions_topic import POLICY, judge_policy
+
+
+def policy_doubt(target: Cluster, topic: str) -> str:
+    """Return why a claim must end, because the positions topic keeps no positions; empty: it keeps them.
+
+    Raise ConnectionLost or ClusterUnreachable where a later try may succeed.
+    """
+    why = judge_policy(topic, properties_of(target, topic, [POLICY]))
+    return f"exactly once cannot go on: {why}" if why else ""
+
 
 _LONGEST_AGE = 5.0
 """Seconds after which a look serves no claim, however long ago that began."""

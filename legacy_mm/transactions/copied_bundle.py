@@ -42,12 +42,11 @@ from legacy_mm.policies.growing_pauses import doubled
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.runtime.channel.frames import MarkAsked, OwnershipAsked, TaskConfig
-from legacy_mm.transactions.bundle import BUNDLES
+from legacy_mm.transactions.bundle import BUNDLES, FlowBundles
 from legacy_mm.transactions.bundle_events import Discard, Timer
 from legacy_mm.transactions.bundle_owner import BundleOwner, LogRow, id_refused
 from legacy_mm.transactions.claim_look import ClaimLooks
 from legacy_mm.transactions.evidence import SourceSide, mark, weigh
-from legacy_mm.transactions.flow_bundles import FlowBundles
 from legacy_mm.transactions.offset_book import OffsetBook
 from legacy_mm.transactions.position_records import (
     Claim,

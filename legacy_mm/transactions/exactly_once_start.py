@@ -12,19 +12,17 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.clients.topics.topic_reader import read_topic
-from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
-from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE, ExactlyOnceFlags
 from legacy_mm.flow.allowed_timeouts import beyond_limits, require_allowed
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
 from legacy_mm.policies.changes import CreateTopic, Look
 from legacy_mm.transactions.broker_risks import broker_risks
-from legacy_mm.transactions.bundle import BUNDLES, FLOW
+from legacy_mm.transactions.bundle import BUNDLES, FLOW, FlowBundles
 from legacy_mm.transactions.bundle_owner import LogRow
 from legacy_mm.transactions.bundle_run import BundleRuns
 from legacy_mm.transactions.bundle_settings import NEWEST, check, flow_bundles, offset_book
 from legacy_mm.transactions.evidence import flow_doubt
-from legacy_mm.transactions.flow_bundles import FlowBundles
 from legacy_mm.transactions.offset_book import OffsetBook
 from legacy_mm.transactions.position_records import (
     Claim,
@@ -36,9 +34,8 @@ from legacy_mm.transactions.position_records import (
     read_bundle,
 )
 from legacy_mm.transactions.positions_topic import FoundTopic, judge_topic, topic_to_create
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.txn_protocol import cluster_version
-from legacy_mm.transactions.txn_requests import Positions
+from legacy_mm.transactions.txn_requests import Positions, TransactionVersion
 
 _START_TIMEOUT = 60.0
 _INIT_PRODUCER_ID = 22

@@ -46,9 +46,8 @@ from legacy_mm.transactions.position_records import (
     encode_position,
     read_bundle,
 )
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.txn_protocol import cluster_version
-from legacy_mm.transactions.txn_requests import Positions
+from legacy_mm.transactions.txn_requests import Positions, TransactionVersion
 
 _UNKNOWN_EPOCH = -1
 _TRANSACTION_TIMEOUT = 60.0

@@ -19,12 +19,11 @@ from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.delivery import CopyParts, Delivery
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.transactions.bundle import BUNDLES, by_bundle
+from legacy_mm.transactions.bundle import BUNDLES, FlowBundles, by_bundle
 from legacy_mm.transactions.bundle_events import Owned
 from legacy_mm.transactions.bundle_owner import OwnBatch
 from legacy_mm.transactions.claim_look import ClaimLooks
 from legacy_mm.transactions.copied_bundle import CopiedBundle
-from legacy_mm.transactions.flow_bundles import FlowBundles
 from legacy_mm.transactions.transaction_client import TransactionClient
 
 

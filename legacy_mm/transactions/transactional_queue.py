@@ -13,8 +13,7 @@ from math import inf
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.produce.partition_queue import PartitionQueue, ProducerBatch, Question
 from legacy_mm.protocol.error_codes import ErrorCode
-from legacy_mm.transactions.transaction_version import TransactionVersion
-from legacy_mm.transactions.txn_requests import ProducerIdAndEpoch
+from legacy_mm.transactions.txn_requests import ProducerIdAndEpoch, TransactionVersion
 
 _NOT_ADDED = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
 """AddPartitionsToTxn tells it, too, so the owner hears of it in either version."""

@@ -35,7 +35,6 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 from legacy_mm.transactions.bundle import state_partition
 from legacy_mm.transactions.bundle_events import Answered, First, Unanswered
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.txn_protocol import (
     CoordinatorRequest,
     answered,
@@ -44,7 +43,7 @@ from legacy_mm.transactions.txn_protocol import (
     message,
     version_at,
 )
-from legacy_mm.transactions.txn_requests import EndTxn, InitProducerId
+from legacy_mm.transactions.txn_requests import EndTxn, InitProducerId, TransactionVersion
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
 _FIND_PAUSE = 0.1

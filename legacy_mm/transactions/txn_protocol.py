@@ -18,8 +18,14 @@ from legacy_mm.clients.net.connection import Connection
 from legacy_mm.protocol import produce_messages
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.transactions.bundle_events import Answered
-from legacy_mm.transactions.transaction_version import TransactionVersion, version_for
-from legacy_mm.transactions.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
+from legacy_mm.transactions.txn_requests import (
+    AddPartitionsToTxn,
+    EndTxn,
+    InitProducerId,
+    ProducerIdAndEpoch,
+    TransactionVersion,
+    version_for,
+)
 
 CoordinatorRequest = InitProducerId | AddPartitionsToTxn | EndTxn
 

@@ -8,10 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.transactions.transaction_version import TransactionVersion
+
+
+class TransactionVersion(IntEnum):
+    """The share of the work that brokers do by themselves."""
+
+    ONE = 1
+    """Every broker speaks it. An epoch lasts until InitProducerId, and AddPartitionsToTxn names each partition."""
+    TWO = 2
+    """KIP-890. EndTxn begins a new epoch and returns it, and Produce adds its partition by itself."""
+
+    @property
+    def adds_partitions(self) -> bool:
+        """Return True if a batch needs no AddPartitionsToTxn before it."""
+        return self is TransactionVersion.TWO
+
+
+def version_for(level: int) -> TransactionVersion:
+    """Return the version for a cluster's finalized level of the feature; 0 where it has none."""
+    return TransactionVersion.TWO if level >= TransactionVersion.TWO else TransactionVersion.ONE
 
 
 class ProducerIdAndEpoch(NamedTuple):

@@ -35,13 +35,12 @@ from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.protocol.record_set import Arrived
 from legacy_mm.runtime.channel.frames import Pairs
 from legacy_mm.transactions import linger
-from legacy_mm.transactions.bundle import BUNDLES
+from legacy_mm.transactions.bundle import BUNDLES, FlowBundles
 from legacy_mm.transactions.bundle_session import BundleState
 from legacy_mm.transactions.copied_bundle import CopiedBundle
-from legacy_mm.transactions.flow_bundles import FlowBundles
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.transactional_delivery import ExactlyOnce
 from legacy_mm.transactions.transactional_queue import TransactionalQueue
+from legacy_mm.transactions.txn_requests import TransactionVersion
 from tests.fixtures.copying import PATIENCE, Copying, Start
 from tests.fixtures.exactly_once import COMMITTED, CopiedOnce, Engines, formatted, read_committed
 

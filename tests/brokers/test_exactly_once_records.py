@@ -11,7 +11,7 @@ import pytest
 
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
-from legacy_mm.audit.record import ObservedRecord
+from legacy_mm.audit.record_comparison import ObservedRecord
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.exactly_once import PATIENCE, read_committed
 from tests.fixtures.mirrored import PARTITIONS, Mirrored, content

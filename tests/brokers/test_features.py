@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.topic_state import overrides
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, grow_topic, list_topics, read_all
-from legacy_mm.audit.record import ObservedRecord
+from legacy_mm.audit.record_comparison import ObservedRecord
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 

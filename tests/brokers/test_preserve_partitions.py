@@ -10,12 +10,11 @@ import pytest
 
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, grow_topic, list_topics, read_all, wait_for_count
 from legacy_mm.audit.load import NEVER_EXPIRE, Loaded, load, load_kinds
-from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.audit.record_comparison import ExpectedPartition, same_records
+from legacy_mm.audit.record_comparison import ExpectedPartition, ObservedRecord, same_records
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.reports import Progress
-from legacy_mm.dataplane import target_topics, unmade_topics
+from legacy_mm.dataplane import target_topics
 from tests.fixtures.copying import PATIENCE, Copying, Start
 
 pytestmark = pytest.mark.brokers
@@ -160,7 +159,7 @@ def test_a_topic_that_the_duty_cannot_make_is_left_to_the_brokers(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """It may be refused that for ever; the copying goes on."""
-    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.5)
+    monkeypatch.setattr(target_topics, "_MADE_TIMEOUT", 0.5)
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     load(source.bootstrap, name, 1_000, 100)
     copying = start_copying(

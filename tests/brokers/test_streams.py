@@ -18,7 +18,7 @@ from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.flow.control_groups import usable_cores
+from legacy_mm.flow.task_limit import usable_cores
 from tests.fixtures.namespaces import unshared
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]

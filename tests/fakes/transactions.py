@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode as E
-from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.txn_requests import TransactionVersion
 
 ProducerEpoch = tuple[int, int]
 NOTHING: frozenset[TopicPartition] = frozenset()

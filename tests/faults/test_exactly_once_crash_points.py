@@ -20,7 +20,7 @@ from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HoldingProxy
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
-from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.txn_requests import TransactionVersion
 from tests.faults.crash_points import POINTS, strike, strike_untold
 from tests.fixtures.copying import Copying, Start
 from tests.fixtures.engine_process import EngineProcess, StartProcess

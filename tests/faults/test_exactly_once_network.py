@@ -18,7 +18,7 @@ from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.holding_proxy import Api, HeldRequest, HoldingProxy, RequestRule
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.transactions import bundle_owner
-from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.txn_requests import TransactionVersion
 from tests.fixtures.copying import Start
 from tests.fixtures.exactly_once import PATIENCE, BrokersOf, CopiedOnce, Engines, formatted, named
 from tests.unit.transactions.mutants import NeverRenews

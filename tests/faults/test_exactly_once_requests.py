@@ -21,7 +21,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.transactions.bundle import BUNDLES, FLOW, bundle_of
-from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.txn_requests import TransactionVersion
 from tests.faults.mirrors import BUSY, Mirrors
 from tests.faults.test_crash_points import kill
 from tests.faults.test_recovery import spark_jvm, stop

@@ -20,7 +20,7 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.model import OffsetPair
-from legacy_mm.features.checkpoints.checkpoint_rule import is_due
+from legacy_mm.features.checkpoints.translation import is_due
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from tests.fixtures.offset_syncs import NOT_TRANSLATABLE, JavaSyncReader
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write

@@ -17,8 +17,7 @@ from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import OLD
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.load import Loaded, load, load_kinds
-from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.audit.record_comparison import same_records
+from legacy_mm.audit.record_comparison import ObservedRecord, same_records
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until

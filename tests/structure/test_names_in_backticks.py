@@ -35,12 +35,15 @@ def unknown(checkout: Path, path: Path, files: set[str], packages: set[str]) -> 
     """Words of one file that look like a file or a module of ours and are none."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         for word in _QUOTED.findall(line):
-            if _EXAMPLE.search(word):
-                continue
-            if _FILE.fullmatch(word) and not _is_file(checkout, path, word, files):
+            if not _EXAMPLE.search(word) and not _is_there(checkout, path, word, files, packages):
                 yield f"{path.relative_to(checkout)}:{number}: {word}"
-            elif _DOTTED.fullmatch(word) and not word.endswith(".py") and not _is_module(checkout, word, packages):
-                yield f"{path.relative_to(checkout)}:{number}: {word}"
+
+
+def _is_there(checkout: Path, path: Path, word: str, files: set[str], packages: set[str]) -> bool:
+    """Return True for what is a file or a module, or does not look like one."""
+    if _FILE.fullmatch(word):
+        return _is_file(checkout, path, word, files)
+    return not _DOTTED.fullmatch(word) or _is_module(checkout, word, packages)
 
 
 def _is_file(checkout: Path, path: Path, word: str, files: set[str]) -> bool:
@@ -53,7 +56,8 @@ def _is_module(checkout: Path, word: str, packages: set[str]) -> bool:
     """Return True for a module, a name in one, and anything whose first part is no package of ours."""
     parts = word.removeprefix("legacy_mm.").split(".")
     if parts[0] not in packages - PROPERTIES:
-        return not word.startswith("legacy_mm.") or (checkout / "legacy_mm" / f"{parts[0]}.py").exists()
+        at_home = checkout / "legacy_mm" / parts[0]
+        return not word.startswith("legacy_mm.") or at_home.is_dir() or at_home.with_suffix(".py").exists()
     place = checkout / "legacy_mm"
     for at, part in enumerate(parts):
         if (place / part).is_dir():

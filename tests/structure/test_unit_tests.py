@@ -13,42 +13,39 @@ MIRRORS = ("unit", "processes")
 # Reason -> modules, as paths below legacy_mm.
 WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
-        audit/record base/reports cli/commands cli/log_lines clients/admin/cluster_admin clients/group/member
-        words/legacy_tool/legacy_options base/settings
-        transactions/bundle_events explain/differences explain/known_difference
-        features/connect_offsets/connect_offset_settings features/duty flow/flow_settings handlers/api logs/events
-        metrics/legacy_mbeans metrics/metric_catalogue metrics/mirror_maker_2_mbeans
+        base/reports cli/commands cli/log_lines clients/admin/cluster_admin clients/group/member
+        words/legacy_tool/legacy_options base/settings transactions/bundle_events explain/differences
+        explain/known_difference features/connect_offsets/feature features/duty flow/flow_settings handlers/api
+        logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans features/topic_acls/flags
+        features/topic_configs/flags features/topic_creation/flags metrics/legacy_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
-        __main__ cli/adopt cli/java_class cli/cluster_look cli/command cli/driver_text cli/explain_text
-        cli/group_look cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest
-        words/legacy_tool/steps explain/client_files explain/explanation explain/host_look
+        __main__ cli/adopt cli/java_class cli/cluster_look cli/command cli/driver_text cli/explain_text cli/group_look
+        cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest words/legacy_tool/steps
+        explain/client_files explain/explanation explain/host_look
     """,
     "test_apply, test_translate, test_logins and test_security_properties give it whole files": """
         words/java_clients/client_properties/bearer words/java_clients/client_properties/common
         words/java_clients/client_properties/consumer words/java_clients/client_properties/kerberos
         words/java_clients/client_properties/known_logins words/java_clients/client_properties/producer
         words/java_clients/client_properties/rule words/java_clients/client_properties/sasl
-        words/java_clients/client_properties/tls
-        words/legacy_tool/client_settings words/legacy_tool/client_translation words/legacy_tool/zookeeper_files
+        words/java_clients/client_properties/tls words/legacy_tool/client_settings
+        words/legacy_tool/client_translation words/legacy_tool/zookeeper_files
     """,
     "test_rows asks each feature": """
-        features/connect_offsets/feature features/exactly_once/feature features/exactly_once/flags
-        features/offset_syncs/feature
+        features/exactly_once/feature
     """,
     "real brokers show it: tests/brokers and tests/faults": """
-        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest
-        client/mirror_client client/remote_cluster clients/topics/backlog
-        clients/topics/compacted_topic clients/topics/internal_topic features/connect_offsets/source_logs
-        clients/fetch/partition_log clients/produce/single_producer clients/topics/topic_reader
-        clients/admin/access_rules clients/group/group_session clients/net/gssapi_login
-        dataplane/batch_source features/cutover/adoption flow/connect_offset_topic
-        handlers/java_exit runtime/jvm/mbeans runtime/spark/archive_classes runtime/spark/tables
+        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
+        client/remote_cluster clients/topics/backlog clients/topics/compacted_topic clients/topics/internal_topic
+        features/connect_offsets/source_logs clients/fetch/partition_log clients/produce/single_producer
+        clients/topics/topic_reader clients/group/group_session clients/net/gssapi_login features/cutover/adoption
+        flow/connect_offset_topic handlers/java_exit runtime/jvm/mbeans runtime/spark/archive_classes
+        runtime/spark/tables
     """,
     "a test of what uses it shows it": """
-        assembly/first_look assembly/wiring dataplane/delivery flow/flow_copies handlers/bridge_signatures
-        words/mirror_maker_2/connector_properties
-        flow/mirror logs/log_settings runtime/spark/worker_daemon
+        assembly/first_look assembly/wiring dataplane/delivery handlers/bridge_signatures
+        words/mirror_maker_2/connector_properties flow/mirror logs/log_settings runtime/spark/worker_daemon
     """,
 }
 

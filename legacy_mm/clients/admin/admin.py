@@ -27,13 +27,12 @@ from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourc
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.clients.admin.access_rules import missing_rights
 from legacy_mm.clients.admin.inspector import asking, every_topic, partition_counts
-from legacy_mm.clients.admin.topic_rights import missing_rights
 from legacy_mm.clients.cluster.admin_traffic import AdminTraffic, counted
-from legacy_mm.clients.cluster.broker_properties import broker_properties
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.cluster_errors import error_at
-from legacy_mm.clients.cluster.topic_properties import described, properties_of
+from legacy_mm.clients.cluster.topic_properties import broker_properties, described, properties_of
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.connection import Connection
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion

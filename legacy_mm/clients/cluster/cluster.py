@@ -21,8 +21,7 @@ from legacy_mm.clients.cluster.topology import UNKNOWN_EPOCH, Broker, Leadership
 from legacy_mm.clients.net.connection import Connection, open_connection
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.clients.net.connection_security import Security
-from legacy_mm.clients.net.kept_connection import KeptConnection
-from legacy_mm.clients.net.reconnects import Reconnects
+from legacy_mm.clients.net.kept_connection import KeptConnection, Reconnects
 from legacy_mm.clients.net.traffic import Traffic
 from legacy_mm.protocol import error_codes
 

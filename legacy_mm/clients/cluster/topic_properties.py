@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.net import error_text
-from legacy_mm.clients.net.connection_errors import ClusterUnreachable
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, UnsupportedVersion
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _TOPIC = 2
@@ -36,3 +36,21 @@ def properties_of(cluster: Cluster, topic: str, names: list[str] | None = None) 
         why = row.error_message or error_text.text(row.error_code)
         raise ClusterUnreachable(f"a broker does not tell the properties of {topic}: {why}")
     return {each.name: each.value or "" for each in row.configs}
+
+
+_BROKER = 4
+
+
+def broker_properties(call: Callable[[Any], Any], node: int, names: Sequence[str] | None = None) -> dict[str, str]:
+    """Return the properties of a broker that have a value; `names`: only these. `call` asks this broker.
+
+    Empty without the right to see them, and where brokers before 1.1 do not return them.
+    """
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=_BROKER, resource_name=str(node), configuration_keys=None if names is None else list(names)
+    )
+    try:
+        (row,) = call(DescribeConfigsRequest(resources=[resource], min_version=1)).results
+    except UnsupportedVersion:
+        return {}
+    return {} if row.error_code else {each.name: each.value for each in row.configs if each.value is not None}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from legacy_mm.base.kafka_clients import FetchSettings
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
-from legacy_mm.protocol.fetch_messages import FetchResponse, Session, Wanted
+from legacy_mm.protocol.fetch_messages import FetchOptions, FetchResponse, Session, Wanted
 
 _NEW = 0
 """The epoch that asks for a new session, in the place of the one that is named."""
@@ -51,3 +52,15 @@ class FetchSession:
     def failed(self) -> None:
         """Reset the session after a request without an answer."""
         self._epoch = _NEW
+
+
+def options_from(settings: FetchSettings) -> FetchOptions:
+    """Return the options that go into each fetch request; no more is asked for than may lie here."""
+    return FetchOptions(
+        max_wait_ms=round(settings.max_wait * 1000),
+        min_bytes=settings.min_bytes,
+        max_bytes=min(settings.max_bytes, settings.backlog_bytes),
+        partition_bytes=settings.partition_bytes,
+        committed_only=settings.committed_only,
+        rack=settings.rack,
+    )

@@ -23,8 +23,8 @@ from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.coordinator import Coordinator, CoordinatorMoved
 from legacy_mm.clients.group import group_protocol, offset_requests
 from legacy_mm.clients.group.group_protocol import GroupTerms, Identity, MemberShare
+from legacy_mm.clients.group.groups import allowed_session
 from legacy_mm.clients.group.member import CommitProblem, Failed
-from legacy_mm.clients.group.session_limits import allowed_session
 from legacy_mm.clients.group.sharing import Sharing
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from kafka.protocol.admin import ListGroupsRequest
@@ -22,18 +23,14 @@ from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.clients.cluster.admin_traffic import AdminTraffic, counted
 from legacy_mm.clients.cluster.cluster import Cluster
-from legacy_mm.clients.cluster.coordinator import coordinators, unreachable
+from legacy_mm.clients.cluster.coordinator import Coordinator, coordinators, unreachable
+from legacy_mm.clients.cluster.topic_properties import broker_properties
 from legacy_mm.clients.group import group_protocol
 from legacy_mm.clients.group.group_protocol import GroupDescription, Identity
-from legacy_mm.clients.group.offset_requests import (
-    BY_NAME,
-    commit_outcome,
-    commit_request,
-    fetch_request,
-    rows,
-)
+from legacy_mm.clients.group.offset_requests import BY_NAME, commit_outcome, commit_request, fetch_request, rows
 from legacy_mm.clients.net import error_text
-from legacy_mm.clients.net.connection_errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
+from legacy_mm.policies.broker_limits import SESSION_LIMITS, session_beyond
 from legacy_mm.policies.chunks import chunks
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 
@@ -331,3 +328,18 @@ def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[T
     answer = cluster.call(node, OffsetDeleteRequest(group_id=group, topics=wanted))
     codes = [answer.error_code, *(code for _, code in commit_outcome(answer))]
     return next(filter(None, codes), 0)
+
+
+def allowed_session(coordinator: Coordinator, code: int, seconds: float, within: float) -> str:
+    """Return what stands behind the broker's error about a session of so many seconds; empty for every other error.
+
+    It is empty, too, where the broker does not tell `within` so many seconds.
+    """
+    if code != ErrorCode.INVALID_SESSION_TIMEOUT:
+        return ""
+    try:
+        node, ask = coordinator.reach(within).node, partial(coordinator.call, timeout=within)
+        told = {} if node is None else broker_properties(ask, node, SESSION_LIMITS)
+    except (ConnectionLost, ClusterUnreachable):
+        return ""
+    return "".join(f"; {each}" for each in session_beyond(seconds, told))

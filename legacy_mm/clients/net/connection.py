@@ -29,9 +29,8 @@ from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.net import login
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.net.connection_security import Security
-from legacy_mm.clients.net.incoming_response import IncomingResponse
-from legacy_mm.clients.net.tls_words import broken_reason
-from legacy_mm.clients.net.transport_layer import TransportLayer, open_socket
+from legacy_mm.clients.net.tls_context import broken_reason
+from legacy_mm.clients.net.transport_layer import IncomingResponse, TransportLayer, open_socket
 from legacy_mm.protocol.compression import Bytes
 from legacy_mm.protocol.message_writer import FLEXIBLE
 

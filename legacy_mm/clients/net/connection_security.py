@@ -16,7 +16,7 @@ from legacy_mm.base.kafka_clients import KERBEROS, ConnectionSettings, SaslSetti
 from legacy_mm.clients.net import bearer_tokens, tls_context
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed
 from legacy_mm.clients.net.gssapi_login import KerberosLogin
-from legacy_mm.clients.net.tls_words import handshake_reason
+from legacy_mm.clients.net.tls_context import handshake_reason
 from legacy_mm.clients.net.transport_layer import (
     PlaintextTransportLayer,
     SslTransportLayer,

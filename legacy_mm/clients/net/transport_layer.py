@@ -13,7 +13,7 @@ import socket
 import ssl
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from threading import Lock
 from typing import Any
@@ -21,7 +21,8 @@ from typing import Any
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed
-from legacy_mm.clients.net.tls_words import handshake_reason
+from legacy_mm.clients.net.tls_context import handshake_reason
+from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Bytes
 
 MOMENT = 1.0
@@ -245,3 +246,31 @@ def _first(segments: Sequence[Bytes], size: int) -> bytes:
 
 def _timeval(seconds: float) -> bytes:
     return _TIMEVAL.pack(*divmod(round(seconds * _MICROSECONDS), _MICROSECONDS))
+
+
+_HEAD = struct.Struct(">ii")
+"""Size, correlation id."""
+_ID_SIZE = 4
+"""The bytes of the correlation id, which the size counts."""
+
+HeadCheck = Callable[[int, int], None]
+"""Is given the size and the correlation id; raises where no such response is waited for."""
+
+
+class IncomingResponse:
+    """A response, head first; its body is read into memory that is not zeroed beforehand."""
+
+    def __init__(self, check: HeadCheck) -> None:
+        self.missing = self._head = memoryview(bytearray(_HEAD.size))
+        """The bytes that are still to be filled; none: the response is whole."""
+        self.body: memoryview | None = None
+        """The bytes after the correlation id, once the head has come."""
+        self._check = check
+
+    def received(self, count: int) -> None:
+        """Record that so many bytes of `missing` are filled."""
+        self.missing = self.missing[count:]
+        if not self.missing and self.body is None:
+            size, correlation_id = _HEAD.unpack(self._head)
+            self._check(size, correlation_id)
+            self.body = self.missing = unwritten(size - _ID_SIZE)

@@ -19,7 +19,7 @@ from legacy_mm.base.model import GroupOffsets, OffsetPair, Offsets, TopicPartiti
 from legacy_mm.clients.group.groups import GroupAdmin, raise_untold
 from legacy_mm.clients.topics.internal_log import InternalLog, decoded
 from legacy_mm.clients.topics.internal_topic import InternalTopicWriter, OnResult
-from legacy_mm.features.checkpoints import checkpoint_rule
+from legacy_mm.features.checkpoints import translation
 from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.target_groups import GroupPlace, TargetGroups
 from legacy_mm.features.checkpoints.translation import Translation
@@ -132,7 +132,7 @@ class Emitter:
         self._under_way.clear()
         for checkpoint in found:
             last = self._known[checkpoint.group].get(_place(checkpoint))
-            if checkpoint_rule.is_due(last and _pair(last), _pair(checkpoint)):
+            if translation.is_due(last and _pair(last), _pair(checkpoint)):
                 key, value = checkpoint.encode()
                 self._under_way[key] = checkpoint
                 while not self._writer.send(key, value, timestamp=epoch_ms()):

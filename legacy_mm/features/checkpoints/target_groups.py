@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
 from legacy_mm.clients.group.groups import DEAD, EMPTY, GroupAdmin, raise_untold
-from legacy_mm.features.checkpoints.checkpoint_rule import offsets_to_set
+from legacy_mm.features.checkpoints.translation import offsets_to_set
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.protocol.mirror_records import Checkpoint

@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
-from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from dataclasses import dataclass
+
+from legacy_mm.base.kafka_clients import MembershipSettings
 from legacy_mm.features.feature import Feature
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectOffsetSettings:
+    """A topic of Kafka Connect's workers at the target, and whose offsets in it are those of the flow."""
+
+    topic: str
+    partitions: int
+    """Their number where the topic is to be created; -1: as the target's brokers have it."""
+    replication_factor: int
+    """-1: as the target's brokers have it."""
+    connector: str
+    """The name of the source connector."""
+    cluster: str
+    """The alias of the source."""
+    workers: MembershipSettings
+    """The group of the workers, in which only one kind of nodes can be."""
+
 
 CONNECT_OFFSETS: Feature[ConnectOffsetSettings] = Feature(
     "connect_offsets", flags=(), read=lambda values: None, concerns_both_ends=False

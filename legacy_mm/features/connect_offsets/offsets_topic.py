@@ -16,7 +16,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import EARLIEST, CommittedOffset, Lacking, Offsets, TopicPartition
 from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.features.connect_offsets import stored_positions as records
-from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.feature import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.source_logs import Examined
 from legacy_mm.features.connect_offsets.stored_positions import MARK, SourceLog, StoredPosition
 from legacy_mm.logs import events

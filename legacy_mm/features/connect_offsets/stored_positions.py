@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.fetch.partition_log import LogRecord
-from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.feature import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.offset_records import Connector, copied_of, key_of, place_of, value_of
 
 MARK = "legacy_mm"

@@ -77,7 +77,7 @@ FLAGS = (
             "",
             "pattern,...",
             "Java patterns; only topics that match one of them, and the old pattern, are mirrored.",
-            "legacy_mm.policies.topic_filter",
+            "legacy_mm.policies.topic_choice",
         )
     ),
     Flag(
@@ -86,7 +86,7 @@ FLAGS = (
             "",
             "pattern,...",
             "Java patterns; topics that match one of them are not mirrored.",
-            "legacy_mm.policies.topic_filter",
+            "legacy_mm.policies.topic_choice",
         ),
         synonyms=("topics.blacklist",),
     ),

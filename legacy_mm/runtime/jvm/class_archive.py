@@ -7,12 +7,50 @@ it, and `python -m legacy_mm.runtime.spark.archive_classes` does where the packa
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from legacy_mm.runtime.jvm.java_home import pyspark_jars
-from legacy_mm.runtime.jvm.spark_jars import core_jars
+
+_NOT_OF_THE_CORE = re.compile(
+    r"""(?:
+        spark-(?:catalyst|connect|graphx|hive|hive-thriftserver|kubernetes|mllib|mllib-local|pipelines|repl|sql|sql-api
+               |streaming|variant|yarn)_
+      | (?:arrow|curator|datanucleus|datasketches|hive|hk2|jersey|jjwt|kubernetes|orc|parquet|vertx|volcano)-
+      | (?:derby|zookeeper)
+      | (?:HikariCP|JLargeArrays|JTransforms|ST4|antlr-runtime|antlr4-runtime|arpack|arpack_combined_all|blas|lapack
+          |icu4j|javolution|jaxb-core|jaxb-runtime|jdo-api|jpam|jta|libfb303|libthrift|opencsv|super-csv|tink)-
+      | (?:algebra|breeze|breeze-macros|cats-kernel|connect-repl|spire|spire-macros|spire-platform|spire-util)_
+      | (?:commons-math3|leveldbjni-all|rocksdbjni|scala-compiler|univocity-parsers)-
+      | log4j-(?:layout-template-json|slf4j2-impl)-
+      | netty-(?:codec-dns|codec-http|codec-http2|codec-socks|resolver-dns|tcnative\S*)-
+    )""",
+    re.VERBOSE,
+)
+"""Beginnings of names; a jar that nobody has seen yet stays."""
+
+WITHOUT_LOGGERS = (
+    "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
+    "-Dorg.apache.logging.log4j.simplelog.level=OFF",
+)
+"""Options for a JVM with these jars alone: libraries that ask log4j itself get a logger that starts at once."""
+
+
+def core_jars() -> list[Path]:
+    """Return the jars for a driver that logs nothing, with tasks of Python on this host. Raises HostError."""
+    return [jar for jar in _all() if not _NOT_OF_THE_CORE.match(jar.name)]
+
+
+def other_jars() -> list[Path]:
+    """Return the rest: for Spark SQL, cluster masters and logging, and beside the user's classes. Raises HostError."""
+    return [jar for jar in _all() if _NOT_OF_THE_CORE.match(jar.name)]
+
+
+def _all() -> list[Path]:
+    return sorted(Path(pyspark_jars()).parent.glob("*.jar"))
+
 
 _SILENT = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 _OF_USERS = ("-XX:SharedArchive", "-XX:ArchiveClasses", "-Xshare")

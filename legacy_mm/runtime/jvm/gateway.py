@@ -31,7 +31,7 @@ from legacy_mm.base.errors import HostError, InvalidPattern, StreamFailure
 from legacy_mm.base.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.logs import events
 from legacy_mm.policies.pattern_words import advice
-from legacy_mm.runtime.jvm import class_archive, jvm_options, spark_jars
+from legacy_mm.runtime.jvm import class_archive, jvm_options
 from legacy_mm.runtime.jvm.java_home import find_java, java_version
 
 _logger = logging.getLogger("org.apache.spark")
@@ -100,7 +100,7 @@ class Jvm:
 
     def _start(self) -> None:
         command = [str(self._executable), _MESSAGES_ON_STDERR, *_folders()]
-        command += spark_jars.WITHOUT_LOGGERS if self._core_only else ()
+        command += class_archive.WITHOUT_LOGGERS if self._core_only else ()
         command += class_archive.options(self._java, self._options)
         command += jvm_options.with_ours(self._options)
         command += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED.split()]
@@ -129,7 +129,9 @@ class Jvm:
         """Return the class path with the jars first, as a class archive needs them; they have no file that a
         configuration folder has.
         """
-        jars = spark_jars.core_jars() if self._core_only else [*spark_jars.core_jars(), *spark_jars.other_jars()]
+        jars = (
+            class_archive.core_jars() if self._core_only else [*class_archive.core_jars(), *class_archive.other_jars()]
+        )
         folders = [self._environment[name] for name in _CONFIGURATIONS if name in self._environment]
         return os.pathsep.join(filter(None, (*map(str, jars), *folders, self._settings.class_path)))
 

@@ -1,7 +1,7 @@
 """The lines of the legacy tool: a table from our events to its levels, logger names and words (contract 6.1).
 
-`logs.root_logger.configure` gets `WORDING` at the start. Fields are those of the event; `{stream}` is the number of the old thread.
-Events without a row are printed in our own words under our own logger.
+`logs.root_logger.configure` gets `WORDING` at the start. Fields are those of the event; `{stream}` is the number of
+the old thread. Events without a row are printed in our own words under our own logger.
 """
 
 from __future__ import annotations

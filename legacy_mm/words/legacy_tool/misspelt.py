@@ -15,8 +15,7 @@ from legacy_mm.words.java_clients.properties_file import PropertiesFile
 from legacy_mm.words.legacy_tool import zookeeper_files
 from legacy_mm.words.legacy_tool.releases import Grammar
 from legacy_mm.words.legacy_tool.variables import VARIABLES
-from legacy_mm.words.options import unbuilt
-from legacy_mm.words.options.meant import meant
+from legacy_mm.words.options.meant import is_unbuilt, meant
 from legacy_mm.words.options.option_catalogue import ALL_OPTIONS, option_called
 
 _FLAGS = (*BY_NAME, *WITHOUT_EFFECT)
@@ -34,7 +33,7 @@ def _of_clients() -> frozenset[str]:
 def in_file(file: PropertiesFile, grammar: Grammar) -> Iterator[str]:
     """Yield a message for each misspelt key of a client's file."""
     for name in file.properties:
-        if name in _of_clients() or is_flag(name) or unbuilt.is_unbuilt(name) or name.startswith(NATIVE_PREFIX):
+        if name in _of_clients() or is_flag(name) or is_unbuilt(name) or name.startswith(NATIVE_PREFIX):
             continue
         if name in grammar.options or option_called(name) is not None:
             where = "the command line" if name in grammar.options else "the command line or --features.config"

@@ -16,7 +16,7 @@ from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import events
-from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.words.mirror_maker_2.circles import Circle, FlowNames, circle
 from legacy_mm.words.mirror_maker_2.driver_file import Pair
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun

@@ -19,8 +19,7 @@ from legacy_mm.base.settings import (
     TopicSettings,
 )
 from legacy_mm.features import flags
-from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
-from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS, ConnectOffsetSettings
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.transactions.bundle_settings import check, of_committed_records

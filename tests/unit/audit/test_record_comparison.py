@@ -6,8 +6,7 @@ import dataclasses
 
 import pytest
 
-from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.audit.record_comparison import murmur2, partition_of, same_records
+from legacy_mm.audit.record_comparison import ObservedRecord, murmur2, partition_of, same_records
 
 # Printed by org.apache.kafka.common.utils.Utils.murmur2 of kafka-clients 4.3.0.
 GOLDEN = (

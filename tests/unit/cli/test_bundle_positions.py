@@ -15,7 +15,7 @@ from legacy_mm.cli.legacy_mm import main
 from legacy_mm.transactions.offset_book import GROUP, OffsetBook
 from legacy_mm.transactions.position_changes import Changed
 from legacy_mm.transactions.position_records import SourcePosition
-from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.txn_requests import TransactionVersion
 
 LINE = ("--", "--consumer.config", "c.properties", "--producer.config", "p.properties", "--include", "t")
 

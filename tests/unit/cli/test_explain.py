@@ -20,7 +20,7 @@ from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.explain import source_look
 from legacy_mm.explain.explanation import Explanation
 from legacy_mm.explain.source_look import Topics
-from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.txn_requests import TransactionVersion
 from legacy_mm.words.legacy_tool.environment import KAFKA_HOME
 from legacy_mm.words.options.option_catalogue import OPTIONS
 from tests.unit.cli.conftest import CONSUMER, OLD_LINE, PRODUCER, Explain

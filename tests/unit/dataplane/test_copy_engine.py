@@ -21,7 +21,7 @@ from legacy_mm.clients.net.buffer_pool import Buffers
 from legacy_mm.clients.net.connection_errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.clients.produce.appender import Acknowledged
 from legacy_mm.clients.produce.partition_queue import PartitionQueue, ProducerBatch
-from legacy_mm.dataplane import handler_stage, keep_alive, report_times
+from legacy_mm.dataplane import handler_stage, keep_alive
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.copy_engine import CopyEngine
 from legacy_mm.dataplane.delivery import AtLeastOnce
@@ -336,7 +336,7 @@ def test_without_work_it_waits_for_its_next_report(monkeypatch: pytest.MonkeyPat
     engine._reports.interval = 1.0
     engine._fetcher = fetcher = FakeFetcher()
     engine._appender = FakeAppender()
-    monkeypatch.setattr(report_times, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(keep_alive, "monotonic", lambda: 100.0)
     engine._send_progress(blocked=False)
     assert (engine._reports.pause(), engine._reports.next_at) == (0.1, 101.0)
     engine._appender = Emptied()

@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.dataplane.acks import Part, Piece
-from legacy_mm.dataplane.full_copies import FullCopies
+from legacy_mm.dataplane.empty_copies import FullCopies
 from legacy_mm.logs import events
 
 P, Q = TopicPartition("orders", 0), TopicPartition("orders", 1)

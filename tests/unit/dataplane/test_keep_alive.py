@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import ChannelError
 from legacy_mm.dataplane import keep_alive
-from legacy_mm.dataplane.keep_alive import KeepAlive
+from legacy_mm.dataplane.keep_alive import IDLE_INTERVAL, KeepAlive, ReportTimes
 
 SECONDS = 20.0
 
@@ -124,3 +125,31 @@ def test_a_call_that_begins_while_its_engine_is_forgotten_is_watched(beating: Ca
     assert beats.acquire(timeout=SECONDS)
     alive.__exit__()
     wait_until(lambda: beating() == 0, SECONDS, "the end of the thread")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    now = SimpleNamespace(at=100.0)
+    monkeypatch.setattr(keep_alive, "monotonic", lambda: now.at)
+    return now
+
+
+def test_with_work_it_looks_often_and_reports_each_second(clock: SimpleNamespace) -> None:
+    times = ReportTimes(1.0, 0.1, lambda: False)
+    assert times.due()
+    times.sent()
+    assert (times.due(), times.pause(), times.soon()) == (False, 0.1, False)
+    clock.at += 1.0
+    assert times.due()
+
+
+def test_without_work_it_waits_for_a_later_report(clock: SimpleNamespace) -> None:
+    """News bring the usual one back, and the thread has to be woken for it."""
+    times = ReportTimes(1.0, 0.1, lambda: True)
+    times.sent()
+    assert times.pause() == IDLE_INTERVAL
+    clock.at += 0.5
+    assert times.soon()
+    assert times.pause() == 1.0
+    clock.at += 9.0
+    assert (times.due(), times.pause()) == (True, 0.0)

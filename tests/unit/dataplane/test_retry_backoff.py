@@ -6,9 +6,9 @@ import pytest
 
 from legacy_mm.base import property_names
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.dataplane import retry_backoff
-from legacy_mm.dataplane.retry_backoff import RetryBackoff
-from legacy_mm.policies import reminders
+from legacy_mm.dataplane import target_topics
+from legacy_mm.dataplane.target_topics import RetryBackoff
+from legacy_mm.policies import growing_pauses
 
 
 class Clock:
@@ -18,7 +18,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(retry_backoff, "monotonic", lambda: made.now)
+    monkeypatch.setattr(target_topics, "monotonic", lambda: made.now)
     return made
 
 
@@ -58,7 +58,7 @@ def test_an_answer_that_lasts_is_told_less_and_less_often(
 ) -> None:
     """A topic that cannot be had makes six lines in three minutes, not one a second; what changes is told at once."""
     moment = 0.0
-    monkeypatch.setattr(reminders, "monotonic", lambda: moment)
+    monkeypatch.setattr(growing_pauses, "monotonic", lambda: moment)
     pace = RetryBackoff(ConnectionSettings(client_id="mirror"))
     for second in range(180):
         moment = float(second)

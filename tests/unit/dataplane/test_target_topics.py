@@ -11,9 +11,9 @@ import pytest
 from legacy_mm.base import property_names
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.dataplane import retry_backoff
+from legacy_mm.dataplane import target_topics
 from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable
-from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.dataplane.target_topics import TargetTopics, WaitingTopics
 from legacy_mm.runtime.channel.frames import TaskConfig
 from tests.fakes.cluster import ComingTopic
 
@@ -38,7 +38,7 @@ def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> Tar
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry_backoff, "_MOST_BACKOFF", 0.0)
+    monkeypatch.setattr(target_topics, "_MOST_BACKOFF", 0.0)
 
 
 @pytest.mark.parametrize("error", [3, 5, 7, 37, 38, 40, 41, 44, -1])
@@ -105,3 +105,25 @@ def test_a_partition_that_is_gone_from_its_topic_ends_the_job() -> None:
     away.tend([TopicPartition("t", 2)])
     with pytest.raises(ProducerBroken, match="t-2 is gone from the target: the topic was recreated there with 2"):
         found.tend([TopicPartition("t", 2)])
+
+
+def test_each_is_told_once_and_many_at_once_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("legacy_mm.base.clock.monotonic", lambda: now)
+    caplog.set_level("INFO")
+    waiting = WaitingTopics()
+    stuck = {f"t{number}": f"t{number}-0: it has no leader" for number in range(100)}
+    waiting.note({"a": "UNKNOWN_TOPIC_OR_PARTITION"}, stuck)
+    assert not caplog.records, "leaders move, and brokers make topics, in less"
+    now += 3.1
+    for _ in range(2):
+        waiting.note({"a": "UNKNOWN_TOPIC_OR_PARTITION"}, stuck)
+    one, many = caplog.messages
+    assert one.startswith("Topic a cannot be written at the target (UNKNOWN_TOPIC_OR_PARTITION)")
+    assert many.startswith("Topic t0 and 99 more cannot be written at the target (t0-0: it has no leader)")
+    caplog.clear()
+    for _ in range(2):
+        waiting.note({}, {"t0": "t0-0: it has no leader"})
+    assert caplog.messages == ["Topic a and 99 more can be written at the target again"]

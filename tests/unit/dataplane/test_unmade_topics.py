@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from legacy_mm.base import property_names
-from legacy_mm.dataplane import unmade_topics
-from legacy_mm.dataplane.unmade_topics import UnmadeTopics
+from legacy_mm.dataplane import target_topics
+from legacy_mm.dataplane.target_topics import UnmadeTopics
 from legacy_mm.runtime.channel.frames import TaskConfig
 
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unmade_topics, "_LOOK_INTERVAL", 0.0)
+    monkeypatch.setattr(target_topics, "_LOOK_INTERVAL", 0.0)
 
 
 class Target:
@@ -66,7 +66,7 @@ def test_a_topic_is_held_until_it_is_made() -> None:
 
 
 def test_what_is_not_made_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.0)
+    monkeypatch.setattr(target_topics, "_MADE_TIMEOUT", 0.0)
     topics = unmade(Target({"A.a"}))
     assert not topics.holds("A.a")
     assert not topics.holds("A.a")
@@ -76,12 +76,12 @@ def test_what_is_not_made_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch, cap
 
 
 def test_a_target_that_does_not_answer_takes_no_time_from_the_duty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.0)
+    monkeypatch.setattr(target_topics, "_MADE_TIMEOUT", 0.0)
     assert unmade(Target(None)).holds("A.a")
-    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 60.0)
+    monkeypatch.setattr(target_topics, "_MADE_TIMEOUT", 60.0)
     topics = unmade(Target({"A.a"}, None, {"A.a"}))
     assert topics.holds("A.a")
-    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.0)
+    monkeypatch.setattr(target_topics, "_MADE_TIMEOUT", 0.0)
     assert topics.holds("A.a")
     assert not topics.holds("A.a"), "the time begins anew"
 
@@ -103,7 +103,7 @@ def test_a_copy_of_a_compacted_topic_is_never_let_go(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The brokers would make it with cleanup.policy=delete, and old records would be removed."""
-    monkeypatch.setattr(unmade_topics, "_MADE_TIMEOUT", 0.0)
+    monkeypatch.setattr(target_topics, "_MADE_TIMEOUT", 0.0)
     topics = unmade(Target({"A.a", "A.b"}, {"A.a", "A.b"}, {"A.a", "A.b"}, set()), compacted=["a"])
     assert topics.holds("A.a")
     assert topics.holds("A.a")

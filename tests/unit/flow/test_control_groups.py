@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.flow import control_groups
-from legacy_mm.flow.control_groups import usable_cores
+from legacy_mm.flow import task_limit
+from legacy_mm.flow.task_limit import usable_cores
 
 
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A host of eight cores, all of which this process may use."""
-    monkeypatch.setattr(control_groups, "PROC", tmp_path / "proc")
-    monkeypatch.setattr(control_groups, "_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(task_limit, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(task_limit, "_CGROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     (tmp_path / "proc/self").mkdir(parents=True)

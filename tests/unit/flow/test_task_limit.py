@@ -12,9 +12,8 @@ import pytest
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.settings import HandlerSettings, SparkSettings
-from legacy_mm.features.heartbeats.feature import HEARTBEATS
-from legacy_mm.features.heartbeats.flags import HeartbeatSettings
-from legacy_mm.flow import control_groups, task_limit
+from legacy_mm.features.heartbeats.feature import HEARTBEATS, HeartbeatSettings
+from legacy_mm.flow import task_limit
 from legacy_mm.handlers.transforms import Predicate, Transform, written
 from tests.unit.flow_settings import flow_settings
 
@@ -22,8 +21,8 @@ from tests.unit.flow_settings import flow_settings
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A host without limits: root's processes in no control group."""
-    monkeypatch.setattr(control_groups, "PROC", tmp_path / "proc")
-    monkeypatch.setattr(control_groups, "_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(task_limit, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(task_limit, "_CGROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(os, "getuid", lambda: 0)
     (tmp_path / "proc/self").mkdir(parents=True)
     return tmp_path

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from compat.laboratory.demo_table import TopicResult, contents, table
-from legacy_mm.audit.record import ObservedRecord
+from legacy_mm.audit.record_comparison import ObservedRecord
 
 FIRST = ObservedRecord("orders.eu", 0, 0, 1, 1_000, b"key", b"value", (("trace", b"1"), ("trace", None)))
 SECOND = ObservedRecord("orders.eu", 1, 0, 1, 2_000, None, None)

@@ -15,7 +15,7 @@ from compat.laboratory.planted_copy import plant
 CLOCK = "legacy_mm/base/clock.py"
 FIRST = "from __future__ import annotations\n"
 TEST = """
-from legacy_mm import clock
+from legacy_mm.base import clock
 
 
 def test_it_is_not_planted():
@@ -64,7 +64,7 @@ def test_a_planted_kernel_is_not_the_compiled_one(tmp_path: Path) -> None:
 
 
 def test_a_place_that_is_gone_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"clock: a-name: its old text is 0 times in legacy_mm/clock\.py"):
+    with pytest.raises(ValueError, match=r"clock: a-name: its old text is 0 times in legacy_mm/base/clock\.py"):
         Fault("clock", "a-name", CLOCK, "no such line", "", ()).planted()
 
 

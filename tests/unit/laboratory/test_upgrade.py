@@ -12,7 +12,7 @@ from compat.laboratory.upgrade_demo import Step, timed
 from compat.laboratory.upgrade_files import adapted, combined, entries, sample_of, written
 from compat.laboratory.upgrade_rungs import RUNGS, Rung, checkpoint_of, in_force, rules_with
 from compat.laboratory.upgrade_waves import Rules
-from legacy_mm.audit.record import ObservedRecord
+from legacy_mm.audit.record_comparison import ObservedRecord
 from legacy_mm.base.errors import ConfigurationError, LegacyMMError
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS

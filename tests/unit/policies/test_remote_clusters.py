@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 
 from legacy_mm.policies.remote_clusters import (
     checkpoint_topics,
+    endless_copies,
     heartbeat_topics,
     hops_of,
     remote_topics,
@@ -93,3 +96,29 @@ def test_names_that_tell_nothing_name_no_cluster() -> None:
     assert checkpoint_topics(policy, topics) == {"a.checkpoints.internal"}
     assert (upstream_clusters(policy, topics), remote_topics(policy, topics)) == (set(), set())
     assert replication_hops(policy, topics, "a") == -1
+
+
+PREFIX = "A.{}".format
+
+
+@pytest.mark.parametrize(
+    ("topics", "remote", "found"),
+    [
+        (["t", "B.A.t", "B.A.B.A.t"], PREFIX, ("t", "B.A.t", "B.A.B.A.t")),
+        (["u", "B.A.B.A.t", "B.A.t", "t"], PREFIX, ("t", "B.A.t", "B.A.B.A.t")),
+        (["t", "A.t", "A.A.t", "A.A.A.t"], PREFIX, ("t", "A.t", "A.A.t", "A.A.A.t")),
+        (["t", "t-A", "t-A-A", "t-A-A-A"], "{}-A".format, ("t", "t-A", "t-A-A", "t-A-A-A")),
+        (["t", "B.A.t"], PREFIX, ()),
+        (["t", "A.t", "A.A.t"], PREFIX, ()),
+        (["t", "B.A.t", "C.A.B.A.t"], PREFIX, ()),
+        (["a", "aa", "aaa", "aaaa", "aaaaa"], PREFIX, ()),
+        (["t", "B.A.t", "B.A.B.A.t"], str, ()),
+        ([], PREFIX, ()),
+    ],
+    ids=[
+        *("two rounds", "in any order", "our prefix alone", "a policy that appends"),
+        *("one round", "a user's names like copies", "by other ways", "no copies", "names are kept", "no topic"),
+    ],
+)
+def test_topics_of_the_source(topics: Sequence[str], remote: Callable[[str], str], found: tuple[str, ...]) -> None:
+    assert endless_copies(topics, remote) == found

@@ -12,6 +12,7 @@ from legacy_mm.policies.topic_naming import (
     ReplicationPolicy,
     has_left,
     is_cycle,
+    left_behind,
     sources,
 )
 
@@ -390,3 +391,26 @@ def test_what_left_the_source_before(policy: ReplicationPolicy, topic: str, left
     """Whatever the target is said to be called: MirrorMaker 2 copies these."""
     assert has_left(policy, topic, "A") is left
     assert not is_cycle(policy, topic, "B")
+
+
+@pytest.mark.parametrize(
+    ("names", "target", "separator", "found"),
+    [
+        ({"t": "t"}, {"t", "other", "A.other"}, ".", []),
+        ({"t": "t"}, {"t", "A.t"}, ".", ["A.t"]),
+        ({"t": "A.t"}, {"t", "A.t", "B.t"}, ".", ["B.t", "t"]),
+        ({"a.b": "a.b", "b": "b"}, {"a.b", "b"}, ".", []),
+        ({"t": "A_t"}, {"A.t", "A_t", "B_t"}, "_", ["B_t"]),
+        ({"a.b": "a.b"}, {"a.b", "X.a.b"}, ".", ["X.a.b"]),
+    ],
+)
+def test_what_is_left(names: dict[str, str], target: set[str], separator: str, found: list[str]) -> None:
+    assert [line.split()[1] for line in left_behind(names, target, separator)] == found
+
+
+def test_the_line() -> None:
+    (line,) = left_behind({"t": "A.t"}, {"t"}, ".")
+    assert line == (
+        "topic t is named as a copy of t would be under other flags; "
+        "the copy is called A.t now, and this mirror writes nothing to t"
+    )

@@ -20,7 +20,6 @@ from legacy_mm.transactions.bundle_events import Answered, BundleEvent, Owned, P
 from legacy_mm.transactions.bundle_owner import BundleOwner, OwnBatch
 from legacy_mm.transactions.bundle_session import BundleState
 from legacy_mm.transactions.position_records import PositionsRecord
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.transactional_queue import TransactionalQueue
 from legacy_mm.transactions.txn_requests import (
     AddPartitionsToTxn,
@@ -29,6 +28,7 @@ from legacy_mm.transactions.txn_requests import (
     InitProducerId,
     Positions,
     ProducerIdAndEpoch,
+    TransactionVersion,
     TxnRequest,
 )
 from tests.unit.protocol.batches import NOW, Row, build

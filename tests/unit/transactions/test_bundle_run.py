@@ -18,7 +18,7 @@ from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.transactions import bundle_run
 from legacy_mm.transactions.bundle import Bundle
 from legacy_mm.transactions.bundle_run import BundleRuns
-from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.txn_requests import TransactionVersion
 from tests.unit.transactions.test_claim_look import Source, Target
 from tests.unit.transactions.test_transactional_delivery import NOTHING, Weigh, claims
 from tests.unit.transactions.test_txn_coordinators import HANGING, Broker

@@ -32,7 +32,6 @@ from legacy_mm.transactions.bundle_events import (
     Unanswered,
 )
 from legacy_mm.transactions.bundle_session import BundleSession, BundleState
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.txn_errors import Reaction
 from legacy_mm.transactions.txn_requests import (
     AddPartitionsToTxn,
@@ -42,6 +41,7 @@ from legacy_mm.transactions.txn_requests import (
     InitProducerId,
     PositionsBatch,
     ProducerIdAndEpoch,
+    TransactionVersion,
 )
 
 ID = "mirror.g.f.7"

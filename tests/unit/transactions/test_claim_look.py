@@ -16,7 +16,7 @@ from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.transactions import claim_look
-from legacy_mm.transactions.claim_look import ClaimLook, ClaimLooks
+from legacy_mm.transactions.claim_look import ClaimLook, ClaimLooks, policy_doubt
 from tests.fakes.cluster import FakeCluster
 
 CLAIMS = 24
@@ -111,3 +111,24 @@ def test_a_look_that_fails_serves_nobody() -> None:
     target.error = 0
     assert all_claims.since(0.0).doubt == ""
     assert source.asked == 2
+
+
+def test_a_topic_that_keeps_positions() -> None:
+    assert policy_doubt(Target(), "pos") == ""
+
+
+def test_one_that_deletes_them() -> None:
+    told = policy_doubt(Target("delete"), "pos")
+    assert told.startswith("exactly once cannot go on: positions topic pos has cleanup.policy=delete, so it deletes")
+
+
+def test_properties_that_nobody_may_see() -> None:
+    told = policy_doubt(Target(error=ErrorCode.TOPIC_AUTHORIZATION_FAILED), "pos")
+    assert "give the mirror the right DescribeConfigs" in told
+
+
+@pytest.mark.parametrize("error", [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_SERVER_ERROR])
+def test_a_broker_that_cannot_tell_now_is_asked_again(error: ErrorCode) -> None:
+    """It has just started, or has lost ZooKeeper."""
+    with pytest.raises(ClusterUnreachable, match=f"of pos: {error.name}"):
+        policy_doubt(Target(error=error), "pos")

@@ -17,12 +17,11 @@ from legacy_mm.clients.fetch.fetcher import NOWHERE
 from legacy_mm.clients.produce.appender import Acknowledged
 from legacy_mm.dataplane.acks import Piece
 from legacy_mm.runtime.channel.frames import MarkAsked
-from legacy_mm.transactions.bundle import BUNDLES, bundle_of
+from legacy_mm.transactions.bundle import BUNDLES, FlowBundles, bundle_of
 from legacy_mm.transactions.bundle_events import Discard, Timer
 from legacy_mm.transactions.bundle_owner import LogRow
 from legacy_mm.transactions.claim_look import ClaimLook
 from legacy_mm.transactions.copied_bundle import CopiedBundle
-from legacy_mm.transactions.flow_bundles import FlowBundles
 from legacy_mm.transactions.position_records import SourcePosition, decode, encode_position
 from legacy_mm.transactions.txn_errors import Reaction
 

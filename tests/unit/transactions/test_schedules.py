@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.transactions.transaction_version import TransactionVersion
+from legacy_mm.transactions.txn_requests import TransactionVersion
 from tests.fakes.txn_bytes import RELEASES
 from tests.unit.transactions.mutants import MUTANTS, MUTANTS_2
 from tests.unit.transactions.schedules import MANY, RELEASES_2, Walk, in_bytes, walk

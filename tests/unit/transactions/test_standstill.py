@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.transactions.bundle import FlowBundles
 from legacy_mm.transactions.bundle_session import BundleState
-from legacy_mm.transactions.flow_bundles import FlowBundles
 from legacy_mm.transactions.standstill import Standstill
 
 BUNDLE = FlowBundles("mirror", "source", "target").bundle(7)

@@ -13,10 +13,9 @@ from legacy_mm.base.errors import Undecided
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.settings import ExactlyOnceSettings, MarkedOffset
 from legacy_mm.dataplane.delivery import CopyParts
-from legacy_mm.transactions.bundle import BUNDLES
+from legacy_mm.transactions.bundle import BUNDLES, FlowBundles
 from legacy_mm.transactions.bundle_owner import LogRow
 from legacy_mm.transactions.evidence import mark
-from legacy_mm.transactions.flow_bundles import FlowBundles
 from legacy_mm.transactions.transactional_delivery import ExactlyOnce
 from legacy_mm.transactions.txn_requests import Positions
 from tests.unit.transactions.test_claim_look import Source, Target

@@ -6,9 +6,8 @@ from legacy_mm.base.clock import monotonic
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.protocol.error_codes import ErrorCode
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.transactional_queue import TransactionalQueue
-from legacy_mm.transactions.txn_requests import ProducerIdAndEpoch
+from legacy_mm.transactions.txn_requests import ProducerIdAndEpoch, TransactionVersion
 from tests.unit.protocol.batches import NOW, Row, build
 
 PLACE = TopicPartition("t", 0)

@@ -34,9 +34,14 @@ from legacy_mm.clients.net.connection_errors import ConnectionLost, UnsupportedV
 from legacy_mm.protocol.error_codes import ErrorCode as E
 from legacy_mm.transactions import txn_protocol
 from legacy_mm.transactions.bundle_events import Answered
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.txn_protocol import cluster_version
-from legacy_mm.transactions.txn_requests import AddPartitionsToTxn, EndTxn, InitProducerId, ProducerIdAndEpoch
+from legacy_mm.transactions.txn_requests import (
+    AddPartitionsToTxn,
+    EndTxn,
+    InitProducerId,
+    ProducerIdAndEpoch,
+    TransactionVersion,
+)
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.transactions import Brokers
 from tests.fakes.txn_bytes import RELEASES, respond

@@ -15,7 +15,6 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.transactions.bundle import Bundle, bundle_of
 from legacy_mm.transactions.bundle_events import Answered
 from legacy_mm.transactions.bundle_session import BundleSession, BundleState
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.txn_requests import (
     AddPartitionsToTxn,
     Append,
@@ -24,6 +23,7 @@ from legacy_mm.transactions.txn_requests import (
     Positions,
     PositionsBatch,
     ProducerIdAndEpoch,
+    TransactionVersion,
     TxnRequest,
 )
 from tests.fakes.transactions import LAST_EPOCH, Brokers

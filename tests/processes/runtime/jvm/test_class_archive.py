@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.runtime.jvm import class_archive
-from legacy_mm.runtime.jvm.class_archive import path_for
+from legacy_mm.runtime.jvm.class_archive import core_jars, other_jars, path_for
 from legacy_mm.runtime.jvm.java_home import find_java
-from legacy_mm.runtime.jvm.spark_jars import core_jars, other_jars
 
 GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
 

@@ -6,7 +6,7 @@ import pytest
 
 from legacy_mm.base.errors import ConfigurationError, InvalidPattern
 from legacy_mm.runtime.jvm.gateway import StartJvm
-from legacy_mm.runtime.jvm.topic_rename import TopicRename
+from legacy_mm.runtime.jvm.topic_router import TopicRename
 
 pytestmark = pytest.mark.spark
 

@@ -7,6 +7,7 @@ import struct
 import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
@@ -14,9 +15,13 @@ from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import CommittedOffset, TopicPartition
+from legacy_mm.clients.cluster.coordinator import Coordinator
 from legacy_mm.clients.group import groups
-from legacy_mm.clients.group.groups import GroupAdmin, reads_topics
+from legacy_mm.clients.group.groups import GroupAdmin, allowed_session, reads_topics
 from legacy_mm.clients.net.login import BrokerVersions
+from legacy_mm.protocol.error_codes import ErrorCode
+from tests.fakes.cluster import GroupCluster
+from tests.fakes.coordinator import FakeCoordinator
 from tests.unit.clients.broker import Peer, response
 
 SECONDS = 20.0
@@ -90,3 +95,36 @@ def test_members_that_join_are_asked_when_they_have_joined(monkeypatch: pytest.M
 def test_members_that_never_finish_joining_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
     admin = describing(monkeypatch, itertools.repeat(""))
     assert admin.doubt("g", lambda name, found: found.protocol, Deadline.after(0.5)) == ""
+
+
+LIMITS = {"group.min.session.timeout.ms": "6000", "group.max.session.timeout.ms": "1800000"}
+
+
+def told(cluster: Any, code: int = ErrorCode.INVALID_SESSION_TIMEOUT) -> str:
+    return allowed_session(Coordinator(cluster, "g"), code, 3600.0, 1.0)
+
+
+def test_what_the_coordinator_allows_is_told() -> None:
+    cluster = FakeCoordinator()
+    cluster.properties = LIMITS
+    assert told(cluster) == (
+        "; session.timeout.ms=3600000 of the consumer is above group.max.session.timeout.ms=1800000 of the source's "
+        "brokers: set session.timeout.ms to 1800000 at most"
+    )
+
+
+def test_other_refusals_ask_nothing() -> None:
+    cluster = FakeCoordinator()
+    assert (told(cluster, ErrorCode.GROUP_AUTHORIZATION_FAILED), cluster.asked) == ("", [])
+
+
+def test_without_the_right_to_ask_nothing_is_told() -> None:
+    cluster = FakeCoordinator()
+    cluster.properties = int(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+    assert told(cluster) == ""
+
+
+@pytest.mark.parametrize("fails", ["reached", "asked"])
+def test_a_coordinator_that_is_lost_tells_nothing(fails: str) -> None:
+    """The refusal stands without it."""
+    assert told(GroupCluster(fails)) == ""

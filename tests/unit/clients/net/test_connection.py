@@ -16,7 +16,7 @@ from kafka.protocol.metadata import ApiVersionsResponse
 from kafka.protocol.schemas import StructField
 
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.clients.net import connection, incoming_response
+from legacy_mm.clients.net import connection, transport_layer
 from legacy_mm.clients.net.connection import open_connection
 from legacy_mm.clients.net.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.net.connection_security import Security
@@ -175,7 +175,7 @@ def test_memory_that_cannot_be_had_ends_the_connection(peer: Peer, monkeypatch: 
     def none(size: int) -> memoryview:
         raise MemoryError(size)
 
-    monkeypatch.setattr(incoming_response, "unwritten", none)
+    monkeypatch.setattr(transport_layer, "unwritten", none)
     peer.answers(response(1, b"abc"))
     peer.connection.send(FETCH, 4, [])
     with pytest.raises(MemoryError):

@@ -15,7 +15,7 @@ import pytest
 from legacy_mm.base import property_names
 from legacy_mm.clients.net.connection import Connection
 from legacy_mm.clients.net.connection_errors import ConnectionLost
-from legacy_mm.clients.net.transport_layer import SslTransportLayer
+from legacy_mm.clients.net.transport_layer import IncomingResponse, SslTransportLayer
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.clients.broker import FETCH, response
 
@@ -115,3 +115,30 @@ def test_a_connection_that_breaks_in_the_middle(ends: Ends) -> None:
     socket.socket.shutdown(broker, socket.SHUT_RDWR)
     with pytest.raises(ConnectionLost, match="it closed the connection"):
         connection.receive()
+
+
+@pytest.mark.parametrize("body", [b"", b"x", b"some bytes"])
+@pytest.mark.parametrize("step", [1, 3, 8, 100])
+def test_it_takes_exactly_its_own_bytes_however_they_are_cut(body: bytes, step: int) -> None:
+    checked: list[tuple[int, int]] = []
+    incoming = IncomingResponse(lambda *head: checked.append(head))
+    raw, used = response(5, body) + b"the next", 0
+    while incoming.missing:
+        piece = raw[used : used + min(step, len(incoming.missing))]
+        incoming.missing[: len(piece)] = piece
+        incoming.received(len(piece))
+        used += len(piece)
+    assert (used, checked) == (len(response(5, body)), [(4 + len(body), 5)])
+    assert incoming.body is not None
+    assert bytes(incoming.body) == body
+
+
+def test_no_memory_is_taken_for_what_the_check_refuses() -> None:
+    def refuse(size: int, number: int) -> None:
+        raise ValueError(size)
+
+    incoming = IncomingResponse(refuse)
+    incoming.missing[:] = response(1, b"")[:4] + bytes(4)
+    with pytest.raises(ValueError, match="4"):
+        incoming.received(8)
+    assert incoming.body is None

@@ -194,7 +194,7 @@ def test_a_partition_to_which_nothing_gets_through_keeps_its_share_and_no_more(m
     """At once it may fill a quarter of the buffer; once it is stuck it takes nothing, and others have half of it."""
     now = 100.0
     for module in ("appender", "broker_sender"):
-        monkeypatch.setattr(f"legacy_mm.clients.native.{module}.monotonic", lambda: now)
+        monkeypatch.setattr(f"legacy_mm.clients.produce.{module}.monotonic", lambda: now)
     appender, other = make(queue_buffering_max_kbytes="1"), TopicPartition("t", 1)
     batch = build([Row(0, NOW, b"k", b"v" * 40)])
     assert appender.takes(PLACE)

@@ -36,9 +36,8 @@ from legacy_mm.protocol.message_set import HeadersRefused, MessageSets
 from legacy_mm.protocol.message_writer import FLEXIBLE
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.transactions.transaction_version import TransactionVersion
 from legacy_mm.transactions.transactional_queue import TransactionalQueue
-from legacy_mm.transactions.txn_requests import ProducerIdAndEpoch
+from legacy_mm.transactions.txn_requests import ProducerIdAndEpoch, TransactionVersion
 from tests.fakes.cluster import FakeCluster
 from tests.unit.clients.appending import NOW, PLACE, make, sent
 from tests.unit.clients.broker import response

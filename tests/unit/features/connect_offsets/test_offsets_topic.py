@@ -14,7 +14,7 @@ from legacy_mm.base.kafka_clients import MembershipSettings
 from legacy_mm.base.model import EARLIEST, CommittedOffset, TopicPartition
 from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.features.connect_offsets import stored_positions as records
-from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.feature import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.offset_records import Connector, key_of, value_of
 from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import Examined

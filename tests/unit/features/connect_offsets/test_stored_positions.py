@@ -8,7 +8,7 @@ from legacy_mm.base.kafka_clients import MembershipSettings
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.features.connect_offsets import stored_positions as records
-from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.feature import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.stored_positions import MARK, SourceLog, StoredPosition
 
 SETTINGS = ConnectOffsetSettings("stored", 25, 1, "MirrorSourceConnector", "A", MembershipSettings("A-mm2"))

@@ -17,7 +17,7 @@ from compat.laboratory.cluster import Cluster
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CURRENT
 from legacy_mm.audit.cluster_access import create_topic, read_all
-from legacy_mm.audit.record import ObservedRecord
+from legacy_mm.audit.record_comparison import ObservedRecord
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.runtime.jvm.java_home import find_java
 

@@ -71,7 +71,7 @@ assert "pyarrow" in OTHERS
 
 def test_files_without_a_time_travel_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Images and stores that are built the same twice have 1970 everywhere, or 1 s later."""
-    file = tmp_path / "legacy_mm" / "spark" / "shipping.py"
+    file = tmp_path / "legacy_mm" / "runtime" / "spark" / "shipping.py"
     file.parent.mkdir(parents=True)
     file.touch()
     os.utime(file, (0, 0))

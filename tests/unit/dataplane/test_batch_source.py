@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.dataplane.join_limits import JoinLimits
+from legacy_mm.dataplane.batch_source import JoinLimits
 
 
 def test_a_topic_that_refused_one_gets_half_of_it() -> None:

@@ -10,7 +10,7 @@ import pytest
 from kafka.protocol.admin.acl import ACLOperation
 from typing_extensions import override
 
-from legacy_mm.clients.admin.topic_rights import missing_rights
+from legacy_mm.clients.admin.access_rules import missing_rights
 from legacy_mm.clients.net.connection_errors import UnsupportedVersion
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fakes.cluster import FakeCluster

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.runtime.jvm import spark_jars
-from legacy_mm.runtime.jvm.spark_jars import core_jars, other_jars
+from legacy_mm.runtime.jvm import class_archive
+from legacy_mm.runtime.jvm.class_archive import core_jars, other_jars
 
 
 def test_they_are_all_of_pysparks_jars_once() -> None:
@@ -35,7 +35,7 @@ def test_they_are_all_of_pysparks_jars_once() -> None:
     ],
 )
 def test_names_decide(tmp_path: Path, name: str, core: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_jars, "pyspark_jars", lambda: str(tmp_path / "*"))
+    monkeypatch.setattr(class_archive, "pyspark_jars", lambda: str(tmp_path / "*"))
     (tmp_path / name).touch()
     assert core_jars() == ([tmp_path / name] if core else [])
     assert other_jars() == ([] if core else [tmp_path / name])

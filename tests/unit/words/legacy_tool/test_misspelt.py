@@ -22,7 +22,7 @@ PRODUCER = "bootstrap.servers=127.0.0.1:2\n"
 FILES = ("--consumer.config", "c", "--producer.config", "p")
 LINE = (*FILES, "--whitelist", "t")
 Tool = Callable[..., tuple[int, str]]
-DEPLOYMENTS = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "deployments.json"
+DEPLOYMENTS = Path(__file__).parents[4] / "compat" / "recorded" / "facts" / "deployments.json"
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReadin
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
 from legacy_mm.words.options.option_catalogue import OwnOptions
 
-RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "mm2_files.json"
+RECORDED = Path(__file__).parents[4] / "compat" / "recorded" / "facts" / "mm2_files.json"
 FILES = [row for row in json.loads(RECORDED.read_text()) if row["kind"] == "connector"]
 PACKAGE = "org.apache.kafka.connect.mirror."
 SOURCE = (

@@ -14,7 +14,7 @@ from legacy_mm.words.java_clients import properties_file
 from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 
-RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "mm2_files.json"
+RECORDED = Path(__file__).parents[4] / "compat" / "recorded" / "facts" / "mm2_files.json"
 TEMPLATES = ("foxdalas-groupid", "naturalett-msk")
 """The reading is of what they become: as it stands, `tasks.max=${TASKS_MAX}` is no number."""
 FILES = [row for row in json.loads(RECORDED.read_text()) if row["kind"] == "dedicated" and row["id"] not in TEMPLATES]

@@ -12,7 +12,7 @@ from legacy_mm.words.java_clients import properties_file
 from legacy_mm.words.mirror_maker_2 import unused_keys
 from legacy_mm.words.mirror_maker_2.driver_file import DriverFile
 
-RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "mm2_files.json"
+RECORDED = Path(__file__).parents[4] / "compat" / "recorded" / "facts" / "mm2_files.json"
 FILES = [row for row in json.loads(RECORDED.read_text()) if row["kind"] == "dedicated"]
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
 

@@ -23,6 +23,7 @@ from legacy_mm.base.clock import monotonic
 from legacy_mm.base.errors import ChannelError, FailureKind, LegacyMMError
 from legacy_mm.base.reports import Frame
 from legacy_mm.base.settings import HandlerSettings
+from legacy_mm.dataplane.copy_ends import open_ends
 from legacy_mm.dataplane.copy_engine import CopyEngine
 from legacy_mm.dataplane.delivery import AtLeastOnce, Delivery
 from legacy_mm.logs import events
@@ -173,7 +174,9 @@ class CopyTask:
         try:
             if self._config.handler is not None:
                 print_with_the_mirror()
-            engine = CopyEngine(self._config, self._peer.send, self._process.buffers, delivery_of(self._config))
+            delivery = delivery_of(self._config)
+            ends = open_ends(self._config, self._process.buffers, delivery.owners)
+            engine = CopyEngine(self._config, self._peer.send, ends, delivery)
             with self._lock:
                 self._engine = engine
                 if self._stop_frame is not None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from legacy_mm.cli.command import BEFORE_THE_LINE, CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.commands import COMMANDS, CommandRow, Needs
-from legacy_mm.cli.exits import ExitCode, reported
+from legacy_mm.cli.exit_code import ExitCode, reported
 
 PROGRAM = "legacy-mm"
 _HELP = {"-h", "--help"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import columns, print_json, print_lines
 from legacy_mm.logs import root_logger
 from legacy_mm.transactions.position_changes import Changed, PositionChanges, PositionRow

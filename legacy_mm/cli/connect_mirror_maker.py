@@ -12,7 +12,8 @@ from typing import NoReturn
 from legacy_mm.assembly import wiring
 from legacy_mm.base.errors import ConfigurationError, HostError, LegacyMMError, UsageError, one_line
 from legacy_mm.cli.command import CommandBody, CommandCall
-from legacy_mm.cli.exits import ExitCode, exit_with
+from legacy_mm.cli.exit_code import ExitCode
+from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.mirror_maker import begin_logs
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.flow import client_checks, flow_registry, group_members, lifecycle

@@ -7,33 +7,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from enum import IntEnum
 from typing import NoReturn
 
-from legacy_mm.base.errors import LegacyMMError, printed_error
+from legacy_mm.base.errors import LegacyMMError
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.words.legacy_tool import messages, startup
 from legacy_mm.words.legacy_tool.console import say
 from legacy_mm.words.legacy_tool.releases import CURRENT
-
-
-class ExitCode(IntEnum):
-    """Codes that scripts ask for. A signal n ends a command with 128 + n; `redrive` and `handler` end as a mirror."""
-
-    DONE = 0
-    """All that was asked for was done, and clusters are as hoped: equal, nothing to change, every scenario passed."""
-    FAILED = 1
-    """There is no answer: wrong words, a file that cannot be used, a cluster that does not answer or refuses."""
-    FOUND = 2
-    """The answer is the other one: differences, changes to be made, groups left where they were, a failed scenario."""
-
-
-def reported(run: Callable[[], int], *, as_mirror: bool = False) -> int:
-    """Run it and return its exit code; an error is printed, and the code is FAILED, or the one a mirror ends with."""
-    try:
-        return run()
-    except LegacyMMError as error:
-        print(f"legacy-mm: {printed_error(error)}", file=sys.stderr)
-        return error.exit_code if as_mirror else ExitCode.FAILED
 
 
 def exit_with(run: Callable[[], int]) -> NoReturn:

@@ -51,7 +51,7 @@ from legacy_mm.base.errors import HostError, LegacyMMError, printed_error
 from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.driver_text import render_driver
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.output import as_json as json_text
 from legacy_mm.cli.parser import own_values, read_own_options

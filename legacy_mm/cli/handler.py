@@ -14,7 +14,7 @@ from legacy_mm.base.errors import HandlerFailure, StreamFailure, UsageError
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.clients.admin.inspector import NativeInspector
 from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.clients.topics.topic_reader import read_on

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from legacy_mm.base.errors import LegacyMMError, printed_error
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.words.legacy_tool import start_scripts
 
 

@@ -18,7 +18,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.settings import JavaStores, JvmSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.admin.inspector import NativeInspector
 from legacy_mm.clients.cluster.cluster_errors import at_cluster, error_at

@@ -13,7 +13,7 @@ from legacy_mm import __version__
 from legacy_mm.cli.argument_tree import PROGRAM, run_command
 from legacy_mm.cli.command import unknown_word
 from legacy_mm.cli.commands import COMMANDS
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 
 _VERSION = "--version"
 HELP = ("--help", "-h", "help")

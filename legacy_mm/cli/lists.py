@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.parser import own_options_help
 from legacy_mm.explain.differences import DIFFERENCES
 

@@ -12,7 +12,8 @@ from typing import NoReturn
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import LegacyMMError
-from legacy_mm.cli.exits import ExitCode, exit_with
+from legacy_mm.cli.exit_code import ExitCode
+from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from legacy_mm.base.clock import Deadline, wall
 from legacy_mm.base.errors import UsageError
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import columns, print_lines
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line

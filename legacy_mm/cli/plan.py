@@ -23,7 +23,7 @@ from typing import Any
 from legacy_mm.base.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.cli.cluster_look import START, FlowClusters, FlowPlan
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.mirror_line import DriverFlow, MirrorLine
 from legacy_mm.cli.output import as_json

@@ -20,7 +20,7 @@ from legacy_mm.base.errors import ConfigurationError, HostError, LegacyMMError, 
 from legacy_mm.base.kafka_clients import ProducerSettings
 from legacy_mm.base.model import Outgoing
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.handler import as_record, handled, handler_of
 from legacy_mm.clients.produce.producer_id import ProducerIdRefused
 from legacy_mm.clients.produce.single_producer import NativeProducer

@@ -20,7 +20,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import as_json
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.runtime.spark.session import java_when_asked

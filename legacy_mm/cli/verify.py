@@ -16,7 +16,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.settings import SparkSettings
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
-from legacy_mm.cli.exits import ExitCode
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.mirror_line import LineParts
 from legacy_mm.cli.output import ProgressBar
 from legacy_mm.cli.parser import read_own_options

@@ -16,6 +16,7 @@ from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.admin.inspector import missing_topics
 from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.dataplane.copy_ends import CopyEnds
 from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable, ends_waiting
 from legacy_mm.logs import events
@@ -288,3 +289,24 @@ class WaitingTopics:
 
 def _list_names(topics: Collection[str]) -> str:
     return min(topics) if len(topics) == 1 else f"{min(topics)} and {len(topics) - 1} more"
+
+
+class StartedTarget:
+    """The partitions of target topics, as stages ask for them: the first question starts the appender."""
+
+    def __init__(self, topics: TargetTopics, ends: CopyEnds, retries: RetryLoop, stopping: threading.Event) -> None:
+        """Take what knows the topics, and the clients; the target must answer before a batch is placed."""
+        self._topics = topics
+        self._ends = ends
+        self._retries = retries
+        self._stopping = stopping
+        self.is_started = False
+
+    def partitions(self, topic: str, least: int, *, named: bool = False) -> int:
+        """Return the number of partitions as `TargetTopics.partitions` does, of a target that has answered."""
+        if self.is_started and (count := self._ends.target.partitions(topic)) >= least:
+            return count
+        if not self.is_started:
+            self._retries.ask(self._ends.appender.start)
+            self.is_started = not self._stopping.is_set()
+        return self._topics.partitions(topic, least, named=named)

@@ -17,7 +17,8 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         words/legacy_tool/legacy_options base/settings transactions/bundle_events explain/differences
         explain/known_difference features/connect_offsets/feature features/duty flow/flow_settings handlers/api
         logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans features/topic_acls/flags
-        features/topic_configs/flags features/topic_creation/flags metrics/legacy_mbeans
+        features/topic_configs/flags features/topic_creation/flags metrics/legacy_mbeans dataplane/copy_book
+        dataplane/copy_ends dataplane/refusals dataplane/source_gaps
     """,
     "tests/unit/cli run the commands from their words": """
         __main__ cli/adopt cli/java_class cli/cluster_look cli/command cli/driver_text cli/explain_text cli/group_look

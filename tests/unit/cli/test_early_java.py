@@ -7,9 +7,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from legacy_mm.assembly import wiring
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.cli import mirror_maker
+from legacy_mm.flow import client_checks
 
 WORDS = ("--consumer.config", "c", "--producer.config", "p", "--whitelist", "t")
 
@@ -36,7 +36,7 @@ def test_a_limit_on_tasks_is_read_before_java_has_threads(java: Mock, monkeypatc
 
 @pytest.mark.parametrize("check", ["check_addresses", "check_logins"])
 def test_a_line_that_cannot_run_leaves_no_java(java: Mock, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wiring, check, refusing)
+    monkeypatch.setattr(client_checks, check, refusing)
     assert mirror_maker.run(WORDS) == 1
     java.assert_called_once()
     java.return_value.stop.assert_called_once()

@@ -16,7 +16,6 @@ from legacy_mm.cli import explain
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.output import folded_table
-from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.explain import source_look
 from legacy_mm.explain.explanation import Explanation
 from legacy_mm.explain.source_look import Topics
@@ -448,7 +447,7 @@ def test_no_topic_is_said_at_once() -> None:
 def test_the_transaction_version_of_exactly_once_is_named(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_look, "_flow", lambda *_, whose: ([], []))
     monkeypatch.setattr(source_look, "_attention", lambda *_: "")
-    monkeypatch.setattr(NativeAdmin, "transaction_version", lambda *_: TransactionVersion.TWO)
+    monkeypatch.setattr(source_look, "cluster_version", lambda *_: TransactionVersion.TWO)
     risks = Mock(return_value=["min.insync.replicas=1 at the target for t: what only one broker has is lost with it"])
     monkeypatch.setattr(source_look, "risks", risks)
     monkeypatch.setattr(source_look, "start_doubts", lambda *_: [])

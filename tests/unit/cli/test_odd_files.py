@@ -185,8 +185,8 @@ def host(java: StartJvm, one_java: None, tmp_path: Path, monkeypatch: pytest.Mon
         raise Begins
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(wiring, "_identity", lambda settings: None)
-    monkeypatch.setattr(wiring, "Registry", begins)
+    monkeypatch.setattr(wiring, "identity_check", lambda settings: None)
+    monkeypatch.setattr(wiring, "flow_registry", begins)
     monkeypatch.setattr(lifecycle, "Signals", lambda _: SimpleNamespace(shutdown_timeout=0.0))
     look = lambda settings, *_: SimpleNamespace(look=lambda: FlowPlan(settings.flow, {}))  # noqa: E731
     monkeypatch.setattr(plan, "FlowClusters", look)

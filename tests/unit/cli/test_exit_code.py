@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.base.errors import ConfigurationError, LegacyMMError, StreamFailure
-from legacy_mm.cli.exits import ExitCode, reported
+from legacy_mm.cli.exit_code import ExitCode, reported
 from tests.structure.source_tree import CHECKOUT
 
 

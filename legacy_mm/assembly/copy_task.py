@@ -46,7 +46,7 @@ from legacy_mm.runtime.channel.frames import (
     Ticket,
     Understood,
 )
-from legacy_mm.runtime.spark.task_entry import attempt_number
+from legacy_mm.runtime.spark.attempt import attempt_number
 from legacy_mm.runtime.spark.worker_daemon import print_with_the_mirror
 
 ABANDONED = 70

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from pyspark import TaskContext
-
 TASK_MODULE = "legacy_mm.assembly.copy_task"
 
 
@@ -17,9 +15,3 @@ def copy(tickets: Any) -> Any:
 
 def wake(_: object) -> None:
     """Wake Spark's Python daemon: the work of an empty job."""
-
-
-def attempt_number() -> int:
-    """Return the attempt number; 0 for the first attempt, and outside a task."""
-    context = TaskContext.get()
-    return 0 if context is None else int(context.attemptNumber())

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
-from pyspark import TaskContext
 
 from legacy_mm.assembly import copy_task as task
 from legacy_mm.runtime.spark import task_entry
-from legacy_mm.runtime.spark.task_entry import attempt_number
 
 
 def test_a_copy_job_runs_the_copy_task(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,12 +23,3 @@ def test_the_name_is_that_of_the_copy_task() -> None:
 def test_the_driver_does_not_load_it() -> None:
     look = f"import sys, legacy_mm.runtime.spark.task_entry; sys.exit({task_entry.TASK_MODULE!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0
-
-
-def test_outside_a_task_it_is_the_first() -> None:
-    assert attempt_number() == 0
-
-
-def test_in_a_task_spark_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TaskContext, "get", classmethod(lambda cls: SimpleNamespace(attemptNumber=lambda: 2)))
-    assert attempt_number() == 2

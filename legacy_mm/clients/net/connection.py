@@ -29,6 +29,7 @@ from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.net import login
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.net.connection_security import Security
+from legacy_mm.clients.net.no_answer import closing, odd_size
 from legacy_mm.clients.net.tls_context import broken_reason
 from legacy_mm.clients.net.transport_layer import IncomingResponse, TransportLayer, open_socket
 from legacy_mm.protocol.compression import Bytes
@@ -366,7 +367,7 @@ class Connection:
                         continue
                     return None
                 if not received:
-                    raise self._lost("it closed the connection")
+                    raise self._lost(closing(self._incoming.begun, answered=bool(self._broker.api_versions)))
                 self._incoming.received(received)
             body, self._incoming = self._incoming.body, IncomingResponse(self._check)
             self._outstanding.popleft()
@@ -382,7 +383,7 @@ class Connection:
 
     def _check(self, size: int, correlation_id: int) -> None:
         if not _SIZE.size <= size <= self._most_bytes:
-            raise self._lost(f"a response of {size} bytes; the most is {self._most_bytes}")
+            raise self._lost(odd_size(size, self._most_bytes))
         if not self._outstanding:
             raise self._lost("a response to no request")
         if self._may_skip and correlation_id == self._outstanding[-1].correlation_id:

@@ -14,6 +14,7 @@ from legacy_mm import __version__
 from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.net.connection_security import Mechanism
+from legacy_mm.clients.net.no_answer import LOOK
 
 Call = Callable[[Any], Any]
 
@@ -80,7 +81,8 @@ def authenticate(call: Call, name: str, mechanism: Mechanism) -> float:
     handshake = call(SaslHandshakeRequest(mechanism=name, min_version=1))
     if (error := for_code(handshake.error_code)) is not NoError:
         offered = ", ".join(handshake.mechanisms)
-        raise AuthenticationFailed(f"SASL {name} mechanism handshake failed: {error.__name__}; offered are {offered}")
+        offer = f"offered are {offered}" if offered else f"that listener wants no login: {LOOK}"
+        raise AuthenticationFailed(f"SASL {name} mechanism handshake failed: {error.__name__}; {offer}")
     lifetime_ms = 0
     for _ in range(_MOST_ROUNDS):
         if mechanism.is_done():

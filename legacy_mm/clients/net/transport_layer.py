@@ -267,6 +267,11 @@ class IncomingResponse:
         """The bytes after the correlation id, once the head has come."""
         self._check = check
 
+    @property
+    def begun(self) -> bytes:
+        """The bytes of the head that are there."""
+        return bytes(self._head) if self.body is not None else bytes(self._head[: _HEAD.size - len(self.missing)])
+
     def received(self, count: int) -> None:
         """Record that so many bytes of `missing` are filled."""
         self.missing = self.missing[count:]

@@ -110,13 +110,16 @@ def test_many_requests_are_on_their_way_but_never_all(
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        (b"", "it closed the connection"),
+        (b"", "it closed the connection$"),
         (response(1, b"abc")[:-1], "it closed the connection"),
         (response(2, b"abc"), r"a response to request 2 instead of 1 \(Fetch\)"),
         (struct.pack(">ii", 3, 1), "a response of 3 bytes"),
         (struct.pack(">ii", -1, 1), "a response of -1 bytes"),
         (struct.pack(">ii", 100_001, 1), "a response of 100001 bytes; the most is 100000"),
-        (b"HTTP/1.1 400 Bad Request\r\n", "a response of 1213486160 bytes"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "a response of 1213486160 bytes.*: these bytes are HTTP, so no broker listens"),
+        (b"\x15\x03\x03\0\x02\x02\x50", "it closed the connection: these bytes are TLS, which that listener wants"),
+        (b"\x15\x03\x03\0\x02\x02\x50\0", "a response of 352518912 bytes.*: these bytes are TLS, which that"),
+        (b"\x15\x04\x03\0\x02\x02\x50", "it closed the connection$"),
     ],
 )
 @pytest.mark.parametrize("waits", [True, False])
@@ -128,6 +131,14 @@ def test_what_is_no_answer_ends_the_connection(peer: Peer, raw: bytes, said: str
     for use in (peer.connection.receive, lambda: peer.connection.send(FETCH, 4, [])):
         with pytest.raises(ConnectionLost, match="closed here"):
             use()
+
+
+def test_a_listener_that_has_never_answered(peer: Peer) -> None:
+    peer.connection.knows(BrokerVersions({}))
+    peer.answers(b"")
+    peer.connection.send(FETCH, 4, [])
+    with pytest.raises(ConnectionLost, match="without an answer, as where TLS or a login is wanted: look at security"):
+        peer.connection.receive()
 
 
 def test_a_response_that_comes_in_pieces_is_kept_until_it_is_whole(peer: Peer) -> None:

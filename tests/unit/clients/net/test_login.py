@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanismError, UnsupportedVersionError
+from kafka.errors import IllegalSaslStateError, SaslAuthenticationFailedError, UnsupportedSaslMechanismError, UnsupportedVersionError
 from kafka.protocol.sasl import SaslHandshakeRequest
 
 from legacy_mm.base import property_names
@@ -85,6 +85,11 @@ def test_a_broker_that_always_has_another_question() -> None:
     ("mechanism", "answers", "said"),
     [
         ("SCRAM-SHA-256", [welcome(UnsupportedSaslMechanismError.errno)], "offered are PLAIN"),
+        (
+            "PLAIN",
+            [SimpleNamespace(error_code=IllegalSaslStateError.errno, mechanisms=[])],
+            "IllegalSaslStateError; that listener wants no login: look at security.protocol",
+        ),
         ("PLAIN", [welcome(), words(b"", SaslAuthenticationFailedError.errno, "Who are you?")], "Who are you?"),
         ("PLAIN", [welcome(), words(b"", SaslAuthenticationFailedError.errno)], "SaslAuthenticationFailedError"),
         ("PLAIN", [welcome(), words(b"\0rubbish")], "PLAIN ended without a login"),

@@ -40,6 +40,14 @@ _REFERENCE = re.compile(r"\$\{(?:(?P<kept>\{.*?\}\}|\{.*)|(?P<name>[^}]*)\})", r
 """References to system properties; one that begins with two braces stays as it is."""
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
+_FAULTS = {
+    "\\": "a backslash stands outside of quotes: write the quotes without backslashes before them",
+    ",": "a comma stands between options: write a blank",
+    "&": "a value holds &, as where a web page's &quot; was copied: write the quotes themselves",
+}
+"""A sign that Java does not read there -> what to do."""
+_FAULT = "every option is written name=value, and a value that begins with a digit or a slash needs quotes"
+
 TokenKind = Literal["text", "number", "sign"]
 
 
@@ -77,9 +85,7 @@ def parse(text: str) -> LoginModule:
             break
         key, equals, value = (*rest[position : position + 3], *[Token("sign", "")] * 3)[:3]
         if key.kind != "text" or equals != Token("sign", "=") or value.kind != "text":
-            raise _error(
-                "every option is written name=value, and a value that begins with a digit or a slash needs quotes"
-            )
+            raise _error(_fault(key, equals, value))
         options[key.text] = value.text
         position += 3
     if position + 1 < len(rest):
@@ -156,6 +162,11 @@ def _written(token: Token) -> str:
     if token.kind != "text":
         return token.text
     return '"' + re.sub(r'["\\\r\n]', lambda found: f"\\{ord(found[0]):03o}", token.text) + '"'
+
+
+def _fault(*option: Token) -> str:
+    """Return what is wrong with an option of these tokens."""
+    return next((_FAULTS[token.text] for token in option if token.kind == "sign" and token.text in _FAULTS), _FAULT)
 
 
 def _error(why: str) -> ConfigurationError:

@@ -55,6 +55,21 @@ def test_refused(text: str) -> None:
         parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (r'M required u=\"a\" p=\"b\";', "write the quotes without backslashes before them"),
+        (r"M required u=\'a\';", "write the quotes without backslashes before them"),
+        ('M required u="a", p="b";', "write a blank"),
+        ("M required u=&quot;a&quot;;", "write the quotes themselves"),
+        ("M required u=5;", "needs quotes"),
+    ],
+)
+def test_what_to_write_instead(text: str, told: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{told}$"):
+        parse(text)
+
+
 def test_nothing_is_shown() -> None:
     with pytest.raises(ConfigurationError) as refused:
         parse("M required password=9hush9;")

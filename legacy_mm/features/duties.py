@@ -31,8 +31,6 @@ from legacy_mm.policies.changes import (
     by_topic,
 )
 
-RUN_TIMEOUT = 60.0
-"""Limit of one run of a duty, as MirrorMaker 2's `admin.timeout.ms`."""
 _RETRY_BACKOFF = 10.0
 """Pause before a failed duty is repeated that belongs before copying: a target that is back must not copy first."""
 C = TypeVar("C", CreateTopic, AddPartitions, CreateAcl, DeleteAcl)
@@ -116,8 +114,10 @@ class _Run:
 class Duties(threading.Thread):
     """The duties of one flow. They begin when `topics_found` is called for the first time."""
 
-    def __init__(self, scheduled: Sequence[Scheduled], applier: Applier, count: Count) -> None:
+    def __init__(self, scheduled: Sequence[Scheduled], applier: Applier, count: Count, run_timeout: float) -> None:
+        """Take the duties; `run_timeout` is the limit of one run, in seconds."""
         super().__init__(name="duties", daemon=True)
+        self._run_timeout = run_timeout
         self._runs = [_Run(each) for each in scheduled]
         self._applier = applier
         self._count = count
@@ -157,7 +157,7 @@ class Duties(threading.Thread):
         while not self._stopping.is_set():
             run = min(self._runs, key=lambda each: each.due)
             if not self._wake.wait(min(max(0.0, run.due - monotonic()), threading.TIMEOUT_MAX)):
-                self._perform(run, Deadline.after(RUN_TIMEOUT))
+                self._perform(run, Deadline.after(self._run_timeout))
             self._wake.clear()
 
     def _perform(self, run: _Run, deadline: Deadline) -> bool:

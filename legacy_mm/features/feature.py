@@ -56,6 +56,8 @@ class FeatureSettings:
     """Records carry a header that says which clusters they have passed."""
     canary: str = ""
     """A Java regular expression: features concern only source topics that match; empty: all."""
+    run_timeout: float = 60.0
+    """Seconds that a run of a duty or a round of checkpoints may take."""
     source_admin: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Java properties over those of the consumer file, for the duties' clients."""
     target_admin: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -95,6 +95,7 @@ def _read(sources: Sequence[Given], *, of_mirror_maker_2: bool = False) -> Featu
         preserve_partitions=values["preserve.partitions"],
         detect_loops=detects_loops,
         canary=values["feature.topics"],
+        run_timeout=values["admin.timeout.ms"] / 1000,
         source_admin=values.pairs("source.admin"),
         target_admin=values.pairs("target.admin"),
         remarks=tuple(values.remarks),

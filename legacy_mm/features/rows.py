@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from legacy_mm.base.option import Option
+from legacy_mm.base.option import Option, milliseconds
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
@@ -68,6 +68,17 @@ _LINES: tuple[Feature[Any] | Flag, ...] = (
     ),
     Flag(
         Option(
+            "admin.timeout.ms",
+            "60000",
+            "ms",
+            "How long one look at both clusters for a feature may take, with the changes that it makes: a run of a "
+            "duty, a round of checkpoints.",
+            "legacy_mm.features.duties",
+            type=milliseconds,
+        )
+    ),
+    Flag(
+        Option(
             "source.admin",
             None,
             "name=value",
@@ -100,7 +111,6 @@ _REASONS: Mapping[str, str] = {
     "tasks.max": "--num.streams says how many streams copy",
     "consumer.poll.timeout.ms": "nothing waits for a poll here",
     "use.incremental.alter.configs": "topic properties are always altered one by one",
-    "admin.timeout.ms": "default.api.timeout.ms of the files holds",
 }
 WITHOUT_EFFECT: Mapping[str, Option] = {
     name: Option(name, None, "value", f"Accepted from MirrorMaker 2, has no effect: {why}.", "legacy_mm.features.rows")

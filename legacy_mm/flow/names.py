@@ -78,6 +78,10 @@ class Names:
             return True
         return self._is_barred_by_policy(topic) and self._is_concerned(topic)
 
+    def is_from_target(self, topic: str) -> bool:
+        """Return True for a topic of the source that is a copy of one at the target, as its name says."""
+        return not self._policy.is_internal_topic(topic) and self._has_been_at_target(topic)
+
     def tell_origin(self) -> bool:
         """Return True if the names of all copies tell that they are from the source, or are kept."""
         topics = ("t", self._policy.heartbeats_topic())
@@ -182,6 +186,9 @@ class Names:
     def _is_barred_by_policy(self, topic: str) -> bool:
         if self._naming.policy != LEGACY and self._policy.is_internal_topic(topic):
             return True
+        return self._has_been_at_target(topic)
+
+    def _has_been_at_target(self, topic: str) -> bool:
         return is_cycle(self._policy_for(topic), topic, self._naming.target_alias)
 
     def _is_from_here(self, topic: str) -> bool:

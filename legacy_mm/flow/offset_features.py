@@ -86,9 +86,12 @@ class FlowOffsets:
     ) -> Checkpoints:
         topic = names.checkpoints_topic()
         return Checkpoints(
-            CheckpointRounds(asked.interval, asked.sync_interval),
+            CheckpointRounds(asked.interval, settings.features.run_timeout, asked.sync_interval),
             SourceGroups(
-                self._admins.groups_at_source(), accepted_groups(asked, settings, names), asked.refresh_interval
+                self._admins.groups_at_source(),
+                accepted_groups(asked, settings, names),
+                asked.refresh_interval,
+                names.is_from_target,
             ),
             translation,
             Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic), self._metrics),

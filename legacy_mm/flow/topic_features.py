@@ -71,9 +71,11 @@ class FlowDuties:
         self._scope = names.scope
         self._writers = writers
         self._creation = [each.duty for each in clusters.scheduled if isinstance(each.duty, TopicCreation)]
-        self._at_target = Duties(clusters.scheduled, clusters.applier, registry.duty)
-        at_source = [Duties(clusters.at_source, Applier(clusters.source), registry.duty)] if clusters.at_source else []
-        self._duties = [self._at_target, *at_source]
+        limit = settings.features.run_timeout
+        self._at_target = Duties(clusters.scheduled, clusters.applier, registry.duty, limit)
+        self._duties = [self._at_target]
+        if clusters.at_source:
+            self._duties.append(Duties(clusters.at_source, Applier(clusters.source), registry.duty, limit))
         self._topics: frozenset[str] = frozenset()
         asked = settings.features[HEARTBEATS]
         self._heartbeats = (

@@ -385,7 +385,7 @@ def test_a_target_that_was_away(
     counted: list[tuple[str, int, int]] = []
     found, applier = away.duties(CREATION)
     scheduled = [Scheduled(each.duty, 0.1, each.before_copying) for each in found]
-    duties = Duties(scheduled, applier, lambda *row: counted.append(row))
+    duties = Duties(scheduled, applier, lambda *row: counted.append(row), 60.0)
     duties.topics_found(frozenset({name}), Deadline.after(1.0))
     assert counted == [("topic-creation", 0, 1)]
     target.brokers[0].restart()

@@ -23,7 +23,6 @@ from legacy_mm.features.checkpoints import translation
 from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.target_groups import GroupPlace, TargetGroups
 from legacy_mm.features.checkpoints.translation import Translation
-from legacy_mm.features.duties import RUN_TIMEOUT
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.protocol.mirror_records import Checkpoint
@@ -40,6 +39,8 @@ class CheckpointRounds:
     """Intervals at which checkpoints are emitted, in seconds."""
 
     interval: float
+    timeout: float
+    """How long a round may take."""
     sync_groups: float | None
     """Interval of the group offset sync; None: groups at the target are not touched."""
 
@@ -47,12 +48,21 @@ class CheckpointRounds:
 class SourceGroups:
     """The groups of the source that have checkpoints, and what they have committed."""
 
-    def __init__(self, admin: GroupAdmin, accepted: Callable[[str], bool], refresh: float | None) -> None:
+    def __init__(
+        self,
+        admin: GroupAdmin,
+        accepted: Callable[[str], bool],
+        refresh: float | None,
+        is_from_target: Callable[[str], bool] = lambda topic: False,
+    ) -> None:
         """Take the group admin and the choice of groups.
 
         `accepted` returns True for a group that has checkpoints. `refresh` is the number of seconds between two
-        searches for groups; None: one search only.
+        searches for groups; None: one search only. `is_from_target` returns True for a topic that is a copy of one at
+        the target.
         """
+        self._is_from_target = is_from_target
+        self._with_copies: set[str] = set()
         self._admin = admin
         self._accepted = accepted
         self._refresh = refresh
@@ -74,7 +84,20 @@ class SourceGroups:
             self._groups = frozenset(filter(self._accepted, found))
             self._tell_left_out(found - self._groups)
             self._look_at = monotonic() + (self._refresh or 0.0)
-        return self._admin.offsets(self._groups, deadline)
+        offsets, untold = self._admin.offsets(self._groups, deadline)
+        self._tell_copies(offsets)
+        return offsets, untold
+
+    def _tell_copies(self, offsets: Mapping[str, GroupOffsets]) -> None:
+        """Log once each group that reads topics which have come from the target."""
+        for group in offsets.keys() - self._with_copies:
+            if copies := sorted({place.topic for place in offsets[group] if self._is_from_target(place.topic)}):
+                self._with_copies.add(group)
+                note = (
+                    f"group {group} has offsets in {', '.join(copies[:_MOST_NAMES])}, copied from the target: they are "
+                    "not brought back, so there it goes on in the topic itself where it stood"
+                )
+                events.emit(events.DUTY_NOTED, duty="checkpoints", note=note)
 
     def _tell_left_out(self, groups: frozenset[str]) -> None:
         """Log once the name of each group that has no checkpoints, whatever it commits."""
@@ -216,7 +239,7 @@ class Checkpoints(threading.Thread):
                 self._run_and_report("group-offsets", self._follow)
 
     def _round(self) -> None:
-        deadline = Deadline.after(RUN_TIMEOUT)
+        deadline = Deadline.after(self._rounds.timeout)
         self._emitter.read(deadline)
         self._translation.refresh(deadline)
         asked_at = monotonic()
@@ -231,7 +254,7 @@ class Checkpoints(threading.Thread):
 
     def _begin(self) -> None:
         """Read known checkpoints before copying fills a recreated topic up to its old checkpoints."""
-        deadline = Deadline.after(RUN_TIMEOUT)
+        deadline = Deadline.after(self._rounds.timeout)
         self._emitter.read(deadline)
         self._ends_of((), deadline)
 
@@ -244,7 +267,7 @@ class Checkpoints(threading.Thread):
 
     def _follow(self) -> None:
         if self._target_groups is not None:
-            self._target_groups.follow(self._mine(), self._emitter.rewound(), Deadline.after(RUN_TIMEOUT))
+            self._target_groups.follow(self._mine(), self._emitter.rewound(), Deadline.after(self._rounds.timeout))
 
     def _new_checkpoints(self, committed: Mapping[str, GroupOffsets]) -> Iterator[Checkpoint]:
         held = self._held()

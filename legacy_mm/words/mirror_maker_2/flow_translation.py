@@ -314,6 +314,8 @@ def _features(reading: FlowReading) -> FeatureSettings:
     }
     given |= {name: [reading.text("heartbeat", name)] for name in ("source.cluster.alias", "target.cluster.alias")}
     given["mm2.compatibility"] = [reading.release]
+    if limits := [_admin_timeout(reading, connector) for connector in CONNECTORS if runs[connector]]:
+        given["admin.timeout.ms"] = [str(max(limits))]
     if reading.copies:
         given |= {"preserve.partitions": ["true"], "topic.creation": ["true"]}
         given["emit.checkpoints.enabled"] = [str(reading.has_checkpoints).lower()]
@@ -324,6 +326,11 @@ def _features(reading: FlowReading) -> FeatureSettings:
         given["heartbeats.replication.enabled"] = ["false"]
     with reading.lines.named():
         return flags.of_mirror_maker_2({name: [text.strip() for text in texts] for name, texts in given.items()})
+
+
+def _admin_timeout(reading: FlowReading, connector: ConnectorKind) -> int:
+    """Return how long a look of this connector may take; none is in time for less than 1 ms."""
+    return max(0, int(str(reading.value(connector, "admin.timeout.ms"))))
 
 
 def _exclusions(name: str, lists: ListWords) -> dict[str, list[str]]:

@@ -57,10 +57,12 @@ class Alarm(threading.Event):
 class Bench:
     """Duties with a target, and what they counted."""
 
-    def __init__(self, *duties: Looks, interval: float = 0.0, before_copying: bool = False) -> None:
+    def __init__(
+        self, *duties: Looks, interval: float = 0.0, before_copying: bool = False, run_timeout: float = 60.0
+    ) -> None:
         self.target, self.counted = target(), queue.SimpleQueue[tuple[str, int, int]]()
         scheduled = [Scheduled(duty, interval, before_copying) for duty in duties]
-        self.duties = Duties(scheduled, Applier(self.target), lambda *row: self.counted.put(row))
+        self.duties = Duties(scheduled, Applier(self.target), lambda *row: self.counted.put(row), run_timeout)
 
     def __enter__(self) -> Bench:
         self.duties.start()
@@ -74,6 +76,25 @@ class Bench:
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     return [(record.levelname, record.getMessage()) for record in caplog.records]
+
+
+class Waits(Looks):
+    """A duty that notes how long it may look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.remaining: queue.SimpleQueue[float] = queue.SimpleQueue()
+
+    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        self.remaining.put(deadline.remaining())
+        return super().look(topics, deadline)
+
+
+def test_a_run_may_take_as_long_as_the_file_says() -> None:
+    duty = Waits()
+    with Bench(duty, interval=math.inf, run_timeout=3000.0) as bench:
+        bench.duties.topics_found(frozenset(), Deadline.after(SECONDS))
+        assert 2000 < duty.remaining.get(timeout=SECONDS) <= 3000
 
 
 def test_changes_are_made_told_and_counted(caplog: pytest.LogCaptureFixture) -> None:

@@ -66,10 +66,10 @@ def test_older_spellings(written: str, today: str) -> None:
 
 
 def test_what_is_no_flag() -> None:
-    for name in ("bootstrap.servers", "admin.timeout.ms", "administrator", "source.bootstrap.servers"):
+    for name in ("bootstrap.servers", "tasks.max", "administrator", "source.bootstrap.servers"):
         assert spelled_today(name) is None
-    assert is_flag("admin.timeout.ms")
-    assert as_pair("admin.timeout.ms", "1") == "1"
+    assert is_flag("tasks.max")
+    assert as_pair("admin.timeout.ms", "1") == as_pair("tasks.max", "1") == "1"
 
 
 @pytest.mark.parametrize("names", [("topics.blacklist", "topics.exclude"), ("topics.exclude", "topics.blacklist")])

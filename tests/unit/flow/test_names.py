@@ -55,6 +55,13 @@ def test_outside_a_canary_heartbeats_have_the_alias_too() -> None:
     ]
 
 
+@pytest.mark.parametrize(("renames", "found"), [("true", ["B.orders", "B.A.orders"]), ("false", [])])
+def test_copies_of_topics_of_the_target_are_known_by_their_names(renames: str, found: list[str]) -> None:
+    flow = names(rename_topics=renames)
+    topics = ("orders", "B.orders", "B.A.orders", "C.orders", "B.checkpoints.internal", "__consumer_offsets")
+    assert [topic for topic in topics if flow.is_from_target(topic)] == found
+
+
 KEPT = ("B.old", "billing-internal", "bills.internal", "__own", ".hidden")
 """The legacy tool mirrors these; DefaultReplicationPolicy knows them for copies of the target's topics, or internal."""
 

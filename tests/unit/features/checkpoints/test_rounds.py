@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections.abc import Callable, Collection
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
@@ -65,6 +67,19 @@ def test_the_exact_map_and_offset_syncs_answer_together() -> None:
 OFFSETS = Scope("mirror_offsets", (("source", "west"), ("target", "east")))
 
 
+class SlowGroups(FakeGroups):
+    """Groups that note how long they may take to answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.remaining: queue.SimpleQueue[float] = queue.SimpleQueue()
+
+    @override
+    def groups(self, deadline: Deadline) -> frozenset[str]:
+        self.remaining.put(deadline.remaining())
+        return frozenset()
+
+
 class Here:
     """A checkpoint thread's surroundings; its rounds are run by the test."""
 
@@ -76,6 +91,7 @@ class Here:
         *pairs: tuple[int, int],
         end: int | None = None,
         interval: float = 0.01,
+        timeout: float = 60.0,
     ) -> None:
         """`pairs`: the offset syncs of both partitions; `end`: of every log of the target, None: nobody tells."""
         self.topic = known
@@ -87,7 +103,7 @@ class Here:
         self.hidden = False
         """True: the mirror's positions cannot be read."""
         self.thread = Checkpoints(
-            CheckpointRounds(interval, 0.01 if target else None),
+            CheckpointRounds(interval, timeout, 0.01 if target else None),
             SourceGroups(source, lambda group: group != "mirror", None),
             made,
             Emitter(known, known.writer, metrics),
@@ -131,6 +147,12 @@ class Here:
 
 
 PLACE = TopicPartition("west.t", 0)
+
+
+def test_a_round_may_take_as_long_as_the_file_says() -> None:
+    groups = SlowGroups()
+    with Here(groups, None, FakeInternalTopic(), (90, 40), timeout=3000.0):
+        assert 2000 < groups.remaining.get(timeout=SECONDS) <= 3000
 
 
 def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_moves() -> None:
@@ -326,6 +348,16 @@ def test_groups_that_are_left_out_are_named_once(caplog: pytest.LogCaptureFixtur
         groups.offsets(Deadline.after(SECONDS))
     beginning = "[checkpoints] left out by groups and groups.exclude, or the mirror's own: console-consumer-"
     assert [record.getMessage() for record in caplog.records] == [f"{beginning}1", f"{beginning}2"]
+
+
+def test_a_group_that_reads_copies_from_the_target_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    home = FakeGroups(back={TopicPartition("east.t", 0): 7, ONE: 5}, other={ONE: 5})
+    groups = SourceGroups(home, lambda group: True, None, lambda topic: topic.startswith("east."))
+    for _ in range(2):
+        groups.offsets(Deadline.after(SECONDS))
+    told = [record.getMessage() for record in caplog.records if "not brought back" in record.getMessage()]
+    assert [text.partition(", copied")[0] for text in told] == ["[checkpoints] group back has offsets in east.t"]
 
 
 def test_a_group_that_has_read_all_goes_on_at_the_end_of_a_copy_of_which_nothing_is_known() -> None:

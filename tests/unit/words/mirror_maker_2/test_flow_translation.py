@@ -95,6 +95,20 @@ def test_what_has_a_negative_interval_is_off() -> None:
         assert found is not None and found.sync_interval == synced
 
 
+@pytest.mark.parametrize(
+    ("text", "there", "back"),
+    [
+        ("", 60.0, 60.0),
+        ("admin.timeout.ms = 300000\n", 300.0, 300.0),
+        ("A->B.admin.timeout.ms = 90000\n", 90.0, 60.0),
+        ("admin.timeout.ms = -1\n", 0.0, 0.0),
+    ],
+)
+def test_a_look_may_take_as_long_as_the_file_says(text: str, there: float, back: float) -> None:
+    found = [flow(text, pair=pair).settings.features.run_timeout for pair in (Pair("A", "B"), Pair("B", "A"))]
+    assert found == [there, back]
+
+
 def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
     run = flow(pair=Pair("B", "A"))
     features = run.settings.features

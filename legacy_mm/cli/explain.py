@@ -19,10 +19,10 @@ The document of a mirror has also, each a list of rows unless said otherwise:
 - `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
 - `settings`: client, name, value, origin, reason, by librdkafka's names
 - `pattern` (a text): the topics, as Java compiles it
-- `topics` (an object): answered, why_not, attention; copies: topic, target, partitions; partitions: topic, partition,
-  start, because; impossible: topic, because (what the target cannot have); target_unknown (a text): why that is not
-  known; transaction_version (a number, or null): what exactly once speaks at the target; risks: sentences about
-  settings of the target with which it may lose records
+- `topics` (an object): answered, why_not, attention; copies: topic, target, partitions, copy_partitions (a number,
+  or null); partitions: topic, partition, start, because; impossible: topic, because (what the target cannot have);
+  target_unknown (a text): why that is not known; transaction_version (a number, or null): what exactly once speaks at
+  the target; risks: sentences about settings of the target with which it may lose records
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
 

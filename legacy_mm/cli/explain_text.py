@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from legacy_mm.cli.output import INDENT, WIDTH, TableRow, folded, section
 from legacy_mm.explain.explanation import Explanation, PropertyRow, SettingRow
-from legacy_mm.explain.source_look import Topics
+from legacy_mm.explain.source_look import TopicCopy, Topics
 from legacy_mm.words.legacy_tool.stray_words import remark
 
 _MOST_PARTITIONS = 40
@@ -105,8 +105,13 @@ def _copies(title: str, topics: Topics) -> list[str]:
         return [*textwrap.wrap(f"{title}: not known, {topics.why_not}", WIDTH, subsequent_indent=INDENT)]
     if not topics.copies:
         return [f"{title}: none"]
-    rows = [(row.topic, f"-> {row.target}", _counted(row.partitions, "partition")) for row in topics.copies]
+    rows = [(row.topic, f"-> {row.target}", _partitions(row)) for row in topics.copies]
     return _first(title, rows, _MOST_TOPICS, "topics")
+
+
+def _partitions(row: TopicCopy) -> str:
+    own = _counted(row.partitions, "partition")
+    return own if row.copy_partitions in (None, row.partitions) else f"{own}; at the target {row.copy_partitions}"
 
 
 def starts(topics: Topics, flow: str = "") -> list[str]:

@@ -24,7 +24,7 @@ from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
 from legacy_mm.words.mirror_maker_2 import connect_files, driver, transform_properties, unused_keys
 from legacy_mm.words.mirror_maker_2.circle_guard import Circles
 from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
-from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, RENAMED
+from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, RENAMED, is_client_name
 from legacy_mm.words.mirror_maker_2.driver_file import CLUSTERS, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
@@ -34,6 +34,8 @@ from legacy_mm.words.options.meant import meant
 
 _FAILED = 2
 _NOT_ASKED = "not asked"
+_OURS = "legacy_mm: "
+"""The beginning of a reason for which legacy_mm does not run a flow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class DriverExplanation:
     @property
     def exit_code(self) -> int:
         """The code with which the command would end here; 0: it runs until it is stopped."""
-        return self.driver_exit_code if self.runs_here else _FAILED
+        return 0 if self.runs_here else _FAILED
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -173,6 +175,8 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, asked: _Asked) -> D
         return DriverExplanation(_FAILED, f"It would end: {what}", runs_here=False, **common)
     flows = _flows(readings, clients, asked, keys["ignored"])
     code, outcome, here = _outcome(readings, flows, "MirrorMaker 2")
+    if why := next(filter(None, map(_worker_refusal, readings, flows)), ""):
+        code, outcome = _FAILED, outcome if here else f"It would end: {why}"
     return DriverExplanation(
         code,
         outcome,
@@ -216,6 +220,17 @@ def _outcome(readings: Sequence[FlowReading], flows: Sequence[FlowExplanation], 
     return 0, f"{theirs} would run it; legacy_mm would end with 2: see what is refused", False
 
 
+def _worker_refusal(reading: FlowReading, flow: FlowExplanation) -> str:
+    """Return why the flow's worker could not make its own clients, those of the target: the driver would end."""
+    lines = reading.lines
+    for why in (why.removeprefix(_OURS) for why in flow.refused if why.startswith(_OURS)):
+        for place, name, text in ((each, *row) for each in (*lines.target, *lines.general) for row in each.lines.items()):
+            named = why.startswith(f"{place.label}{name} = ") or (name.endswith(".location") and text.strip() in why)
+            if is_client_name(name) and named:
+                return why
+    return ""
+
+
 def _near(key: str) -> str:
     near = "" if key in BY_NAME else meant(key, BY_NAME)
     return RENAMED.get(near, near)
@@ -236,7 +251,7 @@ def _flows(
             if asked.clusters and run.settings.streams:
                 flows[number] = _with_answers(flows[number], run, circles, asked.java)
         except LegacyMMError as error:
-            refused = (*flows[number].refused, f"legacy_mm: {one_line(error)}")
+            refused = (*flows[number].refused, f"{_OURS}{one_line(error)}")
             again = not isinstance(error, ConfigurationError | EndlessCopy)
             flows[number] = replace(flows[number], refused=refused, clients={}, tried_again=again)
     return flows
@@ -282,7 +297,7 @@ def _flow(
             made["group"], made["group_at"] = _group(run)
         runs.append(run)
     except LegacyMMError as error:
-        refused.append(f"legacy_mm: {one_line(error)}")
+        refused.append(f"{_OURS}{one_line(error)}")
     if reading.copies:
         made["topics"], made["groups"] = _lists(reading.topics()), _lists(reading.groups())
         made["policy"] = _policy(reading)

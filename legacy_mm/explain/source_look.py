@@ -14,7 +14,7 @@ from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.admin.cluster_admin import PartitionView
 from legacy_mm.clients.admin.inspector import NativeInspector
 from legacy_mm.clients.cluster.cluster_errors import at_cluster
-from legacy_mm.explain.target_look import impossible_copies
+from legacy_mm.explain.target_look import impossible_copies, partitions_of_copies
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow import key_stores
@@ -75,6 +75,8 @@ class TopicCopy:
     topic: str
     target: str
     partitions: int
+    copy_partitions: int | None = None
+    """Those of the copy, or those that it would get; None: not known, or decided by a handler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def look(flows: Sequence[Settings], java: StartJvm, leaves_out: LeavesOut = lamb
         partitions=tuple(start for _, starts in found for start in starts),
     )
     try:
-        impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java, leaves_out)
+        impossible, counts = _at_target(flows[0], [copy.topic for copy in topics.copies], java, leaves_out)
         version, at_risk = _exactly_once(flows[0], {copy.target for copy in topics.copies}, java)
         doubts = [doubt for settings in flows for doubt in _doubts(settings, java)]
     except HostError as error:
@@ -117,15 +119,21 @@ def look(flows: Sequence[Settings], java: StartJvm, leaves_out: LeavesOut = lamb
         raise type(doubts[0])("; ".join(dict.fromkeys(map(str, doubts))))
     attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
     rows = tuple(Impossible(*row) for row in sorted(impossible.items()))
-    return replace(topics, impossible=rows, attention=attention, transaction_version=version, risks=at_risk)
+    copies = tuple(replace(copy, copy_partitions=counts.get(copy.topic)) for copy in topics.copies)
+    return replace(
+        topics, copies=copies, impossible=rows, attention=attention, transaction_version=version, risks=at_risk
+    )
 
 
-def _impossible(
+def _at_target(
     settings: Settings, topics: Collection[str], java: StartJvm, leaves_out: LeavesOut
-) -> Mapping[str, str]:
-    """Return topics that the target cannot have. All flows share it; a target that does not answer names none."""
+) -> tuple[Mapping[str, str], Mapping[str, int]]:
+    """Return topics that the target cannot have, and how many partitions the copies of the others have there.
+
+    All flows share it; a target that does not answer names none.
+    """
     if not topics:
-        return {}
+        return {}, {}
     names = _names(settings, java, leaves_out)
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
     names.scope.look(topics)
@@ -133,7 +141,12 @@ def _impossible(
     created: Mapping[str, int] = {}
     if (made := settings.features[TOPIC_CREATION]) is not None:
         created = {copy: made.replication_factor for topic, copy in copies.items() if topic in names.scope}
-    return impossible_copies(target, copies.values(), Deadline.after(_ASK_TIMEOUT), created)
+    impossible = impossible_copies(target, copies.values(), Deadline.after(_ASK_TIMEOUT), created)
+    if settings.handler is not None:
+        return impossible, {}
+    others = set(copies.values()) - created.keys() - impossible.keys()
+    counts = partitions_of_copies(target, others, Deadline.after(_ASK_TIMEOUT))
+    return impossible, {topic: counts[copy] for topic, copy in copies.items() if copy in counts}
 
 
 def _names(settings: Settings, java: StartJvm, leaves_out: LeavesOut) -> Names:

@@ -11,6 +11,7 @@ from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic
 from legacy_mm.policies.target_names import obstacles
 
 _MAKES_TOPICS = "auto.create.topics.enable"
+_PARTITIONS = "num.partitions"
 
 
 def impossible_copies(
@@ -33,3 +34,16 @@ def impossible_copies(
     replicas = BROKER_DEFAULT if told else 1  # old brokers want a number, and which one is not to be known
     wanted = [CreateTopic(name, 1, created.get(name, replicas)) for name in missing if name not in found]
     return found | trials.creations(target, wanted, deadline).impossible
+
+
+def partitions_of_copies(target: Admin, copies: Iterable[str], deadline: Deadline) -> dict[str, int]:
+    """Copy -> its partitions, or those that the brokers would give it; raises HostError.
+
+    One that is missing is left out where the brokers do not tell.
+    """
+    present = target.topics(deadline)
+    wanted = set(copies)
+    found = {name: present[name] for name in wanted & present.keys()}
+    missing = wanted - present.keys()
+    given = target.broker_properties(deadline).get(_PARTITIONS, "") if missing else ""
+    return found | (dict.fromkeys(missing, int(given)) if given else {})

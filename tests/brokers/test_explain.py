@@ -182,6 +182,21 @@ def test_nothing_matches(source: Any, topic: Callable[..., str], explain: Explai
     assert not any(found.values())
 
 
+@pytest.mark.parametrize("made", [True, False])
+def test_other_numbers_of_partitions_at_the_target_are_told(
+    source: Any, target: Any, topic: Callable[..., str], explain: Explain, *, made: bool
+) -> None:
+    """Those of the copy, or those that its brokers would give it (4 in the laboratory)."""
+    name = topic()
+    create_topic(source.bootstrap, name, partitions=6)
+    if made:
+        create_topic(target.bootstrap, name, partitions=3)
+    _, document = explain(name)
+    (row,) = document["topics"]["copies"]
+    assert (row["partitions"], row["copy_partitions"]) == (6, 3 if made else 4)
+    assert (name in list_topics(target.bootstrap)) is made
+
+
 def test_topics_that_the_target_cannot_have_are_foreseen(
     source: Any, target: Any, topic: Callable[..., str], explain: Explain
 ) -> None:
@@ -227,7 +242,7 @@ def test_the_clusters_of_mirror_maker_2_s_file_are_asked(
     before = list_topics(source.bootstrap), list_topics(target.bootstrap)
     document, flows = explained()
     assert (list_topics(source.bootstrap), list_topics(target.bootstrap)) == before
-    assert flows["a->b"]["found"]["copies"] == [{"topic": name, "target": f"a.{name}", "partitions": 2}]
+    assert flows["a->b"]["found"]["copies"] == [{"topic": name, "target": f"a.{name}", "partitions": 2, "copy_partitions": None}]
     assert flows["a->b"]["found"]["impossible"] == []
     assert {(row["start"], row["because"]) for row in flows["a->b"]["found"]["partitions"]} == {
         (0, "no position is stored at the target; auto.offset.reset=earliest")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.explain.target_look import impossible_copies
+from legacy_mm.explain.target_look import impossible_copies, partitions_of_copies
 from legacy_mm.policies.changes import CreateTopic
 from tests.fakes.admin import FakeAdmin
 
@@ -59,3 +59,12 @@ def test_old_brokers_are_asked_with_a_number(properties: dict[str, str], replica
     target = Brokers(properties)
     impossible_copies(target, ["a"], SOON)
     assert {each.replication_factor for each in target.tried if isinstance(each, CreateTopic)} == {replicas}
+
+
+@pytest.mark.parametrize(
+    ("properties", "given"), [({"num.partitions": "100"}, {"missing": 100}), ({}, {})], ids=["told", "not told"]
+)
+def test_a_copy_gets_the_partitions_that_the_brokers_have(properties: dict[str, str], given: dict[str, int]) -> None:
+    target = Brokers(properties)
+    there = target.topics(SOON)["there"]
+    assert partitions_of_copies(target, ["there", "missing"], SOON) == {"there": there, **given}

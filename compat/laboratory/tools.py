@@ -150,12 +150,16 @@ def java_driver(
 
 
 def our_driver(
-    folder: Path, properties: Mapping[str, str], *words: str, environment: Mapping[str, str] | None = None
+    folder: Path,
+    properties: Mapping[str, str],
+    *words: str,
+    environment: Mapping[str, str] | None = None,
+    wrapper: Sequence[str] = (),
 ) -> ToolProcess:
     """Start our connect-mirror-maker.sh on these properties, written to the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     file = write_properties(folder / "mm2.properties", properties)
-    return ToolProcess([str(DRIVER_LAUNCHER), str(file), *words], folder, environment)
+    return ToolProcess([*wrapper, str(DRIVER_LAUNCHER), str(file), *words], folder, environment)
 
 
 def checkpoint_connector(

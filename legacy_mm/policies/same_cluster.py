@@ -37,8 +37,9 @@ def what_one_cluster_means(cluster_id: str, *, renames: bool, features: bool, al
     if renames:
         raise ConfigurationError(
             f"source.cluster.alias={aliases[0]} and target.cluster.alias={aliases[1]} are one cluster ({cluster_id}), "
-            "so its copies would be copied again and again: give both the same alias to rename topics within one "
-            f"cluster, or {_LOOK}"
+            "so its copies would be copied again and again: to rename topics within one cluster give both the same "
+            "alias (which kafka-mirror-maker.sh and connectors can have, the file of connect-mirror-maker.sh cannot), "
+            f"or {_LOOK}"
         )
     if features:
         raise ConfigurationError(

@@ -71,13 +71,25 @@ def _cautions(explanation: DriverExplanation) -> Iterator[str]:
     yield from (f"{_name(flow)}: {flow.found.attention}" for flow in explanation.flows if flow.found.attention)
 
 
+def _features(flow: FlowExplanation) -> Iterator[tuple[str, str, str]]:
+    """Yield the features of a flow; those that move groups say what they lack."""
+    for name, value in flow.features.items():
+        unmoved = name == "group_offsets" and value is False
+        yield (
+            name,
+            str(value),
+            "no group is moved at the target: sync.group.offsets.enabled=true does" if unmoved else "",
+        )
+    if flow.copies and "checkpoints" not in flow.features:
+        yield "checkpoints", "absent", "no group's offsets are translated: a MirrorCheckpointConnector does"
+
+
 def _details(flow: FlowExplanation) -> Iterator[list[str]]:
-    features = [(name, str(value)) for name, value in flow.features.items()]
     if flow.found.answered:
         yield from answers(flow.found, flow=f"{_name(flow)}: ")
         yield starts(flow.found, f"{_name(flow)}: ")
     yield section(f"{_name(flow)}: transforms", list(flow.transforms.items()))
-    yield section(f"{_name(flow)}: features", features)
+    yield section(f"{_name(flow)}: features", list(_features(flow)))
     if flow.copies:
         yield section(f"{_name(flow)}: groups", [(_list(flow.groups),)])
     rights = [(right.cluster, right.operation, right.resource, right.reason) for right in flow.rights]

@@ -224,7 +224,9 @@ def _worker_refusal(reading: FlowReading, flow: FlowExplanation) -> str:
     """Return why the flow's worker could not make its own clients, those of the target: the driver would end."""
     lines = reading.lines
     for why in (why.removeprefix(_OURS) for why in flow.refused if why.startswith(_OURS)):
-        for place, name, text in ((each, *row) for each in (*lines.target, *lines.general) for row in each.lines.items()):
+        for place, name, text in (
+            (each, *row) for each in (*lines.target, *lines.general) for row in each.lines.items()
+        ):
             named = why.startswith(f"{place.label}{name} = ") or (name.endswith(".location") and text.strip() in why)
             if is_client_name(name) and named:
                 return why

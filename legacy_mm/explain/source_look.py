@@ -76,7 +76,7 @@ class TopicCopy:
     target: str
     partitions: int
     copy_partitions: int | None = None
-    """Those of the copy, or those that it would get; None: not known, or decided by a handler."""
+    """The number that the copy has or would get; None: not known, or decided by a handler."""
 
 
 @dataclass(frozen=True, slots=True)

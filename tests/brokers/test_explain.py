@@ -242,7 +242,9 @@ def test_the_clusters_of_mirror_maker_2_s_file_are_asked(
     before = list_topics(source.bootstrap), list_topics(target.bootstrap)
     document, flows = explained()
     assert (list_topics(source.bootstrap), list_topics(target.bootstrap)) == before
-    assert flows["a->b"]["found"]["copies"] == [{"topic": name, "target": f"a.{name}", "partitions": 2, "copy_partitions": None}]
+    assert flows["a->b"]["found"]["copies"] == [
+        {"topic": name, "target": f"a.{name}", "partitions": 2, "copy_partitions": None}
+    ]
     assert flows["a->b"]["found"]["impossible"] == []
     assert {(row["start"], row["because"]) for row in flows["a->b"]["found"]["partitions"]} == {
         (0, "no position is stored at the target; auto.offset.reset=earliest")

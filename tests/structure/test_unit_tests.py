@@ -21,8 +21,8 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         dataplane/copy_ends dataplane/refusals dataplane/source_gaps
     """,
     "tests/unit/cli run the commands from their words": """
-        __main__ cli/adopt cli/java_class cli/cluster_look cli/command cli/driver_text cli/explain_text cli/group_look
-        cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest words/legacy_tool/steps
+        __main__ cli/adopt cli/java_class cli/cluster_look cli/command cli/driver_text cli/group_look cli/group_plan
+        cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest words/legacy_tool/steps
         explain/client_files explain/explanation explain/host_look
     """,
     "test_apply, test_translate, test_logins and test_security_properties give it whole files": """

@@ -1,10 +1,14 @@
-"""What a listener does that does not speak Kafka's protocol, or not as this client does, and what to look at."""
+"""Words for listeners that do not speak Kafka's protocol, or not as this client does, and what to look at."""
 
 from __future__ import annotations
 
 LOOK = "look at security.protocol and at the port"
 _TLS = f"these bytes are TLS, which that listener wants: {LOOK}"
-_MEANT = {b"\x14\x03": _TLS, b"\x15\x03": _TLS, b"HT": "these bytes are HTTP, so no broker listens there: look at the port"}
+_MEANT = {
+    b"\x14\x03": _TLS,
+    b"\x15\x03": _TLS,
+    b"HT": "these bytes are HTTP, so no broker listens there: look at the port",
+}
 """The first bytes of other protocols."""
 
 

@@ -40,7 +40,7 @@ class CheckpointRounds:
 
     interval: float
     timeout: float
-    """How long a round may take."""
+    """The limit of one round."""
     sync_groups: float | None
     """Interval of the group offset sync; None: groups at the target are not touched."""
 

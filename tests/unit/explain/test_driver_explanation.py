@@ -68,6 +68,34 @@ def test_what_the_host_could_not_try(
     assert "\nNot known\n  A->B: the topic pattern .*: no Java\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("", "group_offsets False no group is moved at the target: sync.group.offsets.enabled=true does"),
+        ("sync.group.offsets.enabled = true\n", "group_offsets True heartbeats True"),
+    ],
+)
+def test_groups_that_stay_where_they_are(
+    lines: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mm2.properties"
+    file.write_text(f"{AB}{lines}")
+    assert main(["explain", "--offline", "--", "connect-mirror-maker.sh", str(file)]) == 0
+    assert told in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_source_connector_alone_translates_no_offsets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "worker.properties").write_text("bootstrap.servers = h:1\n")
+    (tmp_path / "source.properties").write_text(
+        "name = s\nconnector.class = org.apache.kafka.connect.mirror.MirrorSourceConnector\n"
+        "source.cluster.alias = A\ntarget.cluster.alias = B\n"
+        "source.cluster.bootstrap.servers = h:1\ntarget.cluster.bootstrap.servers = h:2\n"
+    )
+    words = [str(tmp_path / f"{name}.properties") for name in ("worker", "source")]
+    assert main(["explain", "--offline", "--", "connect-standalone.sh", *words]) == 0
+    assert "absent  no group's offsets are translated: a MirrorCheckpointConnector does\n" in capsys.readouterr().out
+
+
 NO_STORE = "A.security.protocol = SSL\nA.ssl.truststore.location = /nowhere\n"
 BACKSLASHES = (
     "A.security.protocol = SASL_SSL\nA.sasl.mechanism = PLAIN\n"

@@ -116,7 +116,10 @@ def test_many_requests_are_on_their_way_but_never_all(
         (struct.pack(">ii", 3, 1), "a response of 3 bytes"),
         (struct.pack(">ii", -1, 1), "a response of -1 bytes"),
         (struct.pack(">ii", 100_001, 1), "a response of 100001 bytes; the most is 100000"),
-        (b"HTTP/1.1 400 Bad Request\r\n", "a response of 1213486160 bytes.*: these bytes are HTTP, so no broker listens"),
+        (
+            b"HTTP/1.1 400 Bad Request\r\n",
+            "a response of 1213486160 bytes.*: these bytes are HTTP, so no broker listens",
+        ),
         (b"\x15\x03\x03\0\x02\x02\x50", "it closed the connection: these bytes are TLS, which that listener wants"),
         (b"\x15\x03\x03\0\x02\x02\x50\0", "a response of 352518912 bytes.*: these bytes are TLS, which that"),
         (b"\x15\x04\x03\0\x02\x02\x50", "it closed the connection$"),

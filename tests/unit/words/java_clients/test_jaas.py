@@ -58,7 +58,7 @@ def test_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (r'M required u=\"a\" p=\"b\";', "write the quotes without backslashes before them"),
+        (r"M required u=\"a\" p=\"b\";", "write the quotes without backslashes before them"),
         (r"M required u=\'a\';", "write the quotes without backslashes before them"),
         ('M required u="a", p="b";', "write a blank"),
         ("M required u=&quot;a&quot;;", "write the quotes themselves"),

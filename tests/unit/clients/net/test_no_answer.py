@@ -1,0 +1,38 @@
+"""What is said of listeners that speak something else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from legacy_mm.clients.net.no_answer import closing, odd_size
+
+TLS, HTTP = "these bytes are TLS", "these bytes are HTTP"
+
+
+@pytest.mark.parametrize(
+    ("begun", "answered", "told"),
+    [
+        (b"", True, "^it closed the connection$"),
+        (b"\0\0", False, "^it closed the connection$"),
+        (b"", False, "without an answer, as where TLS or a login is wanted: look at security.protocol"),
+        (b"\x15\x03\x03\0\x02\x02\x50", False, TLS),
+        (b"\x14\x03\x03", True, TLS),
+        (b"HTTP", False, HTTP),
+    ],
+)
+def test_a_connection_that_was_closed(begun: bytes, told: str, *, answered: bool) -> None:
+    assert _found(told, closing(begun, answered=answered))
+
+
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [(0x15030300, f"^a response of 352518912 bytes; the most is 9: {TLS}"), (0x48545450, HTTP), (-1, "the most is 9$")],
+)
+def test_an_answer_of_an_odd_size(size: int, told: str) -> None:
+    assert _found(told, odd_size(size, 9))
+
+
+def _found(expression: str, text: str) -> bool:
+    return re.search(expression, text) is not None

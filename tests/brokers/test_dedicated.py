@@ -81,12 +81,14 @@ def test_active_active(pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolP
     read_by(a, "readers", "t", 300)
     file = driver_file({"A": a, "B": b}, **{
         "A->B.enabled": "true", "B->A.enabled": "true", "sync.group.offsets.enabled": "true",
+        "refresh.groups.interval.seconds": "2",
     })  # fmt: skip
     node = nodes(file)
     wait_until(lambda: arrived(b, "A.t") == 300 and arrived(a, "B.t") == 200, SECONDS, "both copies")
     for cluster, other in ((a, "B"), (b, "A")):
         wait_until(lambda: arrived(cluster, f"{other}.heartbeats") > 2, SECONDS, "copies of heartbeats")  # noqa: B023
     wait_until(lambda: group_at(b, "readers", "A.t") == 300, SECONDS, "the group at the other cluster")
+    node.wait_for_output("goes on there in the topic itself where it stood: readers", SECONDS)
     node.signal(signal.SIGTERM)
     assert node.wait(SECONDS) == STOPPED
     own = {"heartbeats", "mm2-offset-map.{}.internal", "mm2-offset-syncs.{}.internal", "mm2-offsets.{}.internal"}

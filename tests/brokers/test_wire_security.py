@@ -136,9 +136,12 @@ def test_a_refusal_says_why(secured: Secured, case: str) -> None:
     assert USER_PASSWORD not in printed
 
 
-@pytest.mark.parametrize("listener", ["LOGIN", "TLS"])
-def test_a_listener_that_wants_more(secured: Secured, listener: str) -> None:
-    with pytest.raises(ConnectionLost):
+@pytest.mark.parametrize(
+    ("listener", "said"),
+    [("LOGIN", "at the first question, as where TLS or a login is wanted: look at"), ("TLS", "these bytes are TLS")],
+)
+def test_a_listener_that_wants_more(secured: Secured, listener: str, said: str) -> None:
+    with pytest.raises(ConnectionLost, match=f"it closed the connection.* {said}"):
         secured.connect(listener, {"security.protocol": "PLAINTEXT"}).call(MetadataRequest(topics=[]))
 
 

@@ -367,7 +367,7 @@ class Connection:
                         continue
                     return None
                 if not received:
-                    raise self._lost(closing(self._incoming.begun, answered=bool(self._broker.api_versions)))
+                    raise self._lost(closing(self._incoming.begun, [each.correlation_id for each in self._outstanding]))
                 self._incoming.received(received)
             body, self._incoming = self._incoming.body, IncomingResponse(self._check)
             self._outstanding.popleft()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 LOOK = "look at security.protocol and at the port"
 _TLS = f"these bytes are TLS, which that listener wants: {LOOK}"
 _MEANT = {
@@ -10,17 +12,20 @@ _MEANT = {
     b"HT": "these bytes are HTTP, so no broker listens there: look at the port",
 }
 """The first bytes of other protocols."""
+_FIRST = 2
 
 
-def closing(begun: bytes, *, answered: bool) -> str:
+def closing(begun: bytes, unanswered: Sequence[int]) -> str:
     """Return what to say of a listener that has closed the connection.
 
-    `begun`: the first bytes of the answer that is missing. `answered`: it has spoken with us as we do.
+    `begun`: the first bytes of the answer that is missing. `unanswered`: the numbers of the questions, from 1 on; the
+    first may be the one for API versions, which is answered without a login.
     """
     said = "it closed the connection"
     if (meant := _MEANT.get(begun[:2])) is not None:
         return f"{said}: {meant}"
-    return said if answered or begun else f"{said} without an answer, as where TLS or a login is wanted: {LOOK}"
+    is_new = not begun and min(unanswered, default=_FIRST + 1) <= _FIRST
+    return f"{said} at the first question, as where TLS or a login is wanted: {LOOK}" if is_new else said
 
 
 def odd_size(size: int, most: int) -> str:

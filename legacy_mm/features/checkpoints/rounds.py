@@ -62,7 +62,7 @@ class SourceGroups:
         the target.
         """
         self._is_from_target = is_from_target
-        self._with_copies: set[str] = set()
+        self._on_copies: set[str] = set()
         self._admin = admin
         self._accepted = accepted
         self._refresh = refresh
@@ -89,23 +89,31 @@ class SourceGroups:
         return offsets, untold
 
     def _tell_copies(self, offsets: Mapping[str, GroupOffsets]) -> None:
-        """Log once each group that reads topics which have come from the target."""
-        for group in offsets.keys() - self._with_copies:
-            if copies := sorted({place.topic for place in offsets[group] if self._is_from_target(place.topic)}):
-                self._with_copies.add(group)
-                note = (
-                    f"group {group} has offsets in {', '.join(copies[:_MOST_NAMES])}, copied from the target: they are "
-                    "not brought back, so there it goes on in the topic itself where it stood"
-                )
-                events.emit(events.DUTY_NOTED, duty="checkpoints", note=note)
+        """Log once the name of each group with offsets in topics that have come from the target."""
+        on_copies = {
+            group
+            for group in offsets.keys() - self._on_copies
+            if any(self._is_from_target(place.topic) for place in offsets[group])
+        }
+        if on_copies:
+            self._on_copies |= on_copies
+            note = (
+                "offsets in topics that are copied from the target are not brought back, so a group goes on there in "
+                f"the topic itself where it stood: {_named(on_copies)}"
+            )
+            events.emit(events.DUTY_NOTED, duty="checkpoints", note=note)
 
     def _tell_left_out(self, groups: frozenset[str]) -> None:
         """Log once the name of each group that has no checkpoints, whatever it commits."""
-        new, self._left_out = sorted(groups - self._left_out), self._left_out | groups
+        new, self._left_out = groups - self._left_out, self._left_out | groups
         if new:
-            more = f" and {len(new) - _MOST_NAMES} more" if len(new) > _MOST_NAMES else ""
-            note = f"left out by groups and groups.exclude, or the mirror's own: {', '.join(new[:_MOST_NAMES])}{more}"
+            note = f"left out by groups and groups.exclude, or the mirror's own: {_named(new)}"
             events.emit(events.DUTY_NOTED, duty="checkpoints", note=note)
+
+
+def _named(groups: Collection[str]) -> str:
+    more = f" and {len(groups) - _MOST_NAMES} more" if len(groups) > _MOST_NAMES else ""
+    return f"{', '.join(sorted(groups)[:_MOST_NAMES])}{more}"
 
 
 class Emitter:

@@ -12,18 +12,20 @@ TLS, HTTP = "these bytes are TLS", "these bytes are HTTP"
 
 
 @pytest.mark.parametrize(
-    ("begun", "answered", "told"),
+    ("begun", "unanswered", "told"),
     [
-        (b"", True, "^it closed the connection$"),
-        (b"\0\0", False, "^it closed the connection$"),
-        (b"", False, "without an answer, as where TLS or a login is wanted: look at security.protocol"),
-        (b"\x15\x03\x03\0\x02\x02\x50", False, TLS),
-        (b"\x14\x03\x03", True, TLS),
-        (b"HTTP", False, HTTP),
+        (b"", [3, 4], "^it closed the connection$"),
+        (b"", [], "^it closed the connection$"),
+        (b"\0\0", [1], "^it closed the connection$"),
+        (b"", [1], "at the first question, as where TLS or a login is wanted: look at security.protocol"),
+        (b"", [2], "at the first question"),
+        (b"\x15\x03\x03\0\x02\x02\x50", [1], TLS),
+        (b"\x14\x03\x03", [7], TLS),
+        (b"HTTP", [1], HTTP),
     ],
 )
-def test_a_connection_that_was_closed(begun: bytes, told: str, *, answered: bool) -> None:
-    assert _found(told, closing(begun, answered=answered))
+def test_a_connection_that_was_closed(begun: bytes, unanswered: list[int], told: str) -> None:
+    assert _found(told, closing(begun, unanswered))
 
 
 @pytest.mark.parametrize(

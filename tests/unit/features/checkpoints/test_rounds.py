@@ -357,7 +357,7 @@ def test_a_group_that_reads_copies_from_the_target_is_named_once(caplog: pytest.
     for _ in range(2):
         groups.offsets(Deadline.after(SECONDS))
     told = [record.getMessage() for record in caplog.records if "not brought back" in record.getMessage()]
-    assert [text.partition(", copied")[0] for text in told] == ["[checkpoints] group back has offsets in east.t"]
+    assert [text.rpartition(": ")[2] for text in told] == ["back"]
 
 
 def test_a_group_that_has_read_all_goes_on_at_the_end_of_a_copy_of_which_nothing_is_known() -> None:

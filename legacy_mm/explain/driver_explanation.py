@@ -217,7 +217,7 @@ def _outcome(readings: Sequence[FlowReading], flows: Sequence[FlowExplanation], 
         return 0, "It would run, and try again and again to copy: see what is refused", True
     if fault := next((reading.worker_fault for reading in readings if reading.worker_fault), ""):
         return _FAILED, f"It would end: {fault}", False
-    return 0, f"{theirs} would run it; legacy_mm would end with 2: see what is refused", False
+    return 0, f"{theirs} would stay up; legacy_mm would end with 2: see what is refused", False
 
 
 def _worker_refusal(reading: FlowReading, flow: FlowExplanation) -> str:

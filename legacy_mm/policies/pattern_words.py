@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_-]|\.[*+?]?|\||\\[.-]|\[(?:[A-Za-z0-9_]|\\[.-])+\])*")
 _GLOB = re.compile(r"(?:(?<![^|])|\.?\*(?=\*))[*+?]+|(?<=\()[*+]+")
@@ -17,6 +17,16 @@ def compiles_anywhere(pattern: str) -> bool:
     No Java is needed for them. MirrorMaker 2's default lists have nothing else.
     """
     return _PLAIN.fullmatch(pattern) is not None
+
+
+def dangling(entries: Iterable[str]) -> str:
+    """Return the first entry of a list that begins with a quantifier, which no dialect takes; empty: there is none."""
+    before = ""
+    for entry in entries:
+        if entry[:1] in ("*", "+", "?") and "[" not in before and not before.endswith("\\"):
+            return entry
+        before += entry
+    return ""
 
 
 def advice(pattern: str, reason: str, compiles: Callable[[str], bool]) -> str:

@@ -30,7 +30,7 @@ RECORDS = 30
 CONVERTERS = "org.apache.kafka.connect"
 UNFIT = '"plain",plain #old,plain good,no-such-topic'
 """Entries that match no topic."""
-ALIASES = ("eu", "json", "bare", "comment", "late", "store", "beats", "never")
+ALIASES = ("eu", "json", "bare", "comment", "late", "store", "beats", "never", "star")
 NEVER = ("refresh.topics", "sync.topic.configs", "sync.topic.acls", "emit.heartbeats", "refresh.groups")
 """What a negative interval turns off."""
 ENDED = "Task is being killed and will not recover until manually restarted"
@@ -69,6 +69,7 @@ def file_of(source: Cluster, target: Cluster, port: int) -> dict[str, str]:
         "comment": {"topics": "plain", "refresh.topics.interval.seconds": "60  # comment"},
         "late": {"topics": "good,bad", "sync.topic.configs.enabled": "false"},
         "store": {"topics": "plain"},
+        "star": {"topics": "json", "groups": "*", "emit.checkpoints.enabled": "true"},
         "never": {"topics": "json", **{f"{what}.interval.seconds": "-1" for what in NEVER}},
     }
     lines = {f"{alias}->T.{key}": text for alias, own in flows.items() for key, text in own.items()}
@@ -102,7 +103,7 @@ def test_each_flow_has_an_odd_value(
     which: str,
 ) -> None:
     """Names with aliases, unfit entries, converters, a comment behind a value, a store that is not there, a refused
-    record, heartbeats of two flows, a port, and a rule for every topic. Only the first two are alike in both.
+    record, heartbeats of two flows, a port, a rule for every topic, and a list of groups that is none.
     """
     target, port = own_clusters(properties=AUTHORIZER), new_port()
     create_topic(target.bootstrap, "late.bad", 1, config={"message.timestamp.after.max.ms": "3600000"})
@@ -117,6 +118,7 @@ def test_each_flow_has_an_odd_value(
             ("json.json", 1),
             ("bare.json", 1),
             ("never.json", 1),
+            ("star.json", 1),
         ):
             wait_until(lambda: arrived(target, copy) == count, SECONDS, copy)  # noqa: B023
         tool.wait_for_output(WAITS if ours else ENDED, SECONDS)
@@ -133,7 +135,7 @@ def test_each_flow_has_an_odd_value(
         assert tool.wait(SECONDS) == 143, tool.output()
     copies = {name for name in list_topics(target.bootstrap) if name.split(".")[0] in ALIASES}
     assert copies - {f"{alias}.heartbeats" for alias in ALIASES} == {
-        *("eu.eu.orders", "eu.dev.eu.x", "json.json", "bare.json", "never.json", "late.good", "late.bad")
+        *("eu.eu.orders", "eu.dev.eu.x", "json.json", "bare.json", "never.json", "star.json", "late.good", "late.bad")
     }
     json, bare = (pairs(target, f"{each}.json") for each in ("json", "bare"))
     if ours:

@@ -10,6 +10,7 @@ from typing import Literal
 from legacy_mm.base.option import split_list
 from legacy_mm.features.naming import policy_names
 from legacy_mm.handlers.transforms import Transform
+from legacy_mm.policies.pattern_words import dangling
 from legacy_mm.policies.topic_naming import DefaultReplicationPolicy
 from legacy_mm.words.java_clients.client_properties.rule import invalid
 from legacy_mm.words.mirror_maker_2 import transform_properties
@@ -233,6 +234,15 @@ class FlowReading:
                 return split_list(given[spelling])
         return None
 
+    def _odd_group_list(self) -> str:
+        """Return what to say of a list of groups for which the connector of checkpoints fails; empty: it does not."""
+        lists = self.groups()
+        for name, entries in (("groups", lists.include), ("groups.exclude", lists.exclude or ())):
+            if bad := dangling(entries):
+                why = f"{bad} is no Java regular expression: .{bad} was probably meant"
+                return str(self.lines.refusal(name, self.text("checkpoint", name), why))
+        return ""
+
     def _refusal(self, connector: ConnectorKind) -> str:
         """Return why Connect refuses the connector; empty if it does not."""
         given = self.properties[connector]
@@ -246,4 +256,6 @@ class FlowReading:
             for name in (_CHECKPOINTS, _SYNCS):
                 if not self.value(connector, name):
                     return f"{name}=false, which Kafka 3.9 and later do not allow for this connector"
+            if why := self._odd_group_list():
+                return why
         return transform_properties.refusal(given)

@@ -124,7 +124,7 @@ def test_what_the_start_refuses(
     """
     code, document = explained(tmp_path, f"{AB}{lines}", capsys)
     assert (code, document["driver_exit_code"], document["runs_here"]) == (2, theirs, False)
-    assert document["outcome"].startswith("It would end: " if theirs else "MirrorMaker 2 would run it")
+    assert document["outcome"].startswith("It would end: " if theirs else "MirrorMaker 2 would stay up; ")
     assert refused in document["flows"][0]["refused"][0]
 
 

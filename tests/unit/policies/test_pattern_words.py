@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.policies.pattern_words import advice, compiles_anywhere
+from legacy_mm.policies.pattern_words import advice, compiles_anywhere, dangling
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,23 @@ def test_a_file_pattern_is_told_as_an_expression(pattern: str, meant: str) -> No
     said = advice(pattern, "Dangling", compiles)
     assert said.startswith(f"{pattern} is no Java regular expression (Dangling): {meant} was probably meant")
     assert said.endswith("which is every topic.") is (meant == ".*")
+
+
+@pytest.mark.parametrize(
+    ("entries", "found"),
+    [
+        (["*"], "*"),
+        (["a", "*-temp", "?"], "*-temp"),
+        (["+"], "+"),
+        ([".*", "a*", "\\*"], ""),
+        (["[a", "*]"], ""),
+        (["a\\", "*"], ""),
+        ([], ""),
+    ],
+)
+def test_an_entry_that_begins_with_a_quantifier(entries: list[str], found: str) -> None:
+    assert dangling(entries) == found
+    assert compiles("|".join(entries)) is not bool(found)
 
 
 @pytest.mark.parametrize("pattern", ["[a", "(*", "a\\"])

@@ -138,6 +138,17 @@ def test_a_checkpoint_connector_that_is_off_is_not_checked() -> None:
     assert FlowReading.of_driver(file_of(text), Pair("A", "B")).refusals == {}
 
 
+@pytest.mark.parametrize(("name", "text"), [("groups", "*"), ("groups.exclude", "a.*,*-temp")])
+def test_a_list_of_groups_that_is_none_refuses_its_connector_and_copying_goes_on(name: str, text: str) -> None:
+    """The real connector of checkpoints fails (4.3.0, seen)."""
+    reading = FlowReading.of_driver(file_of(f"{AB}A->B.enabled = true\nA->B.{name} = {text}\n"), Pair("A", "B"))
+    bad = text.rpartition(",")[2]
+    why = f"A->B.{name} = {text}: {bad} is no Java regular expression: .{bad} was probably meant"
+    assert reading.refusals == {"checkpoint": why}
+    assert reading.copies
+    assert not reading.has_checkpoints
+
+
 @pytest.mark.parametrize("switch", ["emit.checkpoints.enabled", "emit.offset-syncs.enabled"])
 def test_checkpoints_that_are_off_refuse_their_connector_and_copying_goes_on(switch: str) -> None:
     reading = FlowReading.of_driver(file_of(f"{AB}A->B.enabled = true\n{switch} = false\n"), Pair("A", "B"))

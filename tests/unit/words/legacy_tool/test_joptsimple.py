@@ -10,7 +10,7 @@ import pytest
 from legacy_mm.words.legacy_tool.command_line import ParsedLine, parse
 from legacy_mm.words.legacy_tool.joptsimple import OptionError
 from legacy_mm.words.legacy_tool.releases import grammar_of
-from tests.unit.words.legacy_tool.conftest import RECORDED
+from tests.unit.words.conftest import RECORDED
 
 RELEASES: list[dict[str, Any]] = json.loads((RECORDED / "joptsimple.json").read_text())["releases"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-RECORDED = Path(__file__).parents[4] / "compat" / "recorded"
+RECORDED = Path(__file__).parents[3] / "compat" / "recorded"
 
 
 def recorded(name: str) -> dict[str, Any]:

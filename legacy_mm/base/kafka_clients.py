@@ -1,21 +1,23 @@
 """The settings of Kafka clients: the connection to a cluster, and what a consumer and a producer have besides.
 
-Times are seconds (inf: for ever), sizes are bytes. Defaults stand here and nowhere else. `property_names` makes these
-values from what `compat` has translated; `clients/librdkafka` turns them back into librdkafka's names.
+Times are seconds (inf: for ever), sizes are bytes. Defaults stand here and nowhere else: they are those of the legacy
+tool's clients, where they have one. A path such as `fetch.max_wait` names a field by its part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from math import inf
+from typing import Any
 
 from legacy_mm.base.secret import Secret
 
 KERBEROS = "GSSAPI"
 _BY_KEY = "murmur2_random"
 """librdkafka's name of what Kafka's default partitioner does."""
-_ALWAYS = (1 << 31) - 1
+_MOST = (1 << 31) - 1
 
 
 class SecurityProtocol(Enum):
@@ -55,11 +57,6 @@ class TlsSettings:
     """False: any certificate of a broker is as good."""
     endpoint_identification: str = "https"
     """`https`: a broker's certificate must name its host."""
-    keystore_location: str | None = None
-    engine_location: str | None = None
-    providers: str | None = None
-    curves: str | None = None
-    signature_algorithms: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +157,8 @@ class ConnectionSettings:
     tls: TlsSettings = TlsSettings()
     sasl: SaslSettings = field(default=SaslSettings(), repr=False)
     dns_lookup: str = "use_all_dns_ips"
-    socket_timeout: float = 60.0
-    """A broker that has not answered for so long is left (`socket.timeout.ms`)."""
+    socket_timeout: float = 30.0
+    """A broker that has not answered for so long is left (`request.timeout.ms`)."""
     setup_timeout: float = 30.0
     """The limit of TCP, TLS and login together."""
     reconnect_backoff: float = 0.05
@@ -169,8 +166,8 @@ class ConnectionSettings:
     retry_backoff: float = 0.1
     metadata_max_age: float = 300.0
     max_idle: float = 540.0
-    max_response_bytes: int = 100_000_000
-    keep_alive: bool = False
+    max_response_bytes: int = _MOST
+    keep_alive: bool = True
     send_buffer_bytes: int = 0
     """0: the system's choice."""
     receive_buffer_bytes: int = 0
@@ -192,9 +189,9 @@ class FetchSettings:
     partition_bytes: int = 1 << 20
     backlog_bytes: int = 32 << 20
     """The most that lies here and is not worked on yet."""
-    committed_only: bool = True
+    committed_only: bool = False
     """Records of transactions that were aborted, or are open, are not read."""
-    check_crcs: bool = False
+    check_crcs: bool = True
     rack: str = ""
 
 
@@ -206,7 +203,7 @@ class MembershipSettings:
     instance_id: str | None = None
     protocol: str = "classic"
     """`classic` or `consumer`."""
-    assignors: tuple[str, ...] = ("range", "roundrobin")
+    assignors: tuple[str, ...] = ("range",)
     session_timeout: float = 45.0
     heartbeat_interval: float = 3.0
     max_poll_interval: float = 300.0
@@ -226,12 +223,12 @@ class ProduceSettings:
     batch_records: int = 10_000
     batch_bytes: int = 1_000_000
     buffer_bytes: int = 32 << 20
-    linger: float = 0.005
+    linger: float = 0.001
     request_timeout: float = 30.0
-    delivery_timeout: float = float("inf")
-    missing_topic_timeout: float = 30.0
+    delivery_timeout: float = inf
+    missing_topic_timeout: float = inf
     """A topic or partition that the target lacks is waited for so long (`max.block.ms`)."""
-    retries: int = _ALWAYS
+    retries: int = _MOST
     compression: str | None = None
     """None: for whole batches the codec that they have, else none."""
     compression_level: int | None = None
@@ -269,12 +266,64 @@ class ProducerSettings:
 
     connection: ConnectionSettings
     produce: ProduceSettings = ProduceSettings()
-    further: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Properties that only librdkafka's producer reads, by its names."""
 
     def without_idempotence(self) -> ProducerSettings:
         """Return the settings of a producer that keeps the order without a producer id."""
         return replace(self, produce=replace(self.produce, idempotent=False, in_flight=1))
 
 
-AnyClient = ConnectionSettings | ConsumerSettings | ProducerSettings
+FieldValues = Mapping[str, Any]
+"""Path -> value."""
+PARTS: Mapping[str, type] = {
+    "tls": TlsSettings,
+    "kerberos": KerberosSettings,
+    "oauth": OAuthSettings,
+    "sasl": SaslSettings,
+    "connection": ConnectionSettings,
+    "fetch": FetchSettings,
+    "membership": MembershipSettings,
+    "produce": ProduceSettings,
+}
+"""The name of each part in a path; `consumer.further` is the one field of no part."""
+_NAMES = {kind: name for name, kind in PARTS.items()} | {ConsumerSettings: "consumer", ProducerSettings: "producer"}
+
+_HIDDEN = ("tls.ca_pem", "tls.certificate_pem", "oauth.ca_pem", "oauth.claims")
+
+
+def connection_of(values: FieldValues) -> ConnectionSettings:
+    """Return the connection that these fields of any client describe."""
+    sasl = _part("sasl", values, kerberos=_part("kerberos", values), oauth=_part("oauth", values))
+    made: ConnectionSettings = _part("connection", values, tls=_part("tls", values), sasl=sasl)
+    return made
+
+
+def consumer_of(values: FieldValues) -> ConsumerSettings:
+    """Return the consumer that these fields describe."""
+    further = values.get("consumer.further", {})
+    return ConsumerSettings(connection_of(values), _part("fetch", values), _part("membership", values), further)
+
+
+def producer_of(values: FieldValues) -> ProducerSettings:
+    """Return the producer that these fields describe."""
+    return ProducerSettings(connection_of(values), _part("produce", values))
+
+
+def fields_of(settings: Any) -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each field of a client's settings."""
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if type(value) in _NAMES:
+            yield from fields_of(value)
+        else:
+            yield f"{_NAMES[type(settings)]}.{each.name}", value
+
+
+def secret_texts(values: FieldValues) -> set[str]:
+    """Return the texts in these fields that no line may show."""
+    hidden = {value.reveal() for value in values.values() if isinstance(value, Secret)}
+    return hidden.union(values[path] for path in _HIDDEN if path in values)
+
+
+def _part(name: str, values: FieldValues, **parts: Any) -> Any:
+    own = {path.removeprefix(f"{name}."): value for path, value in values.items() if path.startswith(f"{name}.")}
+    return PARTS[name](**own, **parts)

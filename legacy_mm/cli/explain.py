@@ -17,7 +17,7 @@ The document of a mirror has also, each a list of rows unless said otherwise:
 - `environment`: name, value, meaning
 - `options`: option, value, origin
 - `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
-- `settings`: client, name, value, origin, reason, by librdkafka's names
+- `settings`: client, name, value, origin, reason: what is in force, by Java's names
 - `pattern` (a text): the topics, as Java compiles it
 - `topics` (an object): answered, why_not, attention; copies: topic, target, partitions, copy_partitions (a number,
   or null); partitions: topic, partition, start, because; impossible: topic, because (what the target cannot have);

@@ -169,10 +169,10 @@ def properties() -> str:
             yield ""
 
     introduction = (
-        "What each property of the Java clients becomes. `legacy-mm explain` shows it for your files, with values and "
-        "places. Names such as `socket.timeout.ms` that stand behind *becomes* are librdkafka's, in which `explain` "
-        "shows the values; your files keep Java's. A name that is not here is unknown to the Java client as well: it "
-        "is ignored with the legacy tool's warning."
+        "What each property of the Java clients means. `legacy-mm explain` shows it for your files, with values and "
+        "places. A name that is not here is unknown to the Java client as well: it is ignored with the legacy tool's "
+        "warning. `librdkafka.NAME` sets the property of that name, in librdkafka's unit; what only librdkafka knows "
+        "is for a membership that it keeps, and is refused where it is about TLS or a login."
     )
     return _page("Client properties", introduction, lines())
 

@@ -265,8 +265,8 @@ DIFFERENCES = (
     KnownDifference(
         "max-poll-interval-clamped",
         "takes max.poll.interval.ms up to Integer.MAX, and below session.timeout.ms",
-        "one day at most, and at least session.timeout.ms; says so",
-        "librdkafka, which keeps some memberships, takes no other values",
+        "the same, but one day at most and at least session.timeout.ms in a membership that librdkafka keeps; says so",
+        "librdkafka takes no other values",
         _PRODUCER + "test_max_poll_interval_is_clamped",
         says("max.poll.interval.ms=", "max.poll.interval.ms", "session.timeout.ms"),
     ),
@@ -274,7 +274,8 @@ DIFFERENCES = (
         "number-clamped",
         "takes any number a property's type allows",
         "takes the nearest one in its range, and says so",
-        "the ranges are those of librdkafka, which keeps some memberships, and are narrower",
+        "no wait here is longer than 24 days, and some numbers must be above 0; a membership that librdkafka keeps has "
+        "its ranges, which are narrower",
         _PRODUCER + "test_numbers_are_clamped_and_said",
         clamped,
     ),
@@ -341,9 +342,9 @@ DIFFERENCES = (
     KnownDifference(
         "native-properties",
         "reports librdkafka.<name> as not used",
-        "gives the membership to librdkafka and passes <name> on to it, unless it would break a guarantee; in a "
-        "producer file, what only librdkafka knows has no effect, with a WARN line; what only its TLS or OAuth knows "
-        "is refused, exit 1, as is a value that cannot be: the copying uses Python's ssl",
+        "sets the property of that name, unless it would break a guarantee; for what only librdkafka knows it gives "
+        "the membership to it, and in a producer file that has no effect, with a WARN line; what only its TLS or its "
+        "logins know is refused, exit 1, as is a value that cannot be: the copying uses Python's ssl",
         "it is the way to native tuning; no Java property begins with that",
         _PRODUCER + "test_native_properties",
         family("librdkafka."),

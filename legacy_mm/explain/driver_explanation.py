@@ -15,11 +15,13 @@ from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, Le
 from legacy_mm.base.redaction import HIDDEN, Veil, is_secret_property
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.explanation import RUNS
+from legacy_mm.explain.origin import values_in_force
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.explain.source_look import Topics
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow import client_checks
 from legacy_mm.runtime.jvm.gateway import StartJvm
+from legacy_mm.words.java_clients.client_properties.apply import Translated
 from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
 from legacy_mm.words.mirror_maker_2 import connect_files, driver, transform_properties, unused_keys
 from legacy_mm.words.mirror_maker_2.circle_guard import Circles
@@ -66,7 +68,7 @@ class FlowExplanation:
     ignored: Mapping[str, str] = field(default_factory=dict)
     """Keys of this flow without effect, and what was probably meant."""
     clients: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """consumer and producer of records: property -> value, by librdkafka's names."""
+    """consumer and producer of records: property -> value in force."""
     rights: Sequence[Permission] = ()
     unknown: Sequence[str] = ()
     """Facts that could not be found out, and the reasons."""
@@ -291,8 +293,8 @@ def _flow(
             client_checks.check_logins(run.settings)
             made["unknown"] = host_look.look((run.settings,), java)
         made["clients"] = {
-            "consumer": _visible(run.consumer.properties),
-            "producer": _visible(run.producer.properties),
+            "consumer": _visible(run.consumer),
+            "producer": _visible(run.producer),
         }
         made["rights"] = permissions(run.settings)
         if reading.copies:
@@ -341,8 +343,9 @@ def _hints(keys: Sequence[UnusedKey]) -> dict[str, str]:
     return {each.key: each.meant for each in keys}
 
 
-def _visible(properties: Mapping[str, str]) -> dict[str, str]:
-    return {name: HIDDEN if is_secret_property(name) else text for name, text in sorted(properties.items())}
+def _visible(client: Translated) -> dict[str, str]:
+    found = values_in_force(client)
+    return {each.name: HIDDEN if is_secret_property(each.name) else each.value for each in found}
 
 
 def _refused(error: LegacyMMError) -> str:

@@ -19,7 +19,7 @@ from legacy_mm.base.redaction import HIDDEN, Veil, is_secret_property, looks_sec
 from legacy_mm.explain import client_files
 from legacy_mm.explain.client_files import ClientFile
 from legacy_mm.explain.differences import DIFFERENCES
-from legacy_mm.explain.origin import origins, understood
+from legacy_mm.explain.origin import understood, values_in_force
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.explain.relevance import CommandLine, always
 from legacy_mm.flow.flow_settings import Settings
@@ -104,19 +104,13 @@ class PropertyRow:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """A property by librdkafka's name."""
+    """A property of a Java client, with the value in force."""
 
     client: str
     name: str
     value: str
     origin: str
     reason: str
-
-
-_MIRRORS_OWN = (
-    SettingRow("consumer", "client.id", "{group}-<stream>", "ours", "as in the legacy tool, whatever the file says"),
-    SettingRow("consumer", "auto.offset.reset", "error", "ours", "the mirror itself resets, as the file says"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,40 +310,40 @@ def _property_rows(file: ClientFile, veil: Veil) -> Iterator[PropertyRow]:
 
 
 def _decided(client: Translated | None) -> dict[str, dict[str, str]]:
-    """Return Java property -> the librdkafka properties that it decides, with their values."""
+    """Return name in the file -> the Java properties that it decides, with their values."""
     decided: dict[str, dict[str, str]] = {}
-    if client is None:
-        return decided
-    for setting, origin in origins(client).items():
-        for name in origin.names:
-            decided.setdefault(name, {})[setting] = client.properties[setting]
+    for found in values_in_force(client) if client is not None else ():
+        for name in found.origin.names:
+            decided.setdefault(name, {})[found.name] = found.value
     return decided
 
 
 def _outcome(entry: PropertyEntry, settings: Mapping[str, str], veil: Veil) -> str:
-    if set(settings) != {entry.name}:
-        return f"decides {', '.join(sorted(settings))}"
+    others = ", ".join(sorted(settings.keys() - {entry.name}))
+    decides = f"decides {others}" if others else ""
+    if entry.name not in settings:
+        return decides
     value = settings[entry.name]
-    if value == trim(entry.text):
-        return "understood as it stands"
-    return f"taken as {HIDDEN if is_secret_property(entry.name) else veil.over(value)}"
+    as_it_stands = value in (trim(entry.text), HIDDEN)
+    taken = "understood as it stands" if as_it_stands else f"taken as {veil.over(value)}"
+    return f"{taken}; {decides}" if decides else taken
 
 
 def _setting_rows(file: ClientFile, veil: Veil) -> Iterator[SettingRow]:
     client, lines = file.client, file.lines
     if client is None:
         return
-    found = origins(client)
-    for name, value in sorted(client.properties.items()):
-        origin = found[name]
+    for found in values_in_force(client):
+        origin = found.origin
         numbers = ",".join(str(lines[given]) for given in origin.names if given in lines)
         where = f"{PurePath(file.path).name}:{numbers}" if numbers else origin.kind
         if jaas.LOGIN in origin.names and jaas.LOGIN not in lines:
-            where += ", login file"
-        shown = HIDDEN if is_secret_property(name) else veil.over(value)
-        yield SettingRow(file.label, name, shown, where, origin.reason)
-    for row in _MIRRORS_OWN if file.side == "consumer" else ():
-        yield replace(row, client=file.label, value=row.value.format(group=veil.over(client.properties["group.id"])))
+            where = "login file"
+        shown = HIDDEN if is_secret_property(found.name) else veil.over(found.value)
+        yield SettingRow(file.label, found.name, shown, where, origin.reason)
+    if file.side == "consumer":
+        name = f"{veil.over(client.consumer.membership.group_id)}-<stream>"
+        yield SettingRow(file.label, "client.id", name, "ours", "as in the legacy tool, whatever the file says")
 
 
 def _permissions(flows: Iterable[Settings], veil: Veil) -> Iterable[Permission]:
@@ -371,7 +365,7 @@ def _differences(facts: _Facts) -> Iterator[DifferenceRow]:
         options=facts.given,
         consumers=[file.properties for file in consumers],
         producer={name: text for file in facts.files_of("producer") for name, text in file.properties.items()},
-        idempotent=written is not None and written.properties["enable.idempotence"] == "true",
+        idempotent=written is not None and written.producer.produce.idempotent,
         streams=len(consumers) * (int(streams[0]) if streams and streams[0].isdecimal() else 1),
         literal=any(row.option == "producer.tuning" and row.value == "literal" for row in facts.options),
         refused=isinstance(facts.result, LegacyMMError),

@@ -1,31 +1,31 @@
-"""The origin of each librdkafka property, and the effect of each Java property: only `explain` asks for them.
+"""The value in force of each Java property, its origin, and the effect of each line: only `explain` asks for them.
 
-A property made of several is attributed to those that decide it: without one of them it would be different. So no row
-has to say which names its function reads.
+A field made of several properties is attributed to those that decide it: without one of them it would be different. So
+no row has to say which names its function reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.words.java_clients.client_properties.apply import NATIVE_PREFIX, OURS, RULES, Translated
+from legacy_mm.base.kafka_clients import fields_of
+from legacy_mm.base.redaction import HIDDEN
+from legacy_mm.words.java_clients.client_properties.apply import RULES, Translated
+from legacy_mm.words.java_clients.client_properties.native import NATIVE_PREFIX
 from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
+    Field,
     Forgotten,
     Harmless,
-    Mapped,
     Meaning,
     PartOf,
-    PropertyReading,
     RefusedProperty,
-    Renamed,
     Rule,
-    Same,
+    SecretText,
     Setting,
-    canonical,
 )
 from legacy_mm.words.legacy_tool import zookeeper_files
 
@@ -35,7 +35,7 @@ OriginKind = Literal["file", "default", "ours"]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Why a librdkafka property has its value."""
+    """Why a property has its value."""
 
     kind: OriginKind
     """Out of the file; the default of the legacy tool or of its client; or a choice of ours."""
@@ -44,70 +44,91 @@ class Origin:
     reason: str = ""
 
 
-def origins(client: Translated) -> dict[str, Origin]:
-    """Return the origin of every property of this client."""
-    return {name: _origin(client, name, value) for name, value in client.properties.items()}
+@dataclass(frozen=True, slots=True)
+class ValueInForce:
+    """A property, its value in force as Java writes it, and its origin."""
+
+    name: str
+    value: str
+    origin: Origin
 
 
-def _origin(client: Translated, name: str, value: str) -> Origin:
+def values_in_force(client: Translated) -> Iterator[ValueInForce]:
+    """Yield the properties of this client by name; secrets are hidden."""
     side = client.reading.side
-    if name in client.native:
-        return Origin("file", (client.native[name],))
-    decisive = _decisive(client.reading, client.rows.get(name), name, value)
+    fields = dict(fields_of(client.consumer if side == "consumer" else client.producer))
+    rows = [row for row in RULES[side] if row.applies(client.reading)]
+    native = dict(client.native.texts)
+    for row in sorted(rows, key=lambda row: row.name):
+        shown = row.shown
+        if isinstance(row.type, SecretText):
+            if client.reading.given(row.name):
+                yield ValueInForce(row.name, HIDDEN, Origin("file", (row.name,)))
+        elif shown is not None and (value := fields.get(shown.path)) is not None:
+            if given := client.native.given.get(shown.path):
+                del native[given]
+            yield ValueInForce(row.name, shown.unit.java(value), _origin(client, row, shown, value))
+    for given, text in sorted(native.items()):
+        yield ValueInForce(given, text, Origin("file", (given,)))
+
+
+def _origin(client: Translated, row: Rule, shown: Field, value: Any) -> Origin:
+    if given := client.native.given.get(shown.path):
+        return Origin("file", (given,))
+    decisive = _decisive(client, row, shown, value)
     if decisive:
-        return Origin("file", decisive, _reason(client.reading, name, value, decisive))
-    ours = OURS[side].get(name)
-    if ours is not None:
-        return Origin("ours", (), ours.reason)
-    return Origin("default")
+        return Origin("file", decisive, _reason(client, decisive, shown, value))
+    return Origin("ours", (), row.ours) if row.ours else Origin("default")
 
 
-def _decisive(reading: PropertyReading, row: Rule | None, name: str, value: str) -> tuple[str, ...]:
-    """Return the given names that decide a property; one of the same name decides alone."""
-    if row is None:
-        return ()
-    if reading.given(name):
-        return (name,)
-    if not isinstance(row.meaning, Computed):
+def _decisive(client: Translated, row: Rule, shown: Field, value: Any) -> tuple[str, ...]:
+    """Return the given names that decide a field; one of the same name decides alone."""
+    if client.reading.given(row.name):
         return (row.name,)
-    decisive = tuple(given for given in reading.values if _without(reading, given, row).get(name) != value)
-    return decisive or ((row.name,) if reading.given(row.name) else ())
+    setter = client.rows.get(shown.path)
+    if setter is None or not isinstance(setter.meaning, Computed):
+        return ()
+    decisive = (name for name in client.reading.values if _without(client, name, setter).get(shown.path) != value)
+    return tuple(decisive) or ((setter.name,) if client.reading.given(setter.name) else ())
 
 
-def _without(reading: PropertyReading, name: str, row: Rule) -> Mapping[str, str]:
-    values = {other: value for other, value in reading.values.items() if other != name}
+def _without(client: Translated, name: str, row: Rule) -> dict[str, Any]:
+    values = {other: value for other, value in client.reading.values.items() if other != name}
     try:
-        return row.meaning.emit(replace(reading, values=values, notes=[]), row.name)
+        return dict(row.meaning.emit(replace(client.reading, values=values, notes=[]), row.name))
     except ConfigurationError:
         return {}
 
 
-def _reason(reading: PropertyReading, name: str, value: str, decisive: tuple[str, ...]) -> str:
-    """Return the reason of the row that decides alone, if name or value are not the file's."""
-    if len(decisive) != 1 or (decisive == (name,) and canonical(reading.values[name]) == value):
+def _reason(client: Translated, decisive: tuple[str, ...], shown: Field, value: Any) -> str:
+    """Return the reason of the row that decides alone, if the value is not the file's."""
+    row = next(row for row in RULES[client.reading.side] if row.name == decisive[0])
+    if len(decisive) != 1 or row.shown == shown and _is_as_written(client, row, shown, value):
         return ""
-    row = next(row for row in RULES[reading.side] if row.name == decisive[0])
-    given = reading.values[row.name]
-    clamped = isinstance(row.meaning, Same | Renamed) and type(given) is int and str(given) != value
-    return _NEAREST if clamped else row.reason
+    return row.reason or (_NEAREST if row.shown == shown else "")
+
+
+def _is_as_written(client: Translated, row: Rule, shown: Field, value: Any) -> bool:
+    try:
+        return bool(shown.unit.ours(client.reading.values[row.name]) == value)
+    except (KeyError, ValueError):
+        return False
 
 
 def understood(row: Rule | None, name: str) -> str:
     """Describe the effect of a Java property in a few words."""
     if row is not None:
-        said = _describe(row.meaning, name)
-        return f"{said}: {row.reason}" if isinstance(row.meaning, Computed) and row.reason else said
+        said = _describe(row.meaning)
+        return f"{said}: {row.reason}" if isinstance(row.meaning, Computed | Field) and row.reason else said
     if name.startswith(NATIVE_PREFIX):
         return f"read as librdkafka's {name.removeprefix(NATIVE_PREFIX)}"
     today = zookeeper_files.new_name(name)
     return f"ignored since Kafka 2; today it is {today}" if today else "unknown, ignored"
 
 
-def _describe(meaning: Meaning, name: str) -> str:
+def _describe(meaning: Meaning) -> str:
     match meaning:
-        case Renamed(to=other) | Mapped(to=other) if other != name:
-            return f"becomes {other}"
-        case Same() | Renamed() | Mapped():
+        case Field():
             return "understood as it stands"
         case PartOf(row=row):
             return f"read together with {row}"

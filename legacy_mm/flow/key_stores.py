@@ -134,7 +134,7 @@ def _files(side: AnySide) -> set[str]:
 def _native_files(side: AnySide) -> set[str]:
     tls, oauth = side.connection.tls, side.connection.sasl.oauth
     named = (
-        *(tls.ca_location, tls.certificate_location, tls.key_location, tls.keystore_location, tls.crl_location),
+        *(tls.ca_location, tls.certificate_location, tls.key_location, tls.crl_location),
         oauth.ca_location,
     )
     return {path for path in named if path and Path(path).is_file()}

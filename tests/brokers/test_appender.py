@@ -12,7 +12,6 @@ import pytest
 
 from legacy_mm.audit.cluster_access import create_topic, delete_topic
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
@@ -23,6 +22,7 @@ from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
+from tests.fixtures import client_settings
 
 pytestmark = pytest.mark.brokers
 PARTITIONS = 6
@@ -38,10 +38,10 @@ def of_size(size: int) -> RecordBatch:
 @pytest.fixture(params=["true", "false"], ids=["idempotent", "plain"])
 def appender(request: pytest.FixtureRequest, target: Any, name: str) -> Iterator[BatchAppender]:
     properties = {"bootstrap.servers": target.bootstrap, "enable.idempotence": request.param}
-    cluster = Cluster(property_names.read_connection(properties), SECONDS)
+    cluster = Cluster(client_settings.read_connection(properties), SECONDS)
     cluster.watch([name])
     appender = BatchAppender(
-        cluster, options_from(property_names.read_producer(properties)), Traffic("producer", print)
+        cluster, options_from(client_settings.read_producer(properties)), Traffic("producer", print)
     )
 
     def started() -> bool:

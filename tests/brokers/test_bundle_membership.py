@@ -14,7 +14,6 @@ from typing_extensions import override
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.spawn import die_with_parent
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.kafka_clients import ConsumerSettings
@@ -27,6 +26,7 @@ from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.transactions.bundle import BUNDLES, bundle_of
 from legacy_mm.transactions.bundle_sharing import ByBundles
 from legacy_mm.transactions.evidence import mark
+from tests.fixtures import client_settings
 from tests.fixtures.memberships import SECONDS, Membership
 
 pytestmark = pytest.mark.brokers
@@ -78,7 +78,7 @@ def join(bootstrap: str, group: str, name: str) -> Iterator[Join]:
         client = f"{sharing}-{next(numbers)}"
         make = by_bundles if sharing == "bundles" else LibrdkafkaMember
         member = Membership(
-            lambda listener: make(property_names.read_consumer(properties), client, listener, print), topics or {name}
+            lambda listener: make(client_settings.read_consumer(properties), client, listener, print), topics or {name}
         )
         return stack.enter_context(closing(member))
 
@@ -132,7 +132,7 @@ def test_bundles_stay_where_they_are_as_far_as_members_come_and_go(join: Join) -
 def be_a_member(bootstrap: str, group: str, name: str) -> None:
     """Be one in a process of its own, until it is killed."""
     die_with_parent()
-    settings = property_names.read_consumer(properties_of(bootstrap, group))
+    settings = client_settings.read_consumer(properties_of(bootstrap, group))
     Membership(lambda listener: by_bundles(settings, "killed", listener, print), {name}).join()
 
 
@@ -206,7 +206,7 @@ def test_a_member_that_looks_too_early_is_refused_and_looks_again(
 ) -> None:
     other = join(sharing="range")
     wait_until(lambda: len(other.owned) == PARTITIONS, SECONDS, "all partitions")
-    settings, sharing = property_names.read_consumer(properties_of(bootstrap, group)), Hasty(BUNDLES, "hasty")
+    settings, sharing = client_settings.read_consumer(properties_of(bootstrap, group)), Hasty(BUNDLES, "hasty")
     make = lambda listener: NativeMember(settings, "hasty", listener, print, print, SECONDS, sharing)  # noqa: E731
     with closing(Membership(make, {name})) as hasty:
         assert "range-1 on 127.0.0.1" in refusal(hasty)
@@ -243,7 +243,7 @@ def test_commits_are_marked_and_read_with_their_mark(join: Join, name: str) -> N
 
 
 def test_a_heartbeat_comes_when_it_is_asked_for(join: Join, bootstrap: str, group: str) -> None:
-    admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": bootstrap}))
+    admin = GroupAdmin("source", client_settings.read_connection({"bootstrap.servers": bootstrap}))
     first = join(heartbeat_interval_ms="600000", session_timeout_ms="1800000")
     shared(first)
     before = monotonic()

@@ -13,13 +13,13 @@ from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, partition_of, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster as Connections
 from legacy_mm.clients.net.traffic import Traffic
 from legacy_mm.clients.produce.append_options import options_from
 from legacy_mm.clients.produce.appender import BatchAppender
+from tests.fixtures import client_settings
 from tests.unit.protocol.batches import Latin, Row, build
 
 pytestmark = pytest.mark.brokers
@@ -119,9 +119,9 @@ def test_a_handler_that_fails(
 def write_unreadable(source: Cluster, name: str) -> tuple[int, int]:
     """A batch of records around one that is too large and has a header whose name is no text; return its place."""
     properties = {"bootstrap.servers": source.bootstrap, "enable.idempotence": "false", "max.request.size": "5000000"}
-    cluster = Connections(property_names.read_connection(properties), SECONDS)
+    cluster = Connections(client_settings.read_connection(properties), SECONDS)
     cluster.watch([name])
-    options = options_from(property_names.read_producer(properties))
+    options = options_from(client_settings.read_producer(properties))
     appender = BatchAppender(cluster, options, Traffic("producer", print))
     rows = [Row(number, epoch_ms(), b"k0", b"%d" % number) for number in range(5)]
     rows[2] = Row(2, epoch_ms(), b"k0", bytes(400_000), [(Latin("größe"), b"x")])

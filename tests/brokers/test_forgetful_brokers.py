@@ -15,7 +15,6 @@ from compat.laboratory.topic_state import AUTHORIZER, Rule, add_rules, remove_ru
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic, read_all
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
@@ -26,6 +25,7 @@ from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.clients.produce.broker_sender import BrokerSender
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
+from tests.fixtures import client_settings
 
 pytestmark = pytest.mark.brokers
 WEEK_MS = 7 * 24 * 3_600_000
@@ -81,9 +81,9 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Losses:
 @pytest.fixture
 def appender(forgetful: Any) -> Iterator[BatchAppender]:
     properties = {"bootstrap.servers": forgetful.bootstrap, "enable.idempotence": "true"}
-    cluster = Cluster(property_names.read_connection(properties), 5.0)
+    cluster = Cluster(client_settings.read_connection(properties), 5.0)
     appender = BatchAppender(
-        cluster, options_from(property_names.read_producer(properties)), Traffic("producer", print)
+        cluster, options_from(client_settings.read_producer(properties)), Traffic("producer", print)
     )
 
     def started() -> bool:

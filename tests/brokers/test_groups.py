@@ -14,7 +14,7 @@ from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import model, property_names
+from legacy_mm.base import model
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import CommittedOffset
@@ -24,6 +24,7 @@ from legacy_mm.clients.net import login
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, of_group
 from legacy_mm.flow.position_book import GroupBook
+from tests.fixtures import client_settings
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
@@ -44,7 +45,7 @@ def admin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, sourc
             )
 
         monkeypatch.setattr(login, "ask_versions", versions)
-    return GroupAdmin("source", property_names.read_connection({"bootstrap.servers": source.bootstrap}))
+    return GroupAdmin("source", client_settings.read_connection({"bootstrap.servers": source.bootstrap}))
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_a_first_start_is_kept_once(
     load(source.bootstrap, name, 90, 20, partitions=3)
     counted: list[int] = []
     guard = GapGuard("latest", counted.append, counted.append, fail=False, set_position=of_group("mirror"))
-    client = property_names.read_consumer(
+    client = client_settings.read_consumer(
         {"bootstrap.servers": source.bootstrap, "isolation.level": "read_uncommitted"}
     )
     books = (GroupBook(each, admin) for each in (group, member))
@@ -131,20 +132,20 @@ def test_a_first_start_is_kept_once(
 
 
 def test_a_group_with_a_member_is_seen(source: Cluster, member: str) -> None:
-    admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": source.bootstrap}))
+    admin = GroupAdmin("source", client_settings.read_connection({"bootstrap.servers": source.bootstrap}))
     assert member in admin.groups(deadline())
     assert admin.states([member], deadline()) == ({member: "Stable"}, {})
 
 
 def test_many_groups_are_asked_in_chunks(source: Cluster, name: str, group: str) -> None:
-    admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": source.bootstrap}))
+    admin = GroupAdmin("source", client_settings.read_connection({"bootstrap.servers": source.bootstrap}))
     offsets = {f"{group}-{number}": {model.TopicPartition(name, 0): CommittedOffset(number)} for number in range(1100)}
     assert admin.commit(offsets, deadline()) == {}
     assert admin.offsets(list(offsets), deadline()) == (offsets, {})
 
 
 def test_nobody_answers() -> None:
-    nobody = GroupAdmin("target", property_names.read_connection({"bootstrap.servers": "127.0.0.1:1"}))
+    nobody = GroupAdmin("target", client_settings.read_connection({"bootstrap.servers": "127.0.0.1:1"}))
     with pytest.raises(HostError, match=r"no broker answered in 0\.[0-9]+ s"):
         nobody.groups(Deadline.after(0.5))
     with pytest.raises(HostError):

@@ -11,10 +11,10 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics, read_all
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.topics.internal_log import InternalLog
 from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
+from tests.fixtures import client_settings
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
@@ -27,7 +27,7 @@ def test_records_keep_order_and_timestamp_in_partition_0(target: Cluster, topic:
     # what only a consumer understands is not for this client
     properties = {"bootstrap.servers": target.bootstrap, "group.id": "g", "auto.offset.reset": "earliest"}
     with closing(
-        InternalTopicWriter(property_names.read_connection(properties), name, lambda *told: results.append(told))
+        InternalTopicWriter(client_settings.read_connection(properties), name, lambda *told: results.append(told))
     ) as writer:
         for number in range(300):
             assert writer.send(b"k%d" % (number % 2), b"%d" % number, 1_712_564_822_000 + number)
@@ -45,7 +45,7 @@ def test_a_topic_that_is_missing_is_not_made_in_the_brokers_way(target: Cluster,
     properties = {"bootstrap.servers": target.bootstrap}
     with closing(
         InternalTopicWriter(
-            property_names.read_connection(properties), name, lambda *told: results.append(told), give_up_seconds=2
+            client_settings.read_connection(properties), name, lambda *told: results.append(told), give_up_seconds=2
         )
     ) as writer:
         writer.send(b"k", b"lost")
@@ -76,7 +76,7 @@ def test_without_a_broker_the_queue_is_bounded_and_the_reason_told(nobody: str) 
     results = Results()
     properties = {"bootstrap.servers": nobody}
     writer = InternalTopicWriter(
-        property_names.read_connection(properties), "t", lambda *told: results.append(told), give_up_seconds=2
+        client_settings.read_connection(properties), "t", lambda *told: results.append(told), give_up_seconds=2
     )
     taken = sum(writer.send(b"k", b"v") for _ in range(20_000))
     assert writer.waiting() == taken == 10_000
@@ -94,7 +94,7 @@ def test_nothing_is_given_up_while_the_broker_is_away_for_a_moment(
     """It dies, and comes back in less than the time for which a record is tried."""
     cluster, name, results = own_clusters(), topic(), Results()
     create_topic(cluster.bootstrap, name, 1)
-    connection = property_names.read_connection({"bootstrap.servers": cluster.bootstrap})
+    connection = client_settings.read_connection({"bootstrap.servers": cluster.bootstrap})
     with closing(InternalTopicWriter(connection, name, lambda *told: results.append(told))) as writer:
         assert writer.send(b"first", b"v")
         assert writer.flush(Deadline.after(SECONDS))
@@ -111,14 +111,14 @@ def test_a_log_is_read_from_its_start_and_then_only_what_is_new(source: Cluster,
     """Also where the topic is not there yet, and after it has been made again with fewer records."""
     name = topic("log")
     properties = {"bootstrap.servers": source.bootstrap}
-    log = InternalLog(property_names.read_connection(properties), name, "test")
+    log = InternalLog(client_settings.read_connection(properties), name, "test")
 
     def read() -> list[tuple[bytes | None, bytes | None]]:
         return list(log.read(Deadline.after(SECONDS)))
 
     assert read() == []
     create_topic(source.bootstrap, name, 1, config={"cleanup.policy": "compact"})
-    connection = property_names.read_connection(properties)
+    connection = client_settings.read_connection(properties)
     with closing(log), closing(InternalTopicWriter(connection, name, lambda key, reason: None)) as writer:
         for numbers in (range(3), range(3, 5)):
             for number in numbers:

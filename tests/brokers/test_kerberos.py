@@ -29,7 +29,6 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.net.connection import Connection, open_connection
@@ -37,6 +36,7 @@ from legacy_mm.clients.net.connection_errors import AuthenticationFailed, Connec
 from legacy_mm.clients.net.connection_security import Security, unsupported
 from legacy_mm.policies.changes import BROKER_DEFAULT, ChangeOutcome, CreateTopic
 from legacy_mm.policies.config_filter import TOPIC
+from tests.fixtures import client_settings
 from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
 from tests.fixtures.kerberos import LISTENER, MODULE, SECURED, SERVICE, TLS, TOKENS, USER, Kerberized
 
@@ -313,12 +313,12 @@ def opened(kerberized: Kerberized, **changed: str) -> Connection:
     """A connection to the source."""
     properties = by_ticket(kerberized, **changed)
     host, _, port = properties["bootstrap.servers"].rpartition(":")
-    assert unsupported(property_names.read_connection(properties)) is None
+    assert unsupported(client_settings.read_connection(properties)) is None
     return open_connection(
-        Security(property_names.read_connection(properties)),
+        Security(client_settings.read_connection(properties)),
         host,
         int(port),
-        property_names.read_connection(properties),
+        client_settings.read_connection(properties),
     )
 
 
@@ -349,7 +349,7 @@ def test_no_service_is_called_by_a_host_that_ends_with_a_dot(
 @pytest.mark.usefixtures("realms")
 def test_duties_ask_and_change_with_a_ticket(kerberized: Kerberized, topic: Callable[..., str]) -> None:
     """Everything that they do is in `test_topic_duties.py`."""
-    admin, name = NativeAdmin("source", property_names.read_connection(by_ticket(kerberized))), topic("krb")
+    admin, name = NativeAdmin("source", client_settings.read_connection(by_ticket(kerberized))), topic("krb")
     made = CreateTopic(name, 3, BROKER_DEFAULT, {"flush.ms": "7"})
     assert list(admin.create_topics([made], Deadline.after(SECONDS))) == [ChangeOutcome(made)]
     wait_until(lambda: admin.topics(Deadline.after(SECONDS)).get(name) == 3, SECONDS, "the topic")

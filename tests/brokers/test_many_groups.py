@@ -13,7 +13,6 @@ import pytest
 
 from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import create_topic
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.group.groups import GroupAdmin
@@ -24,6 +23,7 @@ from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.protocol.mirror_records import Checkpoint
+from tests.fixtures import client_settings
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]
 REPORT = Path(__file__).resolve().parents[2] / "compat" / "reports" / "groups.json"
@@ -60,7 +60,7 @@ def test_ten_thousand_groups(
         create_topic(cluster.bootstrap, name, PARTITIONS)
     create_topic(target.bootstrap, checkpoints, 1)
     here, there = (
-        property_names.read_connection({"bootstrap.servers": cluster.bootstrap}) for cluster in (source, target)
+        client_settings.read_connection({"bootstrap.servers": cluster.bootstrap}) for cluster in (source, target)
     )
     places = [TopicPartition(name, number) for number in range(PARTITIONS)]
     at_source, at_target = (

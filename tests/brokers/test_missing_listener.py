@@ -14,7 +14,6 @@ from compat.laboratory import cluster as testbed
 from legacy_mm.audit.cluster_access import create_topic, leader
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.group.groups import GroupAdmin
 from legacy_mm.clients.group.member import MembershipListener
@@ -22,6 +21,7 @@ from legacy_mm.clients.group.membership import NativeMember
 from legacy_mm.protocol.coordinator_partition import GROUPS, coordinator_partition
 from tests.brokers.test_explain import commit
 from tests.brokers.test_verify import by_line
+from tests.fixtures import client_settings
 from tests.fixtures.clusters import Kafka
 from tests.fixtures.memberships import Membership
 from tests.fixtures.tools import Run
@@ -115,7 +115,7 @@ def test_a_group_whose_coordinator_is_not_reached(half: testbed.Cluster, outside
     """Brokers answer COORDINATOR_NOT_AVAILABLE for ever."""
     group = group_at(half, WITHOUT)
     keeper = f"{GROUPS}-{coordinator_partition(group, PARTITIONS)}"
-    settings = property_names.read_consumer({"bootstrap.servers": outside, "group.id": group})
+    settings = client_settings.read_consumer({"bootstrap.servers": outside, "group.id": group})
     told: list[str] = []
 
     def make(listener: MembershipListener) -> NativeMember:

@@ -11,7 +11,6 @@ import pytest
 from compat.laboratory.topic_state import override, overrides
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.cluster_access import create_topic
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.admin.cluster_admin import Admin
@@ -25,6 +24,7 @@ from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilter
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import BROKER_DEFAULT, Look
+from tests.fixtures import client_settings
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
@@ -59,7 +59,7 @@ class Run:
             else FeatureSettings(preserve_partitions=True).having(TOPIC_CREATION, CreationSettings(-1, kept, grow=True))
         )
         there, here = (
-            client(name, property_names.read_connection({"bootstrap.servers": each.bootstrap}))
+            client(name, client_settings.read_connection({"bootstrap.servers": each.bootstrap}))
             for name, each in (("s", source), ("t", target))
         )
         names = TopicNames(lambda name: name, frozenset, listed)
@@ -145,7 +145,7 @@ def test_the_mirror_s_own_topics_and_copies_of_heartbeats_get_the_default_of_old
 ) -> None:
     ancient = old.release.version in ("1.1.1", "2.2.2")
     there, here = (
-        client(name, property_names.read_connection({"bootstrap.servers": each.bootstrap}))
+        client(name, client_settings.read_connection({"bootstrap.servers": each.bootstrap}))
         for name, each in (("source", source), ("target", old))
     )
     own, brought = [topic("own"), topic("dispensable")], topic("heartbeats")

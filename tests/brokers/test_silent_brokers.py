@@ -14,7 +14,6 @@ from compat.laboratory.cluster import PROXIED
 from compat.laboratory.proxy import Proxy
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.coordinator import coordinators
@@ -22,6 +21,7 @@ from legacy_mm.clients.group.member import MembershipListener
 from legacy_mm.clients.group.membership import NativeMember
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable
 from legacy_mm.dataplane.batch_source import cluster_of
+from tests.fixtures import client_settings
 from tests.fixtures.memberships import Membership
 
 pytestmark = pytest.mark.brokers
@@ -41,7 +41,7 @@ def three(own_clusters: Callable[..., testbed.Cluster]) -> Iterator[testbed.Clus
 
 def test_one_silent_broker_of_three_fails_no_question(three: testbed.Cluster) -> None:
     """As a copy task asks: within four seconds. A random broker was asked, and the silent one had all of the time."""
-    with closing(cluster_of(property_names.read_connection({"bootstrap.servers": three.bootstrap}))) as cluster:
+    with closing(cluster_of(client_settings.read_connection({"bootstrap.servers": three.bootstrap}))) as cluster:
         for broker in three.brokers:
             cluster.refresh()
             cluster.call(broker.node, MetadataRequest(topics=[]))  # a kept connection to each
@@ -65,7 +65,7 @@ def test_brokers_that_have_all_moved_are_found_by_the_bootstrap_servers(
     port = broker.ports[PROXIED]
     with Proxy(port) as entrance, Proxy(port, host=NEW_HOST) as moved:
         host, bootstrap_port = entrance.address
-        connection = property_names.read_connection({"bootstrap.servers": f"{host}:{bootstrap_port}"})
+        connection = client_settings.read_connection({"bootstrap.servers": f"{host}:{bootstrap_port}"})
         with closing(cluster_of(connection)) as cluster:
             assert _known(cluster) == [fronts[0].address]
             old_host, old_port = fronts[0].address
@@ -105,7 +105,7 @@ def test_a_member_stays_when_its_coordinator_falls_silent(
         "heartbeat.interval.ms": "500",
         "session.timeout.ms": "18000",
     }
-    settings = property_names.read_consumer(properties)
+    settings = client_settings.read_consumer(properties)
 
     def make(listener: MembershipListener) -> NativeMember:
         return NativeMember(settings, "silent", listener, lambda _: None, print, SECONDS)
@@ -127,7 +127,7 @@ def test_a_member_stays_when_its_coordinator_falls_silent(
 
 
 def _coordinator(bootstrap: str, group: str) -> int:
-    with closing(Cluster(property_names.read_connection({"bootstrap.servers": bootstrap}), SECONDS)) as cluster:
+    with closing(Cluster(client_settings.read_connection({"bootstrap.servers": bootstrap}), SECONDS)) as cluster:
         ((_, code, node),) = coordinators(cluster, [group])
     assert not code
     return node

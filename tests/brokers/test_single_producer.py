@@ -12,7 +12,6 @@ from compat.laboratory.cluster import Cluster
 from compat.laboratory.security import USER, login, login_listener
 from compat.laboratory.topic_state import AUTHORIZER, add_rules, forbid_rules
 from legacy_mm.audit.cluster_access import create_topic, partition_of, read_all
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import HostError, SendFailure
 from legacy_mm.base.model import Outgoing
 from legacy_mm.clients.net import error_text
@@ -39,7 +38,7 @@ def producer_to() -> Iterator[MakeProducer]:
 
     def make(bootstrap: str, silence: float = 30.0, **java: str) -> NativeProducer:
         properties = {"bootstrap.servers": bootstrap, **{key.replace("_", "."): text for key, text in java.items()}}
-        settings = property_names.read_producer(apply("producer", properties, streams=1, literal=False).properties)
+        settings = apply("producer", properties, streams=1, literal=False).producer
         router = Router(RouteOptions.of(settings.produce, measure=False))
         made.append(NativeProducer(settings, router.batch_of, silence))
         return made[-1]

@@ -27,7 +27,6 @@ from compat.laboratory.topic_state import (
 )
 from legacy_mm.audit.cluster_access import create_topic, grow_topic, list_topics
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
@@ -45,6 +44,7 @@ from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilter
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import AddPartitions, Change, ChangeOutcome, CreateTopic, DeleteConfig, SetConfig
+from tests.fixtures import client_settings
 from tests.fixtures.clusters import NamedKafka
 
 pytestmark = pytest.mark.brokers
@@ -83,7 +83,7 @@ class Flow:
         return feature_duties(features, self.admin("source"), self.admin("target"), names, 300.0)
 
     def admin(self, side: str) -> Admin:
-        return self.client(side, property_names.read_connection({"bootstrap.servers": getattr(self, side).bootstrap}))
+        return self.client(side, client_settings.read_connection({"bootstrap.servers": getattr(self, side).bootstrap}))
 
     def done(self, features: FeatureSettings, *topics: str, mirrored: str = ".*") -> list[ChangeOutcome]:
         """What the one duty of these features does; then it has nothing more to do."""
@@ -328,7 +328,7 @@ def test_what_may_not_be_seen_is_told(clean: Flow, topic: Callable[..., str]) ->
     user = ("LITERAL", f"User:{USER}", "*")
     add_rules(there, [(name, *user, "READ", "ALLOW"), (name, *user, "DESCRIBE_CONFIGS", "DENY")])
     forbid_rules(there, f"User:{USER}")
-    known = property_names.read_connection({"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    known = client_settings.read_connection({"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
     source = clean.client("source", known)
     names, target = TopicNames(str, frozenset, listed), clean.admin("target")
 
@@ -347,7 +347,7 @@ def test_a_right_that_is_missing_is_told_before_anything_is_tried(clean: Flow, t
     create_topic(clean.target.bootstrap, name, 1)
     add_rules(clean.source.bootstrap, [(name, "LITERAL", f"User:{USER}", "*", "CREATE", "DENY")])
     forbid_rules(clean.source.bootstrap, f"User:{USER}", "CREATE")
-    known = property_names.read_connection({"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    known = client_settings.read_connection({"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
     target = clean.client("target", known)
     (creation,), _ = feature_duties(CREATION, clean.admin("target"), target, TopicNames(str, frozenset, listed), 300.0)
     found = creation.duty.look(frozenset({name}), Deadline.after(SECONDS))

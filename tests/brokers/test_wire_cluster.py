@@ -14,11 +14,11 @@ from compat.laboratory import cluster as testbed
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.protocol.error_codes import ErrorCode
+from tests.fixtures import client_settings
 from tests.fixtures.clusters import Kafka
 
 pytestmark = pytest.mark.brokers
@@ -29,7 +29,7 @@ FETCH, METADATA = 1, 3
 
 @pytest.fixture
 def cluster(source: Kafka) -> Iterator[Cluster]:
-    opened = Cluster(property_names.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
+    opened = Cluster(client_settings.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
     yield opened
     opened.close()
 
@@ -62,7 +62,7 @@ def test_a_topic_that_is_not_there(cluster: Cluster, topic: Callable[..., str]) 
 
 def test_a_topic_that_brokers_make_when_they_are_asked(source: Kafka, topic: Callable[..., str]) -> None:
     name = topic()
-    asking = Cluster(property_names.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
+    asking = Cluster(client_settings.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
     asking.watch([name], create=True)
 
     def made() -> bool:
@@ -116,7 +116,7 @@ def test_a_connection_that_broke_is_made_anew_for_a_call(cluster: Cluster) -> No
 
 def test_nobody_is_there(unused_port: int) -> None:
     alone = Cluster(
-        property_names.read_connection(
+        client_settings.read_connection(
             {"bootstrap.servers": f"127.0.0.1:{unused_port}", "reconnect.backoff.max.ms": "50"}
         ),
         0.3,
@@ -138,7 +138,7 @@ def test_a_leader_that_is_killed(own_clusters: Callable[..., testbed.Cluster], t
     name = topic()
     create_topic(kafka.bootstrap, name, 1, replication=3)
     partition = TopicPartition(name, 0)
-    cluster = Cluster(property_names.read_connection({"bootstrap.servers": kafka.bootstrap}), SECONDS)
+    cluster = Cluster(client_settings.read_connection({"bootstrap.servers": kafka.bootstrap}), SECONDS)
     cluster.watch([name])
     before, epoch = cluster.leader(partition), cluster.leader_epoch(partition)
     assert before is not None

@@ -9,12 +9,12 @@ from confluent_kafka import Producer
 
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.model import LATEST, TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.fetch.fetch_session import FetchSession
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import FetchOptions, FetchResponse, Wanted
+from tests.fixtures import client_settings
 from tests.fixtures.clusters import Kafka
 
 pytestmark = pytest.mark.brokers
@@ -63,7 +63,7 @@ def partitions(source: Kafka, topic: Callable[..., str]) -> list[TopicPartition]
 
 @pytest.fixture
 def reader(source: Kafka, partitions: list[TopicPartition]) -> Iterator[Reader]:
-    cluster = Cluster(property_names.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
+    cluster = Cluster(client_settings.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
     cluster.offsets(partitions, LATEST)  # waits for leaders
     opened = Reader(cluster, partitions)
     yield opened

@@ -14,7 +14,6 @@ from compat.laboratory.proxy import Proxy
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, grow_topic
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import EARLIEST, CommittedOffset, TopicPartition
@@ -28,6 +27,7 @@ from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
 from legacy_mm.flow.position_book import GroupBook
+from tests.fixtures import client_settings
 from tests.fixtures.memberships import Membership
 
 pytestmark = pytest.mark.brokers
@@ -62,11 +62,11 @@ def join(bootstrap: str, group: str, name: str) -> Iterator[Join]:
         properties |= {each.replace("_", "."): text for each, text in more.items()}
         if native:
             make: Callable[[MembershipListener], Member] = lambda listener: LibrdkafkaMember(  # noqa: E731
-                property_names.read_consumer(properties), "native", listener, lambda _: None
+                client_settings.read_consumer(properties), "native", listener, lambda _: None
             )
         else:
             make = lambda listener: NativeMember(  # noqa: E731
-                property_names.read_consumer(properties), "wire", listener, lambda _: None, print, SECONDS
+                client_settings.read_consumer(properties), "wire", listener, lambda _: None, print, SECONDS
             )
         return stack.enter_context(closing(Membership(make, topics or {name})))
 
@@ -159,7 +159,7 @@ def test_a_static_member_that_somebody_else_pretends_to_be_ends(join: Join) -> N
 def test_a_member_that_the_group_has_dropped_joins_again(join: Join, bootstrap: str, group: str) -> None:
     first = join()
     wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
-    with closing(Cluster(property_names.read_connection({"bootstrap.servers": bootstrap}), SECONDS)) as cluster:
+    with closing(Cluster(client_settings.read_connection({"bootstrap.servers": bootstrap}), SECONDS)) as cluster:
         drop = LeaveGroupRequest.MemberIdentity(member_id=member_id(bootstrap, group), group_instance_id=None)
         coordinator = Coordinator(cluster, group)
         coordinator.call(LeaveGroupRequest(group_id=group, members=[drop], min_version=3), SECONDS)
@@ -206,7 +206,7 @@ def test_a_network_that_breaks(module_clusters: Callable[..., Any], topic: Calla
     create_topic(cluster.bootstrap, name, partitions=PARTITIONS)
     properties = {"bootstrap.servers": cluster.bootstrap_of("PROXIED"), "group.id": group}
     properties |= {"heartbeat.interval.ms": "100", "session.timeout.ms": "6000"}
-    client = property_names.read_consumer(properties)
+    client = client_settings.read_consumer(properties)
     make = lambda listener: NativeMember(client, "wire", listener, lambda _: None, print, SECONDS)  # noqa: E731
     with closing(proxies[0]) as proxy, closing(Membership(make, {name})) as first:
         wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
@@ -230,7 +230,7 @@ def test_a_first_start_that_is_kept_is_where_members_begin(
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     ends = {TopicPartition(name, number): end for number, end in end_offsets(bootstrap, name).items()}
     guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False, set_position=of_group("mirror"))
-    client = property_names.read_consumer({"bootstrap.servers": bootstrap, "isolation.level": "read_uncommitted"})
+    client = client_settings.read_consumer({"bootstrap.servers": bootstrap, "isolation.level": "read_uncommitted"})
     admin, log_ends_now = GroupAdmin("source", client.connection), partial(log_ends, client)
     GroupStart(GroupBook(group, admin), log_ends_now, guard, SECONDS).keep([name])
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
@@ -242,7 +242,7 @@ def test_a_first_start_that_is_kept_is_where_members_begin(
 
 @pytest.mark.parametrize("native", [False, True], ids=["wire", "native"])
 def test_offsets_are_read_with_their_metadata(bootstrap: str, group: str, name: str, join: Join, native: bool) -> None:
-    admin = GroupAdmin("source", property_names.read_connection({"bootstrap.servers": bootstrap}))
+    admin = GroupAdmin("source", client_settings.read_connection({"bootstrap.servers": bootstrap}))
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     marked, plain, missing = (TopicPartition(name, number) for number in range(3))
     offsets = {marked: CommittedOffset(7, "exactly-once:positions"), plain: CommittedOffset(5)}
@@ -262,10 +262,10 @@ def test_a_look_without_joining(bootstrap: str, group: str, name: str, join: Joi
     wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
     first.order(lambda member: member.commit({partitions[0]: 5}))
     wait_until(lambda: first.settled, SECONDS, "the outcome")
-    inspector = NativeInspector(property_names.read_connection({"bootstrap.servers": bootstrap}))
+    inspector = NativeInspector(client_settings.read_connection({"bootstrap.servers": bootstrap}))
     assert inspector.partitions(Deadline.after(SECONDS))[name] == PARTITIONS
     views = inspector.views(group, partitions, Deadline.after(SECONDS))
     assert sum(view.high for view in views.values()) == 100
     assert [views[each].committed for each in partitions] == [5, None, None, None]
-    lister = NativeTopicLister(property_names.read_connection({"bootstrap.servers": bootstrap}), SECONDS)
+    lister = NativeTopicLister(client_settings.read_connection({"bootstrap.servers": bootstrap}), SECONDS)
     assert lister.topics()[name]

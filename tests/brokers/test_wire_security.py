@@ -24,12 +24,12 @@ from compat.laboratory.security import (
     login,
     secured_cluster,
 )
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.net.connection import Connection, open_connection
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.net.connection_security import Security, unsupported
 from legacy_mm.words.java_clients.client_properties.apply import apply
+from tests.fixtures import client_settings
 
 pytestmark = pytest.mark.brokers
 Properties = dict[str, str]
@@ -46,14 +46,14 @@ class Secured:
         """As a client whose Java file says this, at the broker's address or at this name of its."""
         where = self.cluster.bootstrap_of(listener)
         protocol = {"security.protocol": LISTENERS.get(listener, listener), "bootstrap.servers": where}
-        properties = dict(apply("consumer", {**protocol, "group.id": "any", **security}).properties)
-        assert unsupported(property_names.read_connection(properties)) is None
+        properties = dict(client_settings.texts(apply("consumer", {**protocol, "group.id": "any", **security})))
+        assert unsupported(client_settings.read_connection(properties)) is None
         address, _, port = where.rpartition(":")
         return open_connection(
-            Security(property_names.read_connection(properties)),
+            Security(client_settings.read_connection(properties)),
             host or address,
             int(port),
-            property_names.read_connection(properties),
+            client_settings.read_connection(properties),
         )
 
     def trust(self) -> Properties:

@@ -28,9 +28,9 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.group.groups import GroupAdmin
+from tests.fixtures import client_settings
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.warm_mirrors import WarmMirror
 
@@ -350,5 +350,5 @@ def test_nodes_that_copy_exactly_once_share_a_flow_and_keep_other_nodes_out(
 
 def members(cluster: Cluster, group: str) -> int:
     """How many are in a group."""
-    admin = GroupAdmin("target", property_names.read_connection({"bootstrap.servers": cluster.bootstrap}))
+    admin = GroupAdmin("target", client_settings.read_connection({"bootstrap.servers": cluster.bootstrap}))
     return len(admin.members(group, Deadline.after(SECONDS)))

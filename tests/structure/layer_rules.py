@@ -10,7 +10,7 @@ import graphlib
 import sys
 from collections.abc import Iterator, Mapping
 
-from legacy_mm.base import property_names
+from legacy_mm.clients.librdkafka import property_texts
 from tests.structure.source_tree import PACKAGE, Module, own_imports
 
 LABORATORY = "compat.laboratory"
@@ -104,9 +104,9 @@ MAY_READ_PROPERTIES = {
     "legacy_mm.clients.librdkafka": "librdkafka knows nothing but names",
     "legacy_mm.cli.verify": "it reads one line of a Java consumer's file as it stands",
 }
-CLIENT_PROPERTIES = {row.name for rows in property_names.ROWS.values() for row in rows.values() if "." in row.name}
-MAKES_SETTINGS = {f"legacy_mm.base.property_names.read_{what}" for what in ("connection", "consumer", "producer")}
-"""What turns properties into fields, in one place: `words`."""
+CLIENT_PROPERTIES = {row.name for row in property_texts.ROWS.values() if "." in row.name}
+MAKES_SETTINGS = {f"legacy_mm.base.kafka_clients.{what}_of" for what in ("connection", "consumer", "producer")}
+"""What makes settings of fields, in one place: `words`."""
 
 # Who may ask a secret for its text, and why.
 MAY_REVEAL = {

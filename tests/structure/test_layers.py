@@ -238,7 +238,7 @@ def test_a_client_property_by_its_name_is_found(plant: Plant, text: str) -> None
 
 
 def test_settings_that_are_made_elsewhere_are_found(plant: Plant) -> None:
-    text = "from legacy_mm.base import property_names\nx = property_names.read_consumer({})"
+    text = "from legacy_mm.base import kafka_clients\nx = kafka_clients.consumer_of({})"
     assert len(rules.property_violations(plant({"flow/a.py": text}))) == 1
     assert rules.property_violations(plant({"flow/a.py": "", "words/a.py": text})) == []
 

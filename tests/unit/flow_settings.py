@@ -6,34 +6,33 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.base import property_names
 from legacy_mm.base.settings import SourceSettings, SparkSettings, TargetSettings, TopicSettings
-from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.flow.flow_settings import Settings
+from tests.fixtures import client_settings
 
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 
 
 def source_settings(properties: Mapping[str, str] = SERVERS, **more: Any) -> SourceSettings:
     """The source's, with defaults for what is not named."""
-    return SourceSettings(property_names.read_consumer({"group.id": "g", **properties}), "latest", 60.0, **more)
+    return SourceSettings(client_settings.read_consumer({"group.id": "g", **properties}), "latest", 60.0, **more)
 
 
 def source_with(side: SourceSettings, properties: Mapping[str, str]) -> SourceSettings:
     """The source's, with these librdkafka properties over its own."""
-    return replace(side, client=property_names.read_consumer({**property_texts(side.client), **properties}))
+    return replace(side, client=client_settings.changed(side.client, properties))
 
 
 def target_with(side: TargetSettings, properties: Mapping[str, str]) -> TargetSettings:
     """The target's, with these librdkafka properties over its own."""
-    return replace(side, client=property_names.read_producer({**property_texts(side.client), **properties}))
+    return replace(side, client=client_settings.changed(side.client, properties))
 
 
 def flow_settings(source: SourceSettings | None = None) -> Settings:
     """All of them."""
     return Settings(
         source=source or source_settings(),
-        target=TargetSettings(property_names.read_producer(SERVERS), abort_on_send_failure=True),
+        target=TargetSettings(client_settings.read_producer(SERVERS), abort_on_send_failure=True),
         topics=TopicSettings("t", "t"),
         spark=SparkSettings(),
         streams=1,

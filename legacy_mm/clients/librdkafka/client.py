@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import KafkaError
 
 from legacy_mm.base.errors import StreamFailure, one_line
-from legacy_mm.base.kafka_clients import AnyClient, ConnectionSettings
+from legacy_mm.base.kafka_clients import ConnectionSettings, ConsumerSettings
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.librdkafka.error_meanings import refusal, refuses_login, refuses_token
 from legacy_mm.clients.librdkafka.property_texts import property_texts
@@ -21,7 +21,9 @@ from legacy_mm.logs import events
 _native = logging.getLogger("legacy_mm.librdkafka")
 
 
-def client_properties(settings: AnyClient, on_error: Callable[[KafkaError], None], **own: object) -> dict[str, Any]:
+def client_properties(
+    settings: ConnectionSettings | ConsumerSettings, on_error: Callable[[KafkaError], None], **own: object
+) -> dict[str, Any]:
     """Return librdkafka's properties plus callbacks: errors go to `on_error`, its log to Python's at debug level."""
     connection = settings if isinstance(settings, ConnectionSettings) else settings.connection
     fetch = tokens.source(connection.sasl)

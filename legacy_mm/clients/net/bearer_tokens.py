@@ -17,7 +17,6 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from legacy_mm.base.clock import wall
 from legacy_mm.base.kafka_clients import OAuthSettings, SaslSettings
-from legacy_mm.base.property_names import name_of
 from legacy_mm.clients.net import tokens
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.net.tokens import Granted, TokenSource
@@ -38,11 +37,11 @@ def unsupported(oauth: OAuthSettings) -> str | None:
         return "sasl.mechanism=OAUTHBEARER without a way to get a token"
     if oauth.grant_type != tokens.CLIENT_CREDENTIALS:
         return (
-            f"librdkafka.{name_of(OAuthSettings, 'grant_type')}={oauth.grant_type} is not supported; leave it out for "
+            f"librdkafka.sasl.oauthbearer.grant.type={oauth.grant_type} is not supported; leave it out for "
             f"{tokens.CLIENT_CREDENTIALS}, or name a login class of a jar in sasl.login.callback.handler.class"
         )
     if not (oauth.token_url or "").startswith(_HTTP):
-        return f"{name_of(OAuthSettings, 'token_url')} is no address that starts with http:// or https://"
+        return "sasl.oauthbearer.token.endpoint.url is no address that starts with http:// or https://"
     return None
 
 

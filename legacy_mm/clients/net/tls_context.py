@@ -14,10 +14,7 @@ from pathlib import Path
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import TlsSettings
-from legacy_mm.base.property_names import name_of
 
-_NOT_HERE = ("keystore_location", "engine_location", "providers", "curves", "signature_algorithms")
-"""Settings that Python's ssl has no way to follow."""
 _SYSTEM = "probe"
 _LEVEL = "@SECLEVEL="
 _IANA = re.compile(r"\b(?:TLS|SSL)_(\w+?)_WITH_(\w+)")
@@ -81,12 +78,6 @@ def openssl_names(suites: str) -> str:
 
 def unsupported(tls: TlsSettings) -> str | None:
     """Return one sentence if Python's ssl cannot follow these settings; else None."""
-    foreign = next((field for field in _NOT_HERE if getattr(tls, field)), None)
-    if foreign is not None:
-        return (
-            f"librdkafka.{name_of(TlsSettings, foreign)} is not known to Python's ssl, which copies; leave it out. "
-            "Java's ssl.keystore.location is read, and what OpenSSL can do is set in the file that OPENSSL_CONF names"
-        )
     try:
         _ciphers(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), tls)
     except ssl.SSLError:
@@ -109,7 +100,7 @@ def _take(made: ssl.SSLContext, tls: TlsSettings, fields: tuple[str, ...]) -> No
     try:
         _STEPS[fields](made, tls)
     except (OSError, ValueError) as error:  # SSLError is an OSError
-        used = ", ".join(name_of(TlsSettings, field) for field in fields if getattr(tls, field) is not None)
+        used = ", ".join(f"ssl.{field.replace('_', '.')}" for field in fields if getattr(tls, field) is not None)
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
         raise ConfigurationError(f"{used} cannot be used: {reason}") from None
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.base.kafka_clients import ConnectionSettings
+from legacy_mm.base.kafka_clients import ConnectionSettings, connection_of
 from legacy_mm.base.settings import JavaStores, JvmSettings
 from legacy_mm.flow import key_stores
 from legacy_mm.policies.logins import beyond_librdkafka
@@ -84,5 +83,4 @@ def translated(properties: Mapping[str, str], realms: str | None = None) -> Clie
     `realms`: the krb5.conf that Java's options name.
     """
     read = apply("consumer", properties)
-    known = kerberos.with_realms(read.properties, realms)
-    return ClientConnection(property_names.read_connection(known), read.stores)
+    return ClientConnection(connection_of(kerberos.with_realms(read.values, realms)), read.stores)

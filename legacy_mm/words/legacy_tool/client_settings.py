@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from legacy_mm.base import property_names
 from legacy_mm.base.settings import AdminSettings, OffsetReset, SourceSettings, TargetSettings
 from legacy_mm.words.java_clients.client_properties import producer
 from legacy_mm.words.java_clients.client_properties.apply import Translated
@@ -24,7 +23,7 @@ def source_settings(read: Translated, name: str, options: OwnOptions) -> SourceS
     """Return the settings of the source; `name` tells it from the other sources of the process."""
     reading = read.reading
     reset = _RESETS[reading.text("auto.offset.reset", "latest")]
-    client = property_names.read_consumer(read.properties)
+    client = read.consumer
     return SourceSettings(
         client=client,
         offset_reset=reset,
@@ -35,14 +34,14 @@ def source_settings(read: Translated, name: str, options: OwnOptions) -> SourceS
         reads_uncommitted=reading.given("isolation.level") and not client.fetch.committed_only,
         stores=read.stores,
         pem=read.pem,
-        for_librdkafka=tuple(name for name in read.native if name in {**client.further, **client.connection.further}),
+        for_librdkafka=tuple(read.native.further),
     )
 
 
 def target_settings(written: Translated, *, abort: bool, synchronous: bool) -> TargetSettings:
     """Return the settings of the target; `abort`: a record that cannot be sent ends the mirror."""
     return TargetSettings(
-        client=property_names.read_producer(written.properties),
+        client=written.producer,
         # in the legacy tool a failed send of a synchronous producer ended the thread, flag or not
         abort_on_send_failure=abort or synchronous,
         synchronous=synchronous,
@@ -71,6 +70,4 @@ def commit_interval(reading: PropertyReading, interval_ms: int, notes: list[Note
 
 def admin_settings(side: Translated | None) -> AdminSettings | None:
     """Return the settings of a feature's own clients; None: as the mirror's own."""
-    return (
-        None if side is None else AdminSettings(property_names.read_connection(side.properties), side.stores, side.pem)
-    )
+    return None if side is None else AdminSettings(side.connection, side.stores, side.pem)

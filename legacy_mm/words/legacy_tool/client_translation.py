@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.base.property_names import LOGIN_CLASS
 from legacy_mm.words.java_clients import jaas
 from legacy_mm.words.java_clients.client_properties import kerberos
 from legacy_mm.words.java_clients.client_properties.apply import Hide, Translated, apply
@@ -57,12 +56,12 @@ class ClientTranslation:
                 error.property_name = ""
                 error.add_note(f"{file}: the entry {jaas.ENTRY} is the login that is refused.")
             raise
-        if LOGIN_CLASS in read.properties and runs_on_cluster(self.options.spark_master):
+        if "oauth.login_class" in read.values and runs_on_cluster(self.options.spark_master):
             raise ConfigurationError(
                 "sasl.login.callback.handler.class names Java code that gives tokens on this host only: the workers "
                 f"of --spark.master {self.options.spark_master} cannot ask for them"
             )
-        return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
+        return replace(read, values=kerberos.with_realms(read.values, named(kerberos.REALMS)))
 
     @property
     def class_path(self) -> tuple[str, ...]:

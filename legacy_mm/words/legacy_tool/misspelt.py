@@ -10,7 +10,8 @@ from functools import cache
 
 from legacy_mm.base.option import ENVIRONMENT_PREFIX, environment_variable
 from legacy_mm.features.rows import BY_NAME, WITHOUT_EFFECT, is_flag
-from legacy_mm.words.java_clients.client_properties.apply import NATIVE_PREFIX, RULES
+from legacy_mm.words.java_clients.client_properties.apply import RULES
+from legacy_mm.words.java_clients.client_properties.native import NATIVE_PREFIX
 from legacy_mm.words.java_clients.properties_file import PropertiesFile
 from legacy_mm.words.legacy_tool import zookeeper_files
 from legacy_mm.words.legacy_tool.releases import Grammar

@@ -204,11 +204,10 @@ def _producer(start: Start) -> None:
         start.written = start.client("producer", known, streams, literal=literal).named_in(file)
     start.notes += _notes(start.written, file)
     if streams > 1:
-        share = start.written.properties["queue.buffering.max.kbytes"]
+        share = start.written.producer.produce.buffer_bytes
         start.note(
             logging.INFO,
-            "buffer.memory is divided between the producers of "
-            f"{streams} streams: queue.buffering.max.kbytes={share} each.",
+            f"buffer.memory is divided between the producers of {streams} streams: {share} bytes each.",
             logger=OWN,
         )
 

@@ -17,10 +17,10 @@ import pytest
 
 from legacy_mm.assembly import wiring
 from legacy_mm.base.errors import LegacyMMError
-from legacy_mm.base.property_names import ROWS
 from legacy_mm.cli import connect_mirror_maker, mirror_maker, plan
 from legacy_mm.cli.cluster_look import FlowPlan
 from legacy_mm.cli.legacy_mm import main
+from legacy_mm.clients.librdkafka.property_texts import ROWS
 from legacy_mm.features import rows
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
@@ -49,7 +49,7 @@ VALUES = (
 )
 CLIENT_KEYS = (
     *sorted({rule.name for rules in RULES.values() for rule in rules} - {"bootstrap.servers"}),
-    *(f"librdkafka.{row.name}" for kind in ROWS.values() for row in kind.values()),
+    *(f"librdkafka.{row.name}" for row in ROWS.values()),
     *("no.such.key", "librdkafka.no.such.key", "connector.class", "config.providers", "zookeeper.connect"),
 )
 FLAGS = tuple(sorted(rows.BY_NAME))

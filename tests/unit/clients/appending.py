@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.net.buffer_pool import BufferPool
@@ -12,6 +11,7 @@ from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.protocol.produce_messages import Appended
 from tests.fakes.cluster import FakeCluster
+from tests.fixtures import client_settings
 from tests.unit.protocol.batches import Row, build
 
 PLACE = TopicPartition("t", 0)
@@ -21,7 +21,7 @@ NOW = epoch_ms()
 def make(pool: BufferPool | None = None, *, sets_aside: bool = False, **properties: str) -> BatchAppender:
     """`properties`: with _ for a dot."""
     known = {name.replace("_", "."): text for name, text in properties.items()}
-    options = options_from(property_names.read_producer(known), sets_aside=sets_aside)
+    options = options_from(client_settings.read_producer(known), sets_aside=sets_aside)
     return BatchAppender(FakeCluster(), options, Traffic("producer", print), pool)
 
 

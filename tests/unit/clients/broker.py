@@ -6,10 +6,10 @@ import struct
 from dataclasses import dataclass
 from socket import SHUT_WR, socket
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.net.connection import Connection
 from legacy_mm.clients.net.login import BrokerVersions
 from legacy_mm.clients.net.transport_layer import PlaintextTransportLayer
+from tests.fixtures import client_settings
 
 FETCH = 1
 PATIENCE_MS = "20"
@@ -27,7 +27,7 @@ class Peer:
         """A connection over one end, whose broker is the other."""
         properties = {"client.id": "me", "socket.timeout.ms": PATIENCE_MS, "receive.message.max.bytes": "100000"}
         connection = Connection(
-            PlaintextTransportLayer(ours), "broker", 9092, 7, property_names.read_connection(properties)
+            PlaintextTransportLayer(ours), "broker", 9092, 7, client_settings.read_connection(properties)
         )
         connection.knows(BrokerVersions({FETCH: (4, 17)}))
         return cls(connection, theirs)

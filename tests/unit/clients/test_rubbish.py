@@ -19,10 +19,10 @@ from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.sasl import SaslHandshakeRequest
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.net.connection import open_connection
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.net.connection_security import Security
+from tests.fixtures import client_settings
 from tests.unit.clients.broker import FETCH, Peer, response
 
 fuzz = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "300")))
@@ -92,10 +92,10 @@ def test_a_server_that_is_no_broker(said: list[bytes], framed: bool) -> None:
         talking.start()
         with pytest.raises((ConnectionLost, AuthenticationFailed, UnsupportedVersion)):
             open_connection(
-                Security(property_names.read_connection(properties)),
+                Security(client_settings.read_connection(properties)),
                 "127.0.0.1",
                 server.getsockname()[1],
-                property_names.read_connection(properties),
+                client_settings.read_connection(properties),
             )
         talking.join()
 

@@ -8,7 +8,6 @@ from typing import Any, NoReturn, cast
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.topology import Leadership
@@ -18,6 +17,7 @@ from legacy_mm.clients.produce.append_options import options_from
 from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.clients.produce.broker_sender import BrokerSender
 from legacy_mm.protocol.fetch_messages import FetchOptions
+from tests.fixtures import client_settings
 
 PARTITION = TopicPartition("t", 0)
 PROPERTIES = {"bootstrap.servers": "one:1"}
@@ -31,7 +31,7 @@ def no_memory(*_: object, **__: object) -> NoReturn:
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.setattr(Cluster, "call_any", no_memory)
-    return Cluster(property_names.read_connection(PROPERTIES), 1.0)
+    return Cluster(client_settings.read_connection(PROPERTIES), 1.0)
 
 
 def test_the_one_that_keeps_metadata_fresh(cluster: Cluster) -> None:
@@ -48,7 +48,9 @@ def test_the_one_that_keeps_metadata_fresh(cluster: Cluster) -> None:
 
 def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     appender = BatchAppender(
-        cluster, options_from(property_names.read_producer({"enable.idempotence": "false"})), Traffic("producer", print)
+        cluster,
+        options_from(client_settings.read_producer({"enable.idempotence": "false"})),
+        Traffic("producer", print),
     )
     monkeypatch.setattr(BrokerSender, "_next", no_memory)
     sender = BrokerSender(appender, 1)

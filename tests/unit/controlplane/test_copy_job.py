@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import FailureKind
 from legacy_mm.base.reports import Frame, Progress
@@ -20,9 +19,10 @@ from legacy_mm.runtime.channel import beat as beat_module
 from legacy_mm.runtime.channel.beat import Beat
 from legacy_mm.runtime.channel.channel import process_start
 from legacy_mm.runtime.channel.frames import Failure, Hello, Stopped, TaskConfig, Ticket, Understood
+from tests.fixtures import client_settings
 
 CONFIG = TaskConfig(
-    {}, {}, property_names.read_consumer({}), property_names.read_producer({}), 5.0, 60.0, True, False, False
+    {}, {}, client_settings.read_consumer({}), client_settings.read_producer({}), 5.0, 60.0, True, False, False
 )
 TICKET = Ticket("here", 1, b"key", "", "a->b", 0, 1, 1)
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.errors import SendFailure
 from legacy_mm.base.model import TopicPartition
@@ -37,6 +36,7 @@ from legacy_mm.runtime.channel.frames import Pairs, TaskConfig
 from tests.fakes.appender import FakeAppender
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.fetcher import FakeFetcher
+from tests.fixtures import client_settings
 from tests.unit.protocol.batches import NOW, Row, build, decode, record_set
 
 HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))
@@ -53,8 +53,8 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[CopyEngine, list[Any]]:
     config = TaskConfig(
         {},
         {"t": "t"},
-        property_names.read_consumer(source),
-        property_names.read_producer(brokers),
+        client_settings.read_consumer(source),
+        client_settings.read_producer(brokers),
         0.0,
         1.0,
         abort_on_send_failure=False,

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.reports import CopiedRun, Portion
@@ -18,6 +17,7 @@ from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Arrived
 from legacy_mm.runtime.channel.frames import Copied, Pairs, TaskConfig
+from tests.fixtures import client_settings
 from tests.unit.protocol.batches import NOW, Row, build, changed
 
 HERE = TopicPartition("t", 0)
@@ -29,8 +29,8 @@ def make(**more: Any) -> CopyMeasures:
     config = TaskConfig(
         {HERE: 0},
         {"t": "t"},
-        property_names.read_consumer(brokers),
-        property_names.read_producer(brokers),
+        client_settings.read_consumer(brokers),
+        client_settings.read_producer(brokers),
         0.0,
         1.0,
         abort_on_send_failure=False,

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import HandlerFailure
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.reports import Frame
@@ -25,6 +24,7 @@ from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_set import Arrived
 from legacy_mm.runtime.channel.frames import TaskConfig
 from tests.fakes.stage_engine import FakeStageEngine
+from tests.fixtures import client_settings
 from tests.unit.protocol.batches import NOW, Row, build, decode
 
 HERE = TopicPartition("t", 1)
@@ -60,7 +60,7 @@ class Scene(FakeStageEngine):
         self.reported: list[Frame] = []
         handler = HandlerSettings(f"{script}:Obey")
         settings = {"handler": handler, "abort_on_send_failure": True, **changes}
-        clients = property_names.read_consumer({}), property_names.read_producer({})
+        clients = client_settings.read_consumer({}), client_settings.read_producer({})
         config = TaskConfig({HERE: 0}, {"t": "copy"}, *clients, 0.0, 1.0, synchronous=False, **settings)
         self.exit = HandlerExit(lambda: None, self.reported.append)
         beat = KeepAlive(lambda: None)

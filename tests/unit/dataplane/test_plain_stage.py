@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.dataplane.plain_stage import Outbound, PlainStage
 from legacy_mm.dataplane.send_failure import Unsendable
@@ -14,6 +13,7 @@ from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_set import Arrived
 from legacy_mm.runtime.channel.frames import TaskConfig
 from tests.fakes.stage_engine import FakeStageEngine
+from tests.fixtures import client_settings
 from tests.unit.protocol.batches import NOW, Row, build
 
 ROWS = [Row(number, NOW, b"k%d" % number, b"v") for number in range(3)]
@@ -21,7 +21,7 @@ FORBIDDEN = 29
 
 
 def outbound(target: FakeStageEngine, topic: str = "t", **config: Any) -> tuple[PlainStage, Outbound | None]:
-    clients = property_names.read_consumer({}), property_names.read_producer({})
+    clients = client_settings.read_consumer({}), client_settings.read_producer({})
     made = TaskConfig({}, {"t": "copy"}, *clients, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **config)
     stage = PlainStage(target.services(made))
     batch = Arrived(build(ROWS, base_offset=10), Codec.NONE)

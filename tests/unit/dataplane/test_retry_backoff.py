@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.dataplane import target_topics
 from legacy_mm.dataplane.target_topics import RetryBackoff
 from legacy_mm.policies import growing_pauses
+from tests.fixtures import client_settings
 
 
 class Clock:
@@ -42,7 +42,7 @@ def pauses(pace: RetryBackoff, clock: Clock, count: int) -> list[float]:
     ids=["as Java", "asked for", "longer than the most"],
 )
 def test_less_and_less_often(properties: dict[str, str], expected: list[float], clock: Clock) -> None:
-    assert pauses(RetryBackoff(property_names.read_connection(properties)), clock, len(expected)) == expected
+    assert pauses(RetryBackoff(client_settings.read_connection(properties)), clock, len(expected)) == expected
 
 
 def test_a_new_wait_begins_soon_again(clock: Clock) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.dataplane import target_topics
@@ -16,6 +15,7 @@ from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics, WaitingTopics
 from legacy_mm.runtime.channel.frames import TaskConfig
 from tests.fakes.cluster import ComingTopic
+from tests.fixtures import client_settings
 
 QUICK = {"retry.backoff.ms": "0"}
 
@@ -25,8 +25,8 @@ def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> Tar
     config = TaskConfig(
         {},
         {"t": "t"},
-        property_names.read_consumer({}),
-        property_names.read_producer({**QUICK, **target}),
+        client_settings.read_consumer({}),
+        client_settings.read_producer({**QUICK, **target}),
         0.0,
         1.0,
         abort_on_send_failure=False,

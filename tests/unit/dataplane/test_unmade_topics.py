@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.dataplane import target_topics
 from legacy_mm.dataplane.target_topics import UnmadeTopics
 from legacy_mm.runtime.channel.frames import TaskConfig
+from tests.fixtures import client_settings
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +35,8 @@ def unmade(target: Target, *, made: bool = True, compacted: Sequence[str] = ()) 
     config = TaskConfig(
         {},
         names,
-        property_names.read_consumer({}),
-        property_names.read_producer({}),
+        client_settings.read_consumer({}),
+        client_settings.read_producer({}),
         0.0,
         1.0,
         False,

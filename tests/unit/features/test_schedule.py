@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.features.feature import FeatureSettings, TopicNames
 from legacy_mm.features.heartbeats.feature import HEARTBEATS, HeartbeatSettings
@@ -18,9 +17,10 @@ from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
 from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
+from tests.fixtures import client_settings
 
 FILTER = ConfigFilterSettings(())
-NOWHERE = NativeAdmin("source", property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"}))
+NOWHERE = NativeAdmin("source", client_settings.read_connection({"bootstrap.servers": "nowhere.invalid:1"}))
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import KERBEROS
-from legacy_mm.base.property_names import TOKEN_AUTH
 from legacy_mm.base.settings import HandlerSettings, SparkSettings
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.features.feature import FeatureSettings
@@ -18,6 +17,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.policies.logins import beyond_librdkafka
+from tests.fixtures.client_settings import TOKEN_AUTH
 from tests.unit.flow_settings import flow_settings, source_settings, source_with, target_with
 
 

@@ -12,11 +12,11 @@ from importlib.util import find_spec
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.group.member import Member
 from legacy_mm.clients.group.membership import NativeMember
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.flow import group_members
+from tests.fixtures import client_settings
 from tests.unit.clients.group.test_membership import Listener
 
 BLANK = {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": " p"}
@@ -78,6 +78,6 @@ def made() -> Iterator[list[Member]]:
 def test_librdkafka_keeps_the_memberships_that_only_it_can(
     made: list[Member], properties: dict[str, str], tuned: bool, kind: type
 ) -> None:
-    settings = property_names.read_consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **properties})
+    settings = client_settings.read_consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **properties})
     made.append(group_members.member(settings, "g-0", Listener(), lambda statistics: None, 1.0, tuned=tuned))
     assert type(made[-1]) is kind

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.settings import AdminSettings, JavaStores, KeyStore, PemFiles
@@ -17,6 +16,7 @@ from legacy_mm.flow.client_checks import check_logins
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.runtime.jvm import keystore
 from legacy_mm.words.java_clients.client_properties.apply import apply
+from tests.fixtures import client_settings
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.flow_settings import flow_settings, source_settings, target_with
 
@@ -44,7 +44,7 @@ def settings(trusted: Path) -> Settings:
         "ssl.truststore.location": str(trusted),
     }
     read = apply("consumer", {**file, "group.id": "g"})
-    return flow_settings(source_settings(read.properties, stores=read.stores, pem=read.pem))
+    return flow_settings(source_settings(client_settings.texts(read), stores=read.stores, pem=read.pem))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_pem_that_cannot_be_used_is_refused_at_the_start(
     }
     read = apply("producer", file)
     asked = replace(settings, source=source_settings(), target_admin=AdminSettings(ConnectionSettings()))
-    used = replace(getattr(asked, side).reached_by(property_names.read_connection(read.properties)), pem=read.pem)
+    used = replace(getattr(asked, side).reached_by(read.connection), pem=read.pem)
     asked = replace(asked, **{side: used})
     if said is None:
         check_logins(asked)
@@ -164,7 +164,7 @@ def test_roots_are_asked_for_where_librdkafka_logs_in(
     monkeypatch.setattr(keystore, "with_contents", with_contents)
     source_stores, target_stores = (JavaStores(trusted=KeyStore(name, "JKS", "p", "p")) for name in ("s", "t"))
     read = apply("consumer", {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **membership})
-    settings = flow_settings(source_settings(read.properties, stores=source_stores))
+    settings = flow_settings(source_settings(client_settings.texts(read), stores=source_stores))
     settings = replace(settings, target=replace(settings.target, stores=target_stores))
     key_stores.with_stores(settings, NO_JAVA)
     assert found == needed

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.topics.internal_topic import OnResult
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.offset_syncs.feature import OffsetSyncSettings
 from legacy_mm.flow import offset_features
 from legacy_mm.flow.offset_features import FlowOffsets
 from legacy_mm.metrics.registry import MirrorNames, Registry
+from tests.fixtures import client_settings
 
 MAP, SYNCS = "map", "syncs"
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
@@ -29,7 +29,7 @@ def test_a_topic_that_takes_nothing_is_told_once_until_it_takes_a_record(
 
     monkeypatch.setattr(offset_features, "InternalTopicWriter", writer)
     features = FeatureSettings()
-    at = property_names.read_connection(SERVERS)
+    at = client_settings.read_connection(SERVERS)
     settings: Any = SimpleNamespace(
         source_admin_connection=at,
         target_admin_connection=at,

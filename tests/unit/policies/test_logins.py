@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.kafka_clients import KERBEROS
-from legacy_mm.base.property_names import TOKEN_AUTH
 from legacy_mm.policies import logins
 from legacy_mm.policies.logins import membership_obstacle
+from tests.fixtures import client_settings
+from tests.fixtures.client_settings import TOKEN_AUTH
 
 PLAIN = {"security.protocol": "sasl_ssl", "sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p"}
 
 
 def beyond_librdkafka(properties: Mapping[str, str]) -> str | None:
-    return logins.beyond_librdkafka(property_names.read_connection(properties))
+    return logins.beyond_librdkafka(client_settings.read_connection(properties))
 
 
 @pytest.mark.parametrize("protocol", [None, "plaintext", "ssl"])
@@ -64,4 +64,4 @@ def test_no_secret_is_in_the_name(login: str) -> None:
     ],
 )
 def test_a_group_that_only_librdkafka_can_join(properties: dict[str, str], obstacle: str | None) -> None:
-    assert membership_obstacle(property_names.read_consumer(properties).membership) == obstacle
+    assert membership_obstacle(client_settings.read_consumer(properties).membership) == obstacle

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.policies.same_cluster import same_addresses, what_one_cluster_means
+from tests.fixtures import client_settings
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_bootstrap_lists_that_name_the_same_broker(source: str, target: str, add
     """One address of several may be that of a broker that is gone."""
     text = same_addresses(
         *(
-            property_names.read_connection({"bootstrap.servers": listed}).bootstrap_servers
+            client_settings.read_connection({"bootstrap.servers": listed}).bootstrap_servers
             for listed in (source, target)
         )
     )

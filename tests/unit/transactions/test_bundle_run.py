@@ -9,7 +9,6 @@ from unittest.mock import Mock
 import pytest
 from typing_extensions import override
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, Undecided
 from legacy_mm.base.model import TopicPartition
@@ -19,6 +18,7 @@ from legacy_mm.transactions import bundle_run
 from legacy_mm.transactions.bundle import Bundle
 from legacy_mm.transactions.bundle_run import BundleRuns
 from legacy_mm.transactions.txn_requests import TransactionVersion
+from tests.fixtures import client_settings
 from tests.unit.transactions.test_claim_look import Source, Target
 from tests.unit.transactions.test_transactional_delivery import NOTHING, Weigh, claims
 from tests.unit.transactions.test_txn_coordinators import HANGING, Broker
@@ -37,7 +37,7 @@ class Reached(Broker):
 
 def test_a_transaction_that_does_not_end_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle_run, "Cluster", lambda settings, timeout: Reached())
-    runs = BundleRuns(property_names.read_producer({"bootstrap.servers": "one:1"}), 60.0)
+    runs = BundleRuns(client_settings.read_producer({"bootstrap.servers": "one:1"}), 60.0)
     contents: Any = SimpleNamespace(claim=None, weigh=None, position_records=None)
     with pytest.raises(HostError, match=r"does not end \(CONCURRENT_TRANSACTIONS\); .* --transactional-id id\.1 shows"):
         runs.run(Bundle(HANGING, TopicPartition("positions", 0)), contents, Deadline.after(SECONDS))
@@ -58,7 +58,7 @@ def claim_of_a_command(
     """The claim of a command whose contents weigh so."""
     works: list[Any] = []
     monkeypatch.setattr(bundle_run, "Cluster", lambda settings, timeout: Described(policy, error))
-    runs = BundleRuns(property_names.read_producer({"bootstrap.servers": "one:1"}), 60.0)
+    runs = BundleRuns(client_settings.read_producer({"bootstrap.servers": "one:1"}), 60.0)
 
     def own(bundle: Bundle, work: Any, interval: float) -> Any:
         works.append(work)

@@ -21,7 +21,6 @@ from kafka.protocol.producer.transaction import (
     InitProducerIdResponse,
 )
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import TopicPartition
@@ -45,6 +44,7 @@ from legacy_mm.transactions.txn_requests import (
 from tests.fakes.cluster import FakeCluster
 from tests.fakes.transactions import Brokers
 from tests.fakes.txn_bytes import RELEASES, respond
+from tests.fixtures import client_settings
 
 GOLDEN: dict[str, str] = json.loads((Path(__file__).parent / "golden" / "txn.json").read_text())
 ID = "mirror.g.f.7"
@@ -172,7 +172,7 @@ def test_the_coordinator_of_a_transactional_id_is_found(release: str) -> None:
     assert (version, body.hex()) == (min(4, RELEASES[release].find), GOLDEN[f"find {version}"])
 
 
-ADDRESS = property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"})
+ADDRESS = client_settings.read_connection({"bootstrap.servers": "nowhere.invalid:1"})
 
 
 @pytest.mark.parametrize(("level", "version"), [(0, 1), (1, 1), (2, 2)])

@@ -1,79 +1,60 @@
-"""One properties file of a Java client becomes librdkafka's: the only function that applies the
-rows.
+"""One properties file of a Java client becomes the fields of its settings: the only function that applies the rows.
 
-Names without a row are never passed on: many are live in librdkafka and dead in Java for years.
-Native tuning is written `librdkafka.<name>`.
+Names without a row are never passed on: many are live in librdkafka and dead in Java for years. Native tuning is
+written `librdkafka.<name>` (`native.py`).
 """
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from legacy_mm.base import property_names
-from legacy_mm.base.errors import ConfigurationError, LegacyMMError, blamed
-from legacy_mm.base.property_names import TOKEN_STORE
+from legacy_mm.base.errors import ConfigurationError, LegacyMMError
+from legacy_mm.base.kafka_clients import (
+    ConnectionSettings,
+    ConsumerSettings,
+    FieldValues,
+    ProducerSettings,
+    connection_of,
+    consumer_of,
+    producer_of,
+    secret_texts,
+)
 from legacy_mm.base.redaction import Secrets, known_secrets
-from legacy_mm.base.settings import JavaStores, KeyStore, PemFiles
+from legacy_mm.base.settings import JavaStores, PemFiles
+from legacy_mm.clients.librdkafka.property_texts import nearest_texts
 from legacy_mm.features.rows import is_flag
+from legacy_mm.policies.logins import librdkafka_keeps_membership
 from legacy_mm.words.java_clients import config_providers
-from legacy_mm.words.java_clients.client_properties import consumer, producer, security, tls
-from legacy_mm.words.java_clients.client_properties.bearer import TOKEN_URL
+from legacy_mm.words.java_clients.client_properties import consumer, native, producer, security, tls
+from legacy_mm.words.java_clients.client_properties.known_logins import TOKEN_STORE
+from legacy_mm.words.java_clients.client_properties.native import NATIVE_PREFIX, NativeProperties
 from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
-    Emitted,
     Forgotten,
-    Ours,
     PropertyReading,
     Rule,
     Rules,
     SecretText,
     Side,
     Value,
+    canonical,
+    is_taken_as,
     trim,
 )
 from legacy_mm.words.java_clients.config_providers import KeptReference
 from legacy_mm.words.java_clients.properties_file import PropertiesFile
 from legacy_mm.words.options import meant
 
-NATIVE_PREFIX = "librdkafka."
 CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)
 PRODUCER_RULES: Rules = (*producer.RULES, *security.RULES)
 RULES: Mapping[Side, Rules] = {"consumer": CONSUMER_RULES, "producer": PRODUCER_RULES}
-_DEFAULTS: Mapping[Side, Emitted] = {"consumer": consumer.DEFAULTS, "producer": producer.DEFAULTS}
-OURS: Mapping[Side, Mapping[str, Ours]] = {"consumer": consumer.OURS, "producer": producer.OURS}
-_COMMITS = "offsets are committed by the mirror, after their records are safe"
-_NATIVE_REFUSED = {
-    "auto.commit.enable": _COMMITS,
-    "enable.auto.commit": _COMMITS,
-    "enable.auto.offset.store": _COMMITS,
-    "auto.offset.reset": "positions are chosen by the mirror",
-    "group.id": "it is the property group.id",
-    "group.instance.id": "it is the property group.instance.id",
-    "client.id": "it is the property client.id",
-    "bootstrap.servers": "it is the property bootstrap.servers",
-    "transactional.id": "no transaction would ever begin",
-    "enable.idempotence": "it is the property enable.idempotence, which keeps the order",
-    "delivery.report.only.error": "the mirror counts what is delivered",
-    "plugin.library.paths": "foreign code could change records",
-}
-_OF_SECURITY = ("ssl.", "sasl.", "https.", "enable.ssl", "enable.sasl", "security.")
-"""Beginnings of names that are refused where the connection is made, if we do not know them."""
-_ALIASES = {
-    "metadata.broker.list": "bootstrap.servers",
-    "max.in.flight": "max.in.flight.requests.per.connection",
-    "request.required.acks": "acks",
-    "delivery.timeout.ms": "message.timeout.ms",
-    "compression.codec": "compression.type",
-    "queue.buffering.max.ms": "linger.ms",
-    "message.send.max.retries": "retries",
-    "max.partition.fetch.bytes": "fetch.message.max.bytes",
-    "sasl.mechanisms": "sasl.mechanism",
-}
-"""Second names in librdkafka: of two names for one property in a dict, the later silently wins."""
+_OF_CONNECTION = ("socket.", "client.", "reconnect.", "broker.", "api.version.", "log.")
+"""Beginnings of librdkafka's names that configure a connection, whatever the client does with it."""
+_FURTHER = "further."
 
 Hide = Callable[[Iterable[str]], None]
 """Takes secrets as soon as they are known: no later line shows them."""
@@ -96,20 +77,34 @@ def hidden_in_errors() -> Iterator[Hide]:
 class Translated:
     """The outcome for one file."""
 
-    properties: Mapping[str, str] = field(repr=False)
-    """librdkafka property -> value. May hold secrets: never printed, never given to Spark."""
+    values: FieldValues = field(repr=False)
+    """Path of a field -> value; a missing one has its default. May hold secrets: never printed."""
     reading: PropertyReading = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
     rows: Mapping[str, Rule]
-    """librdkafka property -> the row that set it; a missing one is a default or was given natively."""
-    native: Mapping[str, str]
-    """Properties that were given as `librdkafka.<name>`, and that name: it may be an alias."""
+    """Path -> the row that set it; a missing one is a default or was given natively."""
+    native: NativeProperties
     stores: JavaStores = JavaStores()
-    """Key stores that only Java can read; they become properties when it runs."""
+    """Key stores that only Java can read; they become fields when it runs."""
     pem: PemFiles = PemFiles()
     kept: tuple[KeptReference, ...] = ()
     """References that nobody looks up."""
+
+    @property
+    def connection(self) -> ConnectionSettings:
+        """The way to the cluster."""
+        return connection_of(self.values)
+
+    @property
+    def consumer(self) -> ConsumerSettings:
+        """The settings of a consumer."""
+        return consumer_of(self.values)
+
+    @property
+    def producer(self) -> ProducerSettings:
+        """The settings of a producer."""
+        return producer_of(self.values)
 
     def named_in(self, file: PropertiesFile) -> Translated:
         """Return the same, whose stores know the lines of the file that name them."""
@@ -117,8 +112,7 @@ class Translated:
 
     def java_properties(self) -> dict[str, str]:
         """Return the Java properties that were translated, those that nobody knows left out; may hold secrets."""
-        known = {name: _text(value) for name, value in self.reading.values.items()}
-        return known | {given: self.properties[name] for name, given in self.native.items()}
+        return {name: canonical(value) for name, value in self.reading.values.items()} | self.native.texts
 
 
 def apply(
@@ -132,7 +126,7 @@ def apply(
     class_path: Sequence[str] = (),
     hide: Hide = lambda secrets: None,
 ) -> Translated:
-    """Read every known name, let its row speak, fill in what the file leaves out.
+    """Read every known name, let its row speak, and then what is tuned natively.
 
     `hide` takes what was looked up, before an error can quote it.
     """
@@ -140,11 +134,9 @@ def apply(
     resolved = config_providers.resolve(properties)
     hide(resolved.secrets)
     trimmed = {name: trim(text) for name, text in resolved.properties.items()}
-    written = {_native_name(name): name for name in trimmed if name.startswith(NATIVE_PREFIX)}
-    native = {name: trimmed[given] for name, given in written.items()}
     values = {rule.name: _parsed(rule, trimmed[rule.name]) for rule in rules if rule.name in trimmed}
     reading = PropertyReading(side, values, streams, literal, ignore_interceptors, class_path, system or {})
-    emitted: dict[str, str] = {}
+    emitted: dict[str, Any] = {}
     rows: dict[str, Rule] = {}
     for rule in rules:
         meaning = rule.meaning
@@ -154,41 +146,44 @@ def apply(
             emitted |= made
             rows |= dict.fromkeys(made, rule)
     _note_unknown(reading, rules, trimmed)
-    _check_native(side, written, native)
-    _note_unread(reading, written)
-    token_store = emitted.pop(TOKEN_STORE, None)
-    ours = {name: preset.value for name, preset in OURS[side].items()}
-    chosen = {**_DEFAULTS[side], **ours, **emitted, **native}
-    if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
-        chosen.pop("partition.assignment.strategy", None)
+    tuned = native.read(side, trimmed)
+    for name in native.without_effect(side, tuned):
+        reading.note(f"{name} has no effect: no librdkafka sends the records.", logging.WARNING)
+    stores, pem = _stores(reading, emitted, tuned)
+    chosen = {**emitted, **tuned.values}
+    if side == "consumer":
+        chosen |= _further(chosen, tuned.further)
+    chosen = {path: value for path, value in chosen.items() if not path.startswith((_FURTHER, TOKEN_STORE))}
+    if side == "consumer":
+        _note_nearest(reading, consumer_of(chosen), tuned=bool(tuned.further))
     secrets = (*_secrets(rules, trimmed, chosen), *sorted(map(trim, resolved.secrets)))
-    pem = tls.pem_files(reading, native) if security.uses_tls(reading) else PemFiles()
-    stores = _stores(reading, emitted, native, None if token_store is None else KeyStore(**json.loads(token_store)))
-    return Translated(chosen, reading, secrets, rows, written, stores, pem, resolved.kept)
+    return Translated(chosen, reading, secrets, rows, tuned, stores, pem, resolved.kept)
 
 
-def _stores(
-    reading: PropertyReading, emitted: Emitted, native: Mapping[str, str], token_store: KeyStore | None
-) -> JavaStores:
-    stores = tls.java_stores(reading) if security.uses_tls(reading) else JavaStores()
-    asks_for_tokens = emitted.get(TOKEN_URL, "").startswith("https:")
-    return replace(
+def _further(values: FieldValues, tuned: Mapping[str, str]) -> FieldValues:
+    """Return the properties that only librdkafka reads, as fields of the connection and of the consumer."""
+    java = {path.removeprefix(_FURTHER): text for path, text in values.items() if path.startswith(_FURTHER)}
+    every = {**java, **tuned}
+    ways = {name: text for name, text in every.items() if name.startswith(_OF_CONNECTION)}
+    return {
+        "connection.further": ways,
+        "consumer.further": {name: text for name, text in every.items() if name not in ways},
+    }
+
+
+def _stores(reading: PropertyReading, emitted: FieldValues, tuned: NativeProperties) -> tuple[JavaStores, PemFiles]:
+    stores, pem = JavaStores(), PemFiles()
+    if security.uses_tls(reading):
+        stores, pem = tls.java_stores(reading), tls.pem_files(reading, tuned.values)
+    asks_for_tokens = (emitted.get("oauth.token_url") or "").startswith("https:")
+    known = {*tuned.values, *emitted}
+    stores = replace(
         stores,
-        java_trust=stores.java_trust and not any(name.startswith("ssl.ca.") for name in native),
-        token_service=asks_for_tokens and not any(name.startswith("https.ca.") for name in (*native, *emitted)),
-        token_trusted=token_store,
+        java_trust=stores.java_trust and not any(path.startswith("tls.ca_") for path in tuned.values),
+        token_service=asks_for_tokens and not any(path.startswith("oauth.ca_") for path in known),
+        token_trusted=emitted.get(TOKEN_STORE),
     )
-
-
-def _text(value: Value) -> str:
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _native_name(name: str) -> str:
-    bare = name.removeprefix(NATIVE_PREFIX)
-    return _ALIASES.get(bare, bare)
+    return stores, pem
 
 
 def _parsed(rule: Rule, text: str) -> Value:
@@ -199,7 +194,7 @@ def _parsed(rule: Rule, text: str) -> Value:
         raise
 
 
-def _emitted(rule: Rule, reading: PropertyReading) -> Emitted:
+def _emitted(rule: Rule, reading: PropertyReading) -> FieldValues:
     try:
         return rule.meaning.emit(reading, rule.name)
     except ConfigurationError as error:
@@ -237,39 +232,16 @@ def _note_unknown(reading: PropertyReading, rules: Rules, properties: Mapping[st
             reading.note(f"These configurations '[{listed}]' were supplied but are not used yet.", level)
 
 
-def _check_native(side: Side, written: Mapping[str, str], native: Mapping[str, str]) -> None:
-    for name, given in written.items():
-        with blamed(given):
-            if name in _NATIVE_REFUSED:
-                raise ConfigurationError(f"{NATIVE_PREFIX}{name} is not possible, because {_NATIVE_REFUSED[name]}")
-            if property_names.is_unknown_to_librdkafka(name):
-                raise ConfigurationError(f"{given} is not possible, because librdkafka has no such property")
-            if allowed := property_names.obstacle(name, native[name]):
-                error = ConfigurationError(f"{given}={native[name]} is not possible: it must be {allowed}")
-                error.allowed = allowed
-                raise error
-            if side == "consumer" and not property_names.is_field(name) and not name.startswith(_OF_SECURITY):
-                _require_librdkafka(name, native[name], given)
+def _note_nearest(reading: PropertyReading, client: ConsumerSettings, *, tuned: bool) -> None:
+    """Say which numbers are other ones in a membership that librdkafka keeps."""
+    if librdkafka_keeps_membership(client, tuned=tuned):
+        nearest = dict(nearest_texts(client))
+        for rule in RULES[reading.side]:
+            if rule.shown is not None and rule.shown.path in nearest and reading.given(rule.name):
+                reading.note(is_taken_as(rule.name, reading.values[rule.name], nearest[rule.shown.path]))
 
 
-def _require_librdkafka(name: str, text: str, given: str) -> None:
-    """Raise ConfigurationError for a property that librdkafka would refuse once a stream joins its group."""
-    from legacy_mm.clients.librdkafka.property_refusal import refusal
-
-    if why := refusal(name, text):
-        raise ConfigurationError(f"{given}={text} is not possible: librdkafka says: {why}")
-
-
-def _note_unread(reading: PropertyReading, written: Mapping[str, str]) -> None:
-    """Say which native names nobody reads: a producer has no librdkafka that could know more of them than we do."""
-    if reading.side == "consumer":
-        return
-    for name, given in written.items():
-        if not property_names.is_read_by_producers(name) and not name.startswith(_OF_SECURITY):
-            reading.note(f"{given} has no effect: no librdkafka sends the records.", logging.WARNING)
-
-
-def _secrets(rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, str]) -> tuple[str, ...]:
+def _secrets(rules: Rules, properties: Mapping[str, str], chosen: FieldValues) -> tuple[str, ...]:
     secret_names = {rule.name for rule in rules if isinstance(rule.type, SecretText)}
     found = {text for name, text in properties.items() if name in secret_names}
-    return tuple(sorted({*found, *known_secrets(properties), *known_secrets(chosen)} - {""}))
+    return tuple(sorted({*found, *known_secrets(properties), *secret_texts(chosen)} - {""}))

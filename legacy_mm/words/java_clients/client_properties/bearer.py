@@ -10,13 +10,13 @@ from importlib.util import find_spec
 from urllib.parse import quote_plus
 
 from legacy_mm.base.errors import ConfigurationError, blamed
-from legacy_mm.base.property_names import LOGIN_CLASS, MSK_IAM
+from legacy_mm.base.kafka_clients import FieldValues, MskIamSettings
+from legacy_mm.base.secret import Secret
 from legacy_mm.clients.net.tokens import MSK_SIGNER
 from legacy_mm.policies.jar_contents import has_class
 from legacy_mm.words.java_clients.client_properties import known_logins
 from legacy_mm.words.java_clients.client_properties.rule import (
     Boolean,
-    Emitted,
     Harmless,
     PartOf,
     PropertyReading,
@@ -60,7 +60,7 @@ _CHECKED_BY_BROKERS = "brokers check tokens"
 _NO_JWT_BEARER = "only tokens for client credentials are fetched here"
 
 
-def bearer(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def bearer(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     """Log in with OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
     handler = reading.text(LOGIN_HANDLER)
     if handler not in _LOGINS:
@@ -73,7 +73,7 @@ def bearer(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
         return _of_class(reading, handler, options)
 
 
-def _of_class(reading: PropertyReading, name: str, options: Mapping[str, str]) -> Emitted:
+def _of_class(reading: PropertyReading, name: str, options: Mapping[str, str]) -> FieldValues:
     """Give the user's own class, in the driver's JVM, what Java's client would give it."""
     if not has_class(reading.class_path, name):
         error = ConfigurationError(
@@ -90,10 +90,10 @@ def _of_class(reading: PropertyReading, name: str, options: Mapping[str, str]) -
         "options": dict(options),
         "configs": configs,
     }
-    return {"sasl.mechanism": "OAUTHBEARER", LOGIN_CLASS: json.dumps(asked)}
+    return {"sasl.mechanism": "OAUTHBEARER", "oauth.login_class": Secret(json.dumps(asked))}
 
 
-def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     url = reading.text(TOKEN_URL)
     if not url.startswith(("http://", "https://")):
         with blamed(TOKEN_URL):
@@ -104,21 +104,18 @@ def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
             f"sasl.jaas.config: the option {own[0]} is not supported: of a token service only the trust store is read"
         )
     sent = _url_encoded if reading.boolean(_URL_ENCODED, False) else str
-    chosen = {
-        "sasl.oauthbearer.client.id": sent(reading.text(f"{_CREDENTIALS}client.id") or options.get("clientId", "")),
-        "sasl.oauthbearer.client.secret": sent(
-            reading.text(f"{_CREDENTIALS}client.secret") or options.get("clientSecret", "")
-        ),
-        "sasl.oauthbearer.scope": reading.text("sasl.oauthbearer.scope") or options.get("scope", ""),
-        "sasl.oauthbearer.extensions": known_logins.joined_extensions(_EXTENSION, options),
-    }
-    if not chosen["sasl.oauthbearer.client.id"] or not chosen["sasl.oauthbearer.client.secret"]:
+    client = sent(reading.text(f"{_CREDENTIALS}client.id") or options.get("clientId", ""))
+    secret = sent(reading.text(f"{_CREDENTIALS}client.secret") or options.get("clientSecret", ""))
+    if not client or not secret:
         raise ConfigurationError("sasl.jaas.config must have the options clientId and clientSecret")
     return {
         "sasl.mechanism": "OAUTHBEARER",
-        "sasl.oauthbearer.method": "oidc",
-        TOKEN_URL: url,
-        **{name: text for name, text in chosen.items() if text},
+        "oauth.method": "oidc",
+        "oauth.token_url": url,
+        "oauth.client_id": client,
+        "oauth.client_secret": Secret(secret),
+        "oauth.scope": reading.text("sasl.oauthbearer.scope") or options.get("scope") or None,
+        "oauth.extensions": known_logins.joined_extensions(_EXTENSION, options),
         **known_logins.token_trust("", lambda name: options.get(name, "")),
     }
 
@@ -128,7 +125,7 @@ def _url_encoded(text: str) -> str:
     return quote_plus(text, safe="*").replace("~", "%7E")
 
 
-def _unsecured(_: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def _unsecured(_: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     claim = options.get("unsecuredLoginPrincipalClaimName", "sub")
     principal = options.get(f"unsecuredLoginStringClaim_{claim}")
     if not principal:
@@ -145,12 +142,12 @@ def _unsecured(_: PropertyReading, options: Mapping[str, str]) -> Emitted:
         raise ConfigurationError("sasl.jaas.config: the claims of an unsecured token cannot hold blanks")
     return {
         "sasl.mechanism": "OAUTHBEARER",
-        "enable.sasl.oauthbearer.unsecure.jwt": "true",
-        "sasl.oauthbearer.config": " ".join(f"{word}={text}" for word, text in words.items()),
+        "oauth.unsecured": True,
+        "oauth.claims": " ".join(f"{word}={text}" for word, text in words.items()),
     }
 
 
-def msk_iam(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def msk_iam(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     """Log in with AWS_MSK_IAM, which MSK accepts as OAUTHBEARER with a signed token."""
     if find_spec(MSK_SIGNER) is None:
         with blamed("sasl.mechanism"):
@@ -163,11 +160,11 @@ def msk_iam(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     if not region:
         with blamed("bootstrap.servers"):
             raise ConfigurationError("logins by AWS IAM need a region: the broker names hold none, so set AWS_REGION")
-    asked = {"region": region} | {word: options[name] for name, word in _MSK_OPTIONS.items() if name in options}
-    return {"sasl.mechanism": "OAUTHBEARER", MSK_IAM: json.dumps(asked)}
+    asked = {word: options[name] for name, word in _MSK_OPTIONS.items() if name in options}
+    return {"sasl.mechanism": "OAUTHBEARER", "oauth.msk_iam": MskIamSettings(region, **asked)}
 
 
-_LOGINS: Mapping[str, Callable[[PropertyReading, Mapping[str, str]], Emitted]] = {
+_LOGINS: Mapping[str, Callable[[PropertyReading, Mapping[str, str]], FieldValues]] = {
     "": _unsecured,
     _UNSECURED_HANDLER: _unsecured,
     **dict.fromkeys(_OIDC_HANDLERS, _oidc),

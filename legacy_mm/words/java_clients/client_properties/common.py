@@ -1,29 +1,34 @@
-"""Properties that consumer and producer share (config-map 1.4); the ranges are librdkafka's."""
+"""Properties that consumer and producer share (config-map 1.4)."""
 
 from __future__ import annotations
 
 import logging
 import re
+from math import inf
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import FieldValues, SecurityProtocol
 from legacy_mm.words.java_clients.client_properties.rule import (
     INT_MAX,
+    LONG_MAX,
+    MS,
     Boolean,
     Computed,
-    Emitted,
+    Field,
     Forgotten,
     Harmless,
     Number,
-    Ours,
     PropertyReading,
     Rule,
     Rules,
-    Same,
     Setting,
     Side,
     Text,
     TextList,
+    Unit,
+    canonical,
     construction_exception,
+    milliseconds,
 )
 
 _HOST_AND_PORT = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)", re.DOTALL)
@@ -32,30 +37,25 @@ _PORTS = range(65536)
 _JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 BYTES_ONLY = "bytes are mirrored as they are"
 _ONLY_METRICS = "it shapes the Java client's own metrics"
-_SYSTEM_SIZE = "-1 is the system's choice, here 0"
+_SYSTEM_SIZE = "-1 is the system's choice"
+_ONLY_LIBRDKAFKA = "only a membership that librdkafka keeps reads it"
 _ONE_SETUP_TIME = "the longer of the two: one time covers TCP, TLS and login here"
+_SETUP = Field("connection.setup_timeout", MS)
+_BUFFER = Unit(lambda size: max(size, 0), lambda size: str(size or -1))
+_IDLE = Unit(lambda idle: min(idle, INT_MAX) / 1000 if idle > 0 else inf, milliseconds(never=-1).java)
+PROTOCOL = Unit(SecurityProtocol, lambda protocol: str(protocol.name))
 _OBSERVERS = (
     "io.confluent.monitoring.clients.interceptor.MonitoringConsumerInterceptor",
     "io.confluent.monitoring.clients.interceptor.MonitoringProducerInterceptor",
 )
 """Interceptors known to change no record."""
 
-DEFAULTS = {
-    "socket.timeout.ms": "30000",
-    "reconnect.backoff.ms": "50",
-    "reconnect.backoff.max.ms": "1000",
-    "connections.max.idle.ms": "540000",
-    "socket.keepalive.enable": "true",
-}
-"""librdkafka properties set when a file is silent: the Java clients' defaults, where librdkafka's differ."""
-OURS = {"log.connection.close": Ours("false", "brokers close idle connections; that is no news")}
 
-
-def _bootstrap_servers(reading: PropertyReading) -> Emitted:
+def _bootstrap_servers(reading: PropertyReading) -> FieldValues:
     servers = [word for word in reading.words("bootstrap.servers") if word]
     if not servers:
         raise construction_exception(reading.side, "No resolvable bootstrap urls given in bootstrap.servers")
-    return {"bootstrap.servers": ",".join(_host_and_port(reading.side, server) for server in servers)}
+    return {"connection.bootstrap_servers": tuple(_host_and_port(reading.side, server) for server in servers)}
 
 
 def _host_and_port(side: Side, server: str) -> str:
@@ -72,64 +72,27 @@ def _host_and_port(side: Side, server: str) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _reconnect_backoff(reading: PropertyReading) -> Emitted:
-    first = reading.clamp("reconnect.backoff.ms", reading.integer("reconnect.backoff.ms", 50), 0, 3_600_000)
+def _reconnect_backoff(reading: PropertyReading) -> FieldValues:
+    first = reading.integer("reconnect.backoff.ms", 50)
     # a file that sets only the first means a constant pause (Java's rule)
-    default = first if reading.given("reconnect.backoff.ms") else 1000
-    most = reading.clamp(
-        "reconnect.backoff.max.ms",
-        reading.integer("reconnect.backoff.max.ms", default),
-        0,
-        3_600_000,
-    )
-    return {
-        "reconnect.backoff.ms": str(min(first, most)),
-        "reconnect.backoff.max.ms": str(most),
-    }
+    most = reading.integer("reconnect.backoff.max.ms", first if reading.given("reconnect.backoff.ms") else 1000)
+    paths = {"connection.reconnect_backoff": min(first, most), "connection.reconnect_backoff_max": most}
+    return {path: min(pause, INT_MAX) / 1000 for path, pause in paths.items()}
 
 
-def _retry_backoff(reading: PropertyReading) -> Emitted:
-    emitted = {}
-    if reading.given("retry.backoff.ms"):
-        first = reading.clamp("retry.backoff.ms", reading.integer("retry.backoff.ms", 100), 1, 300_000)
-        emitted["retry.backoff.ms"] = str(first)
-        if first > 1000:
-            # before 3.7 the pause was constant; librdkafka would cap it at its maximum
-            emitted["retry.backoff.max.ms"] = str(first)
-    if reading.given("retry.backoff.max.ms"):
-        most = reading.integer("retry.backoff.max.ms", 1000)
-        emitted["retry.backoff.max.ms"] = str(reading.clamp("retry.backoff.max.ms", most, 1, 300_000))
-    return emitted
-
-
-def _connection_setup(reading: PropertyReading) -> Emitted:
+def _connection_setup(reading: PropertyReading) -> FieldValues:
     # ours covers TCP, TLS and SASL in one time, Java's only TCP, doubled up to the maximum
     least = reading.integer("socket.connection.setup.timeout.ms", 10_000)
     most = reading.integer("socket.connection.setup.timeout.max.ms", 30_000)
-    return {"socket.connection.setup.timeout.ms": str(min(max(1000, least, most), INT_MAX))}
+    return {_SETUP.path: min(max(1000, least, most), INT_MAX) / 1000}
 
 
-def _idle_time(reading: PropertyReading) -> Emitted:
-    idle = reading.integer("connections.max.idle.ms", 540_000)
-    return {"connections.max.idle.ms": str(min(max(idle, 0), INT_MAX))}
+def further(name: str, low: int | None = None, high: int = INT_MAX) -> Field:
+    """Return the meaning of a property that librdkafka has by this name, and we have not."""
+    return Field(f"further.{name}", Unit(canonical, str), low, high)
 
 
-def _metadata_age(reading: PropertyReading) -> Emitted:
-    # librdkafka's own metadata.max.age.ms is a false friend: the expiry of its cache
-    age = reading.integer("metadata.max.age.ms", 300_000)
-    return {"topic.metadata.refresh.interval.ms": str(reading.clamp("metadata.max.age.ms", age, 1000, 3_600_000))}
-
-
-def _socket_buffer(java: str) -> Computed:
-    def emit(reading: PropertyReading) -> Emitted:
-        size = reading.integer(java, -1)
-        chosen = 0 if size == -1 else reading.clamp(java, size, 0, 100_000_000)
-        return {f"socket.{java}": str(chosen)}
-
-    return Computed(emit)
-
-
-def _interceptors(reading: PropertyReading) -> Emitted:
+def _interceptors(reading: PropertyReading) -> FieldValues:
     for name in filter(None, reading.words("interceptor.classes")):
         if name not in _OBSERVERS and not reading.ignore_interceptors:
             raise ConfigurationError(
@@ -146,16 +109,17 @@ RULES: Rules = (
         TextList(),
         Computed(_bootstrap_servers, always=True),
         reason="host and port of each; a scheme before them does not count, in Java neither",
+        field=Field("connection.bootstrap_servers"),
     ),
     Rule(
         "security.protocol",
         Text(("SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT"), any_case=True),
-        Same(),
+        Field("connection.protocol", PROTOCOL),
     ),
     Rule(
         "client.dns.lookup",
         Text(("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only")),
-        Same(),
+        Field("connection.dns_lookup"),
     ),
     Rule(
         "config.providers",
@@ -165,10 +129,10 @@ RULES: Rules = (
     Rule(
         "connections.max.idle.ms",
         Number(long=True),
-        Computed(_idle_time),
-        reason="a negative number means never, here 0",
+        Field("connection.max_idle", _IDLE, high=LONG_MAX),
+        reason="0 means never, as a negative number does",
     ),
-    Rule("enable.metrics.push", Boolean(), Same()),
+    Rule("enable.metrics.push", Boolean(), further("enable.metrics.push"), reason=_ONLY_LIBRDKAFKA),
     Rule(
         "interceptor.classes",
         TextList(),
@@ -178,41 +142,48 @@ RULES: Rules = (
     Rule(
         "metadata.max.age.ms",
         Number(0, long=True),
-        Computed(_metadata_age),
-        reason="called topic.metadata.refresh.interval.ms here: librdkafka's metadata.max.age.ms is another thing",
+        Field("connection.metadata_max_age", MS, low=1000),
+        reason="at least a second: the clusters are asked so often at most",
     ),
     Rule("metadata.recovery.rebootstrap.trigger.ms", Text(), Forgotten(later=True)),
-    Rule("metadata.recovery.strategy", Text(("REBOOTSTRAP", "NONE"), any_case=True), Same()),
+    Rule(
+        "metadata.recovery.strategy",
+        Text(("REBOOTSTRAP", "NONE"), any_case=True),
+        further("metadata.recovery.strategy"),
+        reason=_ONLY_LIBRDKAFKA,
+    ),
     Rule("auto.include.jmx.reporter", Boolean(), Harmless(_ONLY_METRICS)),
     Rule("metric.reporters", TextList(), Harmless("its classes are Java code", ("", _JMX_REPORTER))),
     Rule("metrics.num.samples", Number(1), Harmless(_ONLY_METRICS)),
     Rule("metrics.recording.level", Text(("INFO", "DEBUG", "TRACE")), Harmless(_ONLY_METRICS)),
     Rule("metrics.sample.window.ms", Number(0, long=True), Harmless(_ONLY_METRICS)),
-    Rule("receive.buffer.bytes", Number(-1), _socket_buffer("receive.buffer.bytes"), reason=_SYSTEM_SIZE),
-    Rule("send.buffer.bytes", Number(-1), _socket_buffer("send.buffer.bytes"), reason=_SYSTEM_SIZE),
+    Rule("receive.buffer.bytes", Number(-1), Field("connection.receive_buffer_bytes", _BUFFER), ours=_SYSTEM_SIZE),
+    Rule("send.buffer.bytes", Number(-1), Field("connection.send_buffer_bytes", _BUFFER), ours=_SYSTEM_SIZE),
     Rule(
         "reconnect.backoff.ms",
         Number(0, long=True),
         Computed(_reconnect_backoff),
         reason="never above reconnect.backoff.max.ms",
+        field=Field("connection.reconnect_backoff", MS),
     ),
     Rule(
         "reconnect.backoff.max.ms",
         Number(0, long=True),
         Computed(_reconnect_backoff),
-        reason="an hour at most; without it reconnect.backoff.ms is a constant pause, as in Java",
+        reason="without it reconnect.backoff.ms is a constant pause, as in Java",
+        field=Field("connection.reconnect_backoff_max", MS),
     ),
     Rule(
         "retry.backoff.ms",
         Number(0, long=True),
-        Computed(_retry_backoff),
+        Field("connection.retry_backoff", MS, low=1),
         reason="above 1000 the pause is constant, as it was before Kafka 3.7",
     ),
     Rule(
         "retry.backoff.max.ms",
         Number(0, long=True),
-        Computed(_retry_backoff),
-        reason="from 1 to 300000",
+        further("retry.backoff.max.ms", low=1, high=300_000),
+        reason=_ONLY_LIBRDKAFKA,
     ),
     Rule(
         "socket.connection.setup.timeout.ms",
@@ -225,6 +196,7 @@ RULES: Rules = (
         Number(long=True),
         Computed(_connection_setup),
         reason=_ONE_SETUP_TIME,
+        field=_SETUP,
     ),
     Rule("principal.builder.class", Text(), Forgotten()),
 )

@@ -1,4 +1,4 @@
-"""Consumer properties (config-map 1.1, 1.5); the ranges are librdkafka's.
+"""Consumer properties (config-map 1.1, 1.5).
 
 What the membership and the streams decide - positions, commits, client and instance ids - is a
 `Setting`, so that a file cannot make the clients do it behind their backs.
@@ -7,25 +7,24 @@ What the membership and the streams decide - positions, commits, client and inst
 from __future__ import annotations
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import FieldValues
 from legacy_mm.words.java_clients.client_properties import common
 from legacy_mm.words.java_clients.client_properties.rule import (
+    MS,
     Boolean,
     Computed,
-    Emitted,
+    Field,
     Forgotten,
     Harmless,
     Number,
-    Ours,
     PartOf,
     PropertyReading,
-    Renamed,
     Rule,
     Rules,
-    Same,
     Setting,
     Text,
     TextList,
-    boolean,
+    Unit,
     config_exception,
 )
 
@@ -33,34 +32,20 @@ _PACKAGE = "org.apache.kafka.clients.consumer."
 _EAGER = {_PACKAGE + "RangeAssignor": "range", _PACKAGE + "RoundRobinAssignor": "roundrobin"}
 _COOPERATIVE = {_PACKAGE + "CooperativeStickyAssignor": "cooperative-sticky"}
 _STICKY = _PACKAGE + "StickyAssignor"
-_MAX_POLL_INTERVAL = 300_000
-_SESSION_TIMEOUT = 45_000
-_HEARTBEAT_INTERVAL = 3_000
-_DAY = 86_400_000
+_JAVA_NAMES = {word: name for name, word in (_EAGER | _COOPERATIVE).items()}
 _INTERNAL = "internal to the Java client"
-_QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 16_384, 1_024
+_BACKLOG, _LEAST_BACKLOG = 16 << 20, 1 << 20
+"""How much all streams together fetch ahead, and the least share of one."""
 _NO_TOPICS = "a pattern subscription creates no topic, in Java neither"
-_FETCH_SIZE = "from 1000 to 2147483135, which is all that a membership kept by librdkafka takes"
-
 _BYTES = ("", "org.apache.kafka.common.serialization.ByteArrayDeserializer")
 
-DEFAULTS = {
-    **common.DEFAULTS,
-    "isolation.level": "read_uncommitted",
-    "check.crcs": "true",
-    "enable.auto.commit": "false",
-    "allow.auto.create.topics": "false",
-    "partition.assignment.strategy": "range",
-    "receive.message.max.bytes": "2147483647",
-}
-OURS = {
-    **common.OURS,
-    "queued.max.messages.kbytes": Ours(str(_QUEUE_KBYTES), "how much all streams together fetch ahead"),
-    "fetch.queue.backoff.ms": Ours("20", "how long a stream that is full pauses"),
-}
+_JAVA_ASSIGNORS = Unit(tuple, lambda words: ",".join(_JAVA_NAMES.get(word, word) for word in words))
+_COMMITTED = Unit(
+    lambda word: word == "read_committed", lambda committed: "read_committed" if committed else "read_uncommitted"
+)
 
 
-def _assignors(reading: PropertyReading) -> Emitted:
+def _assignors(reading: PropertyReading) -> FieldValues:
     if _next_generation(reading):
         return {}
     names = reading.words("partition.assignment.strategy")
@@ -85,78 +70,49 @@ def _assignors(reading: PropertyReading) -> Emitted:
         )
     if _STICKY in names:
         reading.note(f"{_STICKY} is left out of partition.assignment.strategy.")
-    return {"partition.assignment.strategy": ",".join(dict.fromkeys(chosen))}
+    return {"membership.assignors": tuple(dict.fromkeys(chosen))}
 
 
 def _next_generation(reading: PropertyReading) -> bool:
     return reading.text("group.protocol", "classic") == "consumer"
 
 
-def _max_poll_interval_ms(reading: PropertyReading) -> int:
-    # at least the session timeout: librdkafka, which keeps some memberships, demands it, Java does not
-    given = reading.integer("max.poll.interval.ms", _MAX_POLL_INTERVAL)
-    session = min(reading.integer("session.timeout.ms", _SESSION_TIMEOUT), 3_600_000)
+def _membership_times(reading: PropertyReading) -> FieldValues:
+    """Check one against the other; with the next protocol the broker knows both."""
+    session, heartbeat = reading.integer("session.timeout.ms", 45_000), reading.integer("heartbeat.interval.ms", 3_000)
     if _next_generation(reading):
-        session = 1
-    return max(min(given, _DAY), session)
-
-
-def _membership_times(reading: PropertyReading) -> Emitted:
-    session = reading.integer("session.timeout.ms", _SESSION_TIMEOUT)
-    heartbeat = reading.integer("heartbeat.interval.ms", _HEARTBEAT_INTERVAL)
-    interval = _max_poll_interval_ms(reading)
-    emitted = {}
-    if reading.given("max.poll.interval.ms") or interval != _MAX_POLL_INTERVAL:
-        given = reading.integer("max.poll.interval.ms", _MAX_POLL_INTERVAL)
-        reading.clamp("max.poll.interval.ms", given, interval, _DAY)
-        emitted["max.poll.interval.ms"] = str(interval)
-    if _next_generation(reading):
-        return emitted
+        return {}
     if heartbeat >= session:
         raise ConfigurationError(
             "java.lang.IllegalArgumentException: Heartbeat must be set lower than the session timeout"
         )
-    if reading.given("session.timeout.ms"):
-        emitted["session.timeout.ms"] = str(reading.clamp("session.timeout.ms", session, 1, 3_600_000))
-    if reading.given("heartbeat.interval.ms"):
-        emitted["heartbeat.interval.ms"] = str(reading.clamp("heartbeat.interval.ms", heartbeat, 1, 3_600_000))
-    return emitted
+    times = {"membership.session_timeout": session, "membership.heartbeat_interval": heartbeat}
+    return {path: max(time, 1) / 1000 for path, time in times.items()}
 
 
-def _fetch_sizes(reading: PropertyReading) -> Emitted:
-    queue = {"queued.max.messages.kbytes": str(max(_LEAST_QUEUE_KBYTES, _QUEUE_KBYTES // reading.streams))}
-    if not reading.given("fetch.max.bytes"):
-        return queue
-    size = reading.integer("fetch.max.bytes", 52_428_800)
-    size = reading.clamp("fetch.max.bytes", size, 1000, 2_147_483_135)
-    # the consumer reads this producer-sounding property too, and demands it be the smaller one
-    smaller = {"message.max.bytes": str(size)} if size < 1_000_000 else {}
-    return {**queue, "fetch.max.bytes": str(size), **smaller}
+def _backlog(reading: PropertyReading) -> FieldValues:
+    size = {"fetch.max_bytes": max(reading.integer("fetch.max.bytes", 52_428_800), 1000)}
+    return size | {"fetch.backlog_bytes": max(_LEAST_BACKLOG, _BACKLOG // reading.streams)}
 
 
-def _auto_create(reading: PropertyReading) -> Emitted:
-    # Java creates no topic for a pattern subscription, whatever the file says
-    return {"allow.auto.create.topics": boolean(False)}
-
-
-def _group_protocol(reading: PropertyReading) -> Emitted:
+def _group_protocol(reading: PropertyReading) -> FieldValues:
     if reading.given("group.remote.assignor") and not _next_generation(reading):
         raise config_exception("group.remote.assignor cannot be set when group.protocol=CLASSIC")
-    return {"group.protocol": reading.text("group.protocol")} if reading.given("group.protocol") else {}
+    return {"membership.protocol": reading.text("group.protocol")} if reading.given("group.protocol") else {}
 
 
 RULES: Rules = (
     *common.RULES,
-    Rule("allow.auto.create.topics", Boolean(), Computed(_auto_create), reason=_NO_TOPICS),
+    Rule("allow.auto.create.topics", Boolean(), Harmless(_NO_TOPICS)),
     Rule("auto.commit.interval.ms", Number(0), Setting("counts only with enable.auto.commit=true")),
     Rule(
         "auto.offset.reset",
         Text(("latest", "earliest", "none")),
         Setting("where copying begins without a committed offset, and behind a gap"),
     ),
-    Rule("check.crcs", Boolean(), Same()),
+    Rule("check.crcs", Boolean(), Field("fetch.check_crcs")),
     Rule("client.id", Text(), Setting("always <group.id>-<stream>, as the legacy tool had it")),
-    Rule("client.rack", Text(), Same()),
+    Rule("client.rack", Text(), Field("fetch.rack")),
     Rule("default.api.timeout.ms", Number(0), Setting("how long a question to the cluster may take")),
     Rule(
         "enable.auto.commit",
@@ -164,26 +120,47 @@ RULES: Rules = (
         Setting("true commits copied records at auto.commit.interval.ms, if that is the shorter interval"),
     ),
     Rule("exclude.internal.topics", Boolean(), Setting("false lets the pattern find internal topics, too")),
-    Rule("fetch.max.bytes", Number(0), Computed(_fetch_sizes, always=True), reason=_FETCH_SIZE),
-    Rule("fetch.max.wait.ms", Number(0), Renamed("fetch.wait.max.ms", 0, 300_000)),
-    Rule("fetch.min.bytes", Number(0), Same(1, 100_000_000)),
-    Rule("group.id", Text(), Same()),
+    Rule(
+        "fetch.max.bytes",
+        Number(0),
+        Computed(_backlog, always=True),
+        reason="at least 1000",
+        field=Field("fetch.max_bytes"),
+    ),
+    Rule("fetch.max.wait.ms", Number(0), Field("fetch.max_wait", MS)),
+    Rule(
+        "fetch.min.bytes",
+        Number(0),
+        Field("fetch.min_bytes", low=1),
+        reason="with 0 brokers would answer at once that there is nothing",
+    ),
+    Rule("group.id", Text(), Field("membership.group_id")),
     Rule("group.instance.id", Text(non_empty=True), Setting("the name of a static member")),
     Rule(
         "group.protocol",
         Text(("CONSUMER", "CLASSIC"), any_case=True),
         Computed(_group_protocol, always=True),
         reason="with CONSUMER librdkafka keeps the membership, with CLASSIC the mirror itself",
+        field=Field("membership.protocol"),
     ),
-    Rule("group.remote.assignor", Text(), Same()),
-    Rule("heartbeat.interval.ms", Number(), PartOf("max.poll.interval.ms")),
-    Rule("isolation.level", Text(("read_committed", "read_uncommitted")), Same()),
-    Rule("max.partition.fetch.bytes", Number(0), Renamed("fetch.message.max.bytes", 1, 1_000_000_000)),
+    Rule("group.remote.assignor", Text(), common.further("group.remote.assignor")),
+    Rule(
+        "heartbeat.interval.ms",
+        Number(),
+        PartOf("session.timeout.ms"),
+        field=Field("membership.heartbeat_interval", MS),
+    ),
+    Rule(
+        "isolation.level",
+        Text(("read_committed", "read_uncommitted")),
+        Field("fetch.committed_only", _COMMITTED),
+    ),
+    Rule("max.partition.fetch.bytes", Number(0), Field("fetch.partition_bytes", low=1)),
     Rule(
         "max.poll.interval.ms",
         Number(1),
-        Computed(_membership_times, always=True),
-        reason="at least session.timeout.ms and at most one day: a membership kept by librdkafka takes no other",
+        Field("membership.max_poll_interval", MS),
+        reason="a membership that librdkafka keeps has at least session.timeout.ms and at most one day",
     ),
     Rule("max.poll.records", Number(1), Harmless("records are handed on as they come")),
     Rule(
@@ -192,9 +169,16 @@ RULES: Rules = (
         Computed(_assignors),
         reason="range and roundrobin are ours, the cooperative one is librdkafka's; of a mixed list the eager ones are "
         "in force, as in Java",
+        field=Field("membership.assignors", _JAVA_ASSIGNORS),
     ),
-    Rule("request.timeout.ms", Number(0), Renamed("socket.timeout.ms", 10, 300_000)),
-    Rule("session.timeout.ms", Number(), PartOf("max.poll.interval.ms")),
+    Rule("request.timeout.ms", Number(0), Field("connection.socket_timeout", MS, low=10)),
+    Rule(
+        "session.timeout.ms",
+        Number(),
+        Computed(_membership_times, always=True),
+        reason="above heartbeat.interval.ms",
+        field=Field("membership.session_timeout", MS),
+    ),
     Rule("key.deserializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
     Rule("value.deserializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
     Rule("internal.leave.group.on.close", Boolean(), Harmless(_INTERNAL)),

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from legacy_mm.base.errors import ConfigurationError, blamed
-from legacy_mm.base.kafka_clients import KERBEROS
+from legacy_mm.base.kafka_clients import KERBEROS, FieldValues
 from legacy_mm.words.java_clients.client_properties.double import Double
 from legacy_mm.words.java_clients.client_properties.rule import (
-    Emitted,
+    Field,
     Harmless,
     Number,
     PartOf,
@@ -27,7 +27,7 @@ _RENEWED = "libkrb5 gets a new ticket when one is needed"
 _FILE = re.compile(r"^(?:file|FILE):(?://(?=/))?")
 
 
-def kerberos(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def kerberos(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     """Log in with GSSAPI by a keytab, or by the tickets of a cache. If both are named, the keytab is used."""
     keytab, cache = (options.get(name, "").lower() == "true" for name in ("useKeyTab", "useTicketCache"))
     if not keytab and not cache:
@@ -38,23 +38,20 @@ def kerberos(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
         raise ConfigurationError("sasl.jaas.config with useKeyTab=true must have the options keyTab and principal")
     with blamed(_SERVICE):
         service = _service(reading.text(_SERVICE), options.get("serviceName", ""))
-    chosen = {
-        "sasl.kerberos.principal": options.get("principal", ""),
-        "sasl.kerberos.keytab": _path(options.get("keyTab", "")) if keytab else "",
-        "sasl.kerberos.ticket.cache": "" if keytab else _path(options.get("ticketCache", "")),
-    }
     return {
         "sasl.mechanism": KERBEROS,
-        _SERVICE: service,
-        **{name: text for name, text in chosen.items() if text},
+        "kerberos.service": service,
+        "kerberos.principal": options.get("principal") or None,
+        "kerberos.keytab": _path(options.get("keyTab", "")) or None if keytab else None,
+        "kerberos.ticket_cache": None if keytab else _path(options.get("ticketCache", "")) or None,
     }
 
 
-def with_realms(properties: Mapping[str, str], path: str | None) -> Mapping[str, str]:
-    """Return a client's properties with the krb5.conf that Java was given."""
-    if path is None or properties.get("sasl.mechanism") != KERBEROS:
-        return properties
-    return {**properties, "sasl.kerberos.krb5.conf": path}
+def with_realms(values: FieldValues, path: str | None) -> FieldValues:
+    """Return a client's fields with the krb5.conf that Java was given."""
+    if path is None or values.get("sasl.mechanism") != KERBEROS:
+        return values
+    return {**values, "kerberos.realms": path}
 
 
 def _service(configured: str, in_login: str) -> str:
@@ -75,7 +72,7 @@ def _path(written: str) -> str:
 
 
 RULES: Rules = (
-    Rule(_SERVICE, Text(), PartOf("sasl.mechanism")),
+    Rule(_SERVICE, Text(), PartOf("sasl.mechanism"), field=Field("kerberos.service")),
     *(
         Rule(f"sasl.kerberos.{name}", kind, Harmless(_RENEWED))
         for name, kind in (

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.base.property_names import AUDIENCE, GIVEN, METADATA_SERVICE, TOKEN_FILE, TOKEN_STORE
+from legacy_mm.base.kafka_clients import FieldValues
+from legacy_mm.base.secret import Secret
+from legacy_mm.base.settings import KeyStore
 from legacy_mm.policies.logins import unfit_extension
-from legacy_mm.words.java_clients.client_properties.rule import Emitted, PropertyReading
+from legacy_mm.words.java_clients.client_properties.rule import PropertyReading
 
 STRIMZI = "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"
 CONFLUENT = "io.confluent.kafka.clients.plugins.auth.token.TokenUserLoginCallbackHandler"
@@ -49,6 +50,8 @@ _ELSEWHERE = (
 
 
 TRUST_OPTIONS = tuple(f"ssl.truststore.{name}" for name in ("certificates", "location", "type", "password"))
+TOKEN_STORE = "stores.token_trusted"
+"""Beside the fields: a store of Java's with what a token service shows, which becomes one of the client's stores."""
 _DEFAULT_STORE = "JKS"
 """Java opens a store of PKCS12 by this name, too."""
 
@@ -57,7 +60,7 @@ class OptionUnknown(ConfigurationError):
     """An option asks for what is not possible here; the class itself may do it."""
 
 
-def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     """Return what a login by client id and secret, or by a token at hand, needs; raise OptionUnknown.
 
     As Strimzi reads it: a system property first, then a variable, then `sasl.jaas.config`; with a token at hand nothing
@@ -69,15 +72,13 @@ def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
         places = (reading.system, name), (os.environ, variable), (os.environ, name), (options, name)
         return next((place[key] for place, key in places if key in place), "")
 
-    login = {"sasl.mechanism": "OAUTHBEARER"}
-    if extensions := joined_extensions(_EXTENSION, options):
-        login["sasl.oauthbearer.extensions"] = extensions
+    login = {"sasl.mechanism": "OAUTHBEARER", "oauth.extensions": joined_extensions(_EXTENSION, options)}
     if file := value(_TOKEN_FILE):
         if not Path(file).is_file():
             raise ConfigurationError(f"{STRIMZI}: {_TOKEN_FILE} names no file: {file}")
-        return {**login, TOKEN_FILE: file}
+        return {**login, "oauth.token_file": file}
     if token := value(_TOKEN):
-        return {**login, GIVEN: token}
+        return {**login, "oauth.token": Secret(token)}
     asked = {name for name in (*_READ, *_ELSEWHERE) if value(name)} | set(options)
     trust = {f"{_TRUST}{name}" for name in TRUST_OPTIONS}
     unknown = sorted(name for name in asked - _READ - trust - _HARMLESS if not name.startswith(_EXTENSION))
@@ -91,16 +92,14 @@ def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
         raise ConfigurationError(f"{STRIMZI}: {_ENDPOINT} must be the http or https address of a token service")
     if not value(_ID) or not value(_SECRET):
         raise ConfigurationError(f"{STRIMZI}: {_ID} and {_SECRET} must be there, or {_TOKEN}")
-    trusted = token_trust(_TRUST, value)
-    scope = value(_SCOPE)
     return {
         **login,
-        AUDIENCE: value(_AUDIENCE),
-        "sasl.oauthbearer.token.endpoint.url": url,
-        "sasl.oauthbearer.client.id": value(_ID),
-        "sasl.oauthbearer.client.secret": value(_SECRET),
-        **({"sasl.oauthbearer.scope": scope} if scope else {}),
-        **trusted,
+        "oauth.audience": value(_AUDIENCE),
+        "oauth.token_url": url,
+        "oauth.client_id": value(_ID),
+        "oauth.client_secret": Secret(value(_SECRET)),
+        "oauth.scope": value(_SCOPE) or None,
+        **token_trust(_TRUST, value),
     }
 
 
@@ -114,7 +113,7 @@ def joined_extensions(prefix: str, options: Mapping[str, str]) -> str:
     return ",".join(f"{name}={text}" for name, text in named.items())
 
 
-def confluent(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def confluent(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     """Return what a login with a token of Confluent's metadata service needs."""
     wanted = ("username", "password", "metadataServerUrls")
     if missing := [name for name in wanted if not options.get(name)]:
@@ -124,20 +123,19 @@ def confluent(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     return {
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.username": options["username"],
-        "sasl.password": options["password"],
-        METADATA_SERVICE: options["metadataServerUrls"],
+        "sasl.password": Secret(options["password"]),
+        "oauth.metadata_service_urls": options["metadataServerUrls"],
     }
 
 
-def token_trust(prefix: str, value: Callable[[str], str]) -> Emitted:
+def token_trust(prefix: str, value: Callable[[str], str]) -> FieldValues:
     """Return the trust in a token service, of options with this prefix; `value` returns one, or an empty text."""
     text, file, kind, password = (value(f"{prefix}{name}") for name in TRUST_OPTIONS)
     if text:
-        return {"https.ca.pem": text}
+        return {"oauth.ca_pem": text}
     if not file:
         return {}
     if kind.upper() == "PEM":
-        return {"https.ca.location": file}
+        return {"oauth.ca_location": file}
     place = f"sasl.jaas.config: {prefix}ssl.truststore.location"
-    store = {"location": file, "type": kind or _DEFAULT_STORE, "password": password or None, "place": place}
-    return {TOKEN_STORE: json.dumps(store)}
+    return {TOKEN_STORE: KeyStore(file, kind or _DEFAULT_STORE, password or None, place=place)}

@@ -1,75 +1,65 @@
-"""Producer properties (config-map 1.2, 1.5); the ranges are librdkafka's.
+"""Producer properties (config-map 1.2, 1.5).
 
-Two properties only tune, and are read by meaning unless the user says `literal`: one request in
-flight means order, which an idempotent producer keeps with five (librdkafka sends one partition
-per request, so one in flight would be bound by the round trip); a small `batch.size` costs Java
-nothing but would cost us a request per batch.
+Two properties only tune, and are read by meaning unless the user says `literal`: one request in flight means order,
+which an idempotent producer keeps with five; a small `batch.size` costs Java nothing but would cost us a request per
+batch.
 """
 
 from __future__ import annotations
 
-from legacy_mm.base.property_names import MOST_PROPAGATION_MS
+from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import FieldValues
 from legacy_mm.words.java_clients.client_properties import common
 from legacy_mm.words.java_clients.client_properties.rule import (
     INT_MAX,
     LONG_MAX,
+    MS,
     Boolean,
     Computed,
-    Emitted,
+    Field,
     Forgotten,
     Harmless,
-    Mapped,
     Number,
-    Ours,
     PartOf,
     PropertyReading,
     RefusedProperty,
-    Renamed,
     Rule,
     Rules,
-    Same,
     Text,
-    boolean,
+    Unit,
     config_exception,
     construction_exception,
+    milliseconds,
 )
 
 _IN_FLIGHT = "max.in.flight.requests.per.connection"
 _ORDERED_IN_FLIGHT = 5
 """The most requests in flight among which a broker keeps the order of an idempotent producer."""
 _LEAST_BATCH = 983_040
+_LEAST_REQUEST = 10
 _MIB = 1 << 20
 _BUFFER_MEMORY = 32 * _MIB
 _MAX_REQUEST_SIZE = 1_048_576
-_LINGER = 1
-"""Milliseconds, without effect: the engine sends at once."""
 _IN_FLIGHT_REASON = "1 means order, which idempotence with five keeps"
-_PROPAGATION_REASON = "how long a missing topic is waited for; this value, and what is more, means for ever"
+_PROPAGATION_REASON = "how long a missing topic is waited for; the largest number means for ever"
+_AT_ONCE = "without effect: the batches of the source are sent as they come"
+_BATCHES = "a lower bound of ours: larger batches cost both clusters less"
 _IN_TURN = "each record goes to the next partition in turn"
 _ALL = ("all", "-1")
 _JAVA = "org.apache.kafka.clients.producer."
-_MURMUR2 = "murmur2_random"
+_MURMUR2, _RANDOM = "murmur2_random", "random"
+_PARTITIONERS = {
+    "": _MURMUR2,
+    _JAVA + "internals.DefaultPartitioner": _MURMUR2,
+    _JAVA + "UniformStickyPartitioner": _RANDOM,
+    _JAVA + "RoundRobinPartitioner": _RANDOM,
+}
+_ACKS = Unit(lambda word: -1 if word in _ALL else int(word), lambda acks: "all" if acks == -1 else str(acks))
+_PARTITIONER = Unit(str, {_MURMUR2: "", _RANDOM: _JAVA + "RoundRobinPartitioner"}.__getitem__)
+_DELIVERY = milliseconds(never=INT_MAX)
+_MAX_BLOCK = milliseconds(never=LONG_MAX)
 
 _BYTES = ("", "org.apache.kafka.common.serialization.ByteArraySerializer")
-
-DEFAULTS = {
-    **common.DEFAULTS,
-    "acks": "all",
-    "retries": str(INT_MAX),
-    "message.timeout.ms": "0",
-    "partitioner": _MURMUR2,
-    "message.max.bytes": str(_MAX_REQUEST_SIZE),
-    "request.timeout.ms": "30000",
-    "client.id": "producer-1",
-}
-OURS = {
-    **common.OURS,
-    _IN_FLIGHT: Ours(str(_ORDERED_IN_FLIGHT), _IN_FLIGHT_REASON),
-    "queue.buffering.max.messages": Ours("0", "only buffer.memory bounds the queue, as in Java"),
-    "topic.metadata.propagation.max.ms": Ours(str(MOST_PROPAGATION_MS), _PROPAGATION_REASON),
-    "linger.ms": Ours(str(_LINGER), "without effect: the batches of the source are sent as they come"),
-    "sticky.partitioning.linger.ms": Ours("0", "null keys are spread per record: no partition stays empty"),
-}
 
 
 def idempotent(reading: PropertyReading) -> bool:
@@ -110,7 +100,7 @@ def _obstacles(reading: PropertyReading) -> list[tuple[str, str]]:
     return obstacles
 
 
-def _idempotence(reading: PropertyReading) -> Emitted:
+def _idempotence(reading: PropertyReading) -> FieldValues:
     on = idempotent(reading)
     if not on and not reading.given("enable.idempotence"):
         for said, _ in _obstacles(reading):
@@ -124,45 +114,40 @@ def _idempotence(reading: PropertyReading) -> Emitted:
                 f"{_IN_FLIGHT}=1 is read as: keep the order. The idempotent producer does so with "
                 "5 (--producer.tuning literal takes the number)."
             )
-    in_flight = reading.clamp(_IN_FLIGHT, in_flight, 1, 1_000_000)
-    return {"enable.idempotence": boolean(on), _IN_FLIGHT: str(in_flight)}
+    return {"produce.idempotent": on, "produce.in_flight": in_flight}
 
 
-def _batch_size(reading: PropertyReading) -> Emitted:
+def _batch_size(reading: PropertyReading) -> FieldValues:
     size = reading.integer("batch.size", 16_384)
     if not reading.literal and size < _LEAST_BATCH:
         reading.note(
             f"batch.size={size} is read as a lower bound: {_LEAST_BATCH} is used "
             "(--producer.tuning literal takes the number)."
         )
-        return {"batch.size": str(_LEAST_BATCH)}
-    return {"batch.size": str(size)} if size else {"batch.num.messages": "1"}
+        return {"produce.batch_bytes": _LEAST_BATCH}
+    return {"produce.batch_bytes": size} if size else {"produce.batch_records": 1}
 
 
-def _buffer_memory(reading: PropertyReading) -> Emitted:
+def _buffer_memory(reading: PropertyReading) -> FieldValues:
     total = reading.integer("buffer.memory", _BUFFER_MEMORY)
     # a share must hold the largest record the whole could, or that record would never fit
     record = min(reading.integer("max.request.size", _MAX_REQUEST_SIZE), 1_000_000_000)
     share = max(total // reading.streams, min(total, max(_MIB, record)))
-    return {"queue.buffering.max.kbytes": str(max(1, min(-(-share // 1024), INT_MAX)))}
+    return {"produce.buffer_bytes": max(1, share)}
 
 
-def _compression(reading: PropertyReading) -> Emitted:
+def _compression(reading: PropertyReading) -> FieldValues:
     kind = reading.text("compression.type", "none")
-    emitted = {"compression.type": kind} if reading.given("compression.type") else {}
+    emitted: FieldValues = {"produce.compression": kind} if reading.given("compression.type") else {}
     name = f"compression.{kind}.level"
     if not reading.given(name):
         return emitted
     level = reading.integer(name, -1)
-    if kind == "lz4":
-        # Java's default 9 means the fast compressor
-        level = -1 if level == 9 else min(level, 12)
-    elif kind == "zstd":
-        level = reading.clamp(name, level, 1, 12)
-    return {**emitted, "compression.level": str(level)}
+    # Java's default 9 of lz4 means the fast compressor
+    return {**emitted, "produce.compression_level": -1 if (kind, level) == ("lz4", 9) else level}
 
 
-def _timeouts(reading: PropertyReading) -> Emitted:
+def _timeouts(reading: PropertyReading) -> FieldValues:
     request = reading.integer("request.timeout.ms", 30_000)
     linger = reading.integer("linger.ms", 0)
     delivery = reading.integer("delivery.timeout.ms", INT_MAX)
@@ -170,59 +155,60 @@ def _timeouts(reading: PropertyReading) -> Emitted:
         raise construction_exception(
             "producer", "delivery.timeout.ms should be equal to or larger than linger.ms + request.timeout.ms"
         )
-    emitted = {}
+    found: dict[str, float] = {"produce.delivery_timeout": _DELIVERY.ours(max(delivery, 1))}
     if reading.given("request.timeout.ms"):
-        # request.timeout.ms alone is a false friend: only the broker's patience with its replicas
-        wait = reading.clamp("request.timeout.ms", request, 10, 300_000)
-        emitted["socket.timeout.ms"] = str(wait)
-        emitted["request.timeout.ms"] = str(max(1, min(request, 900_000)))
-    # 0 means for ever here and at once in Java; the largest number means for ever in Java
-    infinite = delivery == INT_MAX
-    emitted["message.timeout.ms"] = "0" if infinite else str(max(delivery, 1))
-    chosen = linger if reading.given("linger.ms") else _LINGER
-    chosen = reading.clamp("linger.ms", chosen, 0, 900_000)
-    emitted["linger.ms"] = str(chosen if infinite else min(chosen, max(delivery, 1) - 1))
-    return emitted
+        # a client's patience with a broker, and the broker's with its replicas
+        found["connection.socket_timeout"] = max(request, _LEAST_REQUEST) / 1000
+        found["produce.request_timeout"] = max(request, 1) / 1000
+    if reading.given("linger.ms"):
+        found["produce.linger"] = min(linger, INT_MAX) / 1000
+    return found
 
 
-def _max_block(reading: PropertyReading) -> Emitted:
-    # how long a missing target topic may be waited for; the legacy tool's default is for ever
-    wait = reading.integer("max.block.ms", LONG_MAX)
-    return {"topic.metadata.propagation.max.ms": str(min(wait, MOST_PROPAGATION_MS))}
+def _client_id(reading: PropertyReading) -> FieldValues:
+    return {"connection.client_id": reading.text("client.id") or "producer-1"}
 
 
-def _client_id(reading: PropertyReading) -> Emitted:
-    return {"client.id": reading.text("client.id") or DEFAULTS["client.id"]}
-
-
-def _ignore_keys(reading: PropertyReading) -> Emitted:
-    if not reading.boolean("partitioner.ignore.keys", False):
-        return {}
+def _partitioner(reading: PropertyReading) -> FieldValues:
+    name = reading.text("partitioner.class")
+    if name not in _PARTITIONERS:
+        raise ConfigurationError(f"partitioner.class={name} is not supported; possible are {', '.join(_PARTITIONERS)}")
     # an own partitioner class decides alone, in Java too
-    return {} if reading.text("partitioner.class") else {"partitioner": "random"}
+    ignores_keys = not name and reading.boolean("partitioner.ignore.keys", False)
+    return {"produce.partitioner": _RANDOM if ignores_keys else _PARTITIONERS[name]}
 
 
 RULES: Rules = (
     *common.RULES,
-    Rule("acks", Text(("all", "-1", "0", "1")), Same()),
+    Rule("acks", Text(("all", "-1", "0", "1")), Field("produce.acks", _ACKS)),
     Rule(
         "batch.size",
         Number(0),
         Computed(_batch_size),
-        reason="a lower bound of ours: larger batches cost both clusters less",
+        reason=_BATCHES,
+        field=Field("produce.batch_bytes"),
+        ours=_BATCHES,
     ),
     Rule(
         "buffer.memory",
         Number(0, long=True),
         Computed(_buffer_memory, always=True),
         reason="each stream has its share, large enough for max.request.size",
+        field=Field("produce.buffer_bytes"),
     ),
-    Rule("client.id", Text(), Computed(_client_id), reason="an empty name is producer-1"),
+    Rule(
+        "client.id",
+        Text(),
+        Computed(_client_id, always=True),
+        reason="an empty name is producer-1",
+        field=Field("connection.client_id"),
+    ),
     Rule(
         "compression.type",
         Text(("none", "gzip", "snappy", "lz4", "zstd")),
         Computed(_compression),
         reason="with its level; without it whole batches keep the codec of the source",
+        field=Field("produce.compression"),
     ),
     Rule("compression.gzip.level", Number(-1, 9), PartOf("compression.type")),
     Rule("compression.lz4.level", Number(1, 17), PartOf("compression.type")),
@@ -231,25 +217,47 @@ RULES: Rules = (
         "delivery.timeout.ms",
         Number(0),
         Computed(_timeouts, always=True),
-        reason="the largest number means for ever, here 0; 0 means at once, here 1",
+        reason="the largest number means for ever; at least 1",
+        field=Field("produce.delivery_timeout", _DELIVERY),
     ),
-    Rule("linger.ms", Number(0, long=True), PartOf("delivery.timeout.ms"), reason="below delivery.timeout.ms"),
+    Rule(
+        "linger.ms",
+        Number(0, long=True),
+        PartOf("delivery.timeout.ms"),
+        reason=_AT_ONCE,
+        field=Field("produce.linger", MS),
+        ours=_AT_ONCE,
+    ),
     Rule(
         "request.timeout.ms",
         Number(0),
         PartOf("delivery.timeout.ms"),
-        reason="called socket.timeout.ms here; request.timeout.ms is only the broker's patience with its replicas",
+        reason=f"the time for an answer, at least {_LEAST_REQUEST}, and for a broker to hear its replicas",
+        field=Field("connection.socket_timeout", MS),
     ),
     Rule(
         "enable.idempotence",
         Boolean(),
         Computed(_idempotence, always=True),
         reason="on unless acks, retries or the requests in flight forbid it, as in Java",
+        field=Field("produce.idempotent"),
     ),
-    Rule(_IN_FLIGHT, Number(1), PartOf("enable.idempotence"), reason=_IN_FLIGHT_REASON),
-    Rule("retries", Number(0), Same()),
-    Rule("max.block.ms", Number(0, long=True), Computed(_max_block), reason=_PROPAGATION_REASON),
-    Rule("max.request.size", Number(0), Renamed("message.max.bytes", 1000, 1_000_000_000)),
+    Rule(
+        _IN_FLIGHT,
+        Number(1),
+        PartOf("enable.idempotence"),
+        reason=_IN_FLIGHT_REASON,
+        field=Field("produce.in_flight"),
+        ours=_IN_FLIGHT_REASON,
+    ),
+    Rule("retries", Number(0), Field("produce.retries")),
+    Rule(
+        "max.block.ms",
+        Number(0, long=True),
+        Field("produce.missing_topic_timeout", _MAX_BLOCK, high=LONG_MAX),
+        reason=_PROPAGATION_REASON,
+    ),
+    Rule("max.request.size", Number(0), Field("produce.max_request_bytes", low=1000)),
     Rule("metadata.max.idle.ms", Number(5000, long=True), Harmless("batches keep to Java's five minutes")),
     Rule(
         "partitioner.adaptive.partitioning.enable",
@@ -264,18 +272,11 @@ RULES: Rules = (
     Rule(
         "partitioner.class",
         Text(),
-        Mapped(
-            "partitioner",
-            {
-                "": _MURMUR2,
-                _JAVA + "internals.DefaultPartitioner": _MURMUR2,
-                _JAVA + "UniformStickyPartitioner": "random",
-                _JAVA + "RoundRobinPartitioner": "random",
-            },
-        ),
+        Computed(_partitioner),
         reason=f"RoundRobinPartitioner, UniformStickyPartitioner: {_IN_TURN}",
+        field=Field("produce.partitioner", _PARTITIONER),
     ),
-    Rule("partitioner.ignore.keys", Boolean(), Computed(_ignore_keys), reason=_IN_TURN),
+    Rule("partitioner.ignore.keys", Boolean(), Computed(_partitioner), reason=_IN_TURN),
     Rule("transaction.timeout.ms", Number(), Harmless("transactions only")),
     Rule("transaction.two.phase.commit.enable", Text(), Forgotten(later=True)),
     Rule(

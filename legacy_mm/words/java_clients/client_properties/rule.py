@@ -1,8 +1,8 @@
 """Rules for Java client properties: types, meanings, and the row that joins a name to both.
 
-A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`): `Same`,
-`Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of ours, `Harmless`, `Forgotten`, `RefusedProperty`. No
-error and no note ever holds the value of a `SecretText`.
+A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`): it is a
+`Field` of our settings, `Computed`, `PartOf` another row, a `Setting` of ours, `Harmless`, `Forgotten`,
+`RefusedProperty`. No error and no note ever holds the value of a `SecretText`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from math import inf
+from typing import Any, Literal, NamedTuple, Protocol
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import FieldValues
 from legacy_mm.words.legacy_tool.messages import CONSUMER_CONFIG, PRODUCER_CONFIG
 
 Side = Literal["consumer", "producer"]
 Value = str | int | float | bool | tuple[str, ...]
-Emitted = Mapping[str, str]
 
 SHORT_MAX = 2**15 - 1
 INT_MAX = 2**31 - 1
@@ -26,13 +27,6 @@ LONG_MAX = 2**63 - 1
 _JAVA_BLANKS = "".join(map(chr, range(0x21)))
 _NUMBER = re.compile(r"[+-]?[0-9]{1,4000}")
 _LIMITS = {"SHORT": SHORT_MAX, "INT": INT_MAX, "LONG": LONG_MAX}
-
-
-class Ours(NamedTuple):
-    """A librdkafka property that is set when a file is silent and that no Java client has, or has otherwise."""
-
-    value: str
-    reason: str
 
 
 class Note(NamedTuple):
@@ -58,11 +52,6 @@ def construction_exception(side: Side, text: str) -> ConfigurationError:
 def trim(text: str) -> str:
     """Trim the text as `String.trim` does: the clients trim every value."""
     return text.strip(_JAVA_BLANKS)
-
-
-def boolean(value: bool) -> str:
-    """Return the text that librdkafka uses."""
-    return "true" if value else "false"
 
 
 class ValueType(Protocol):
@@ -185,7 +174,7 @@ class SecretText:
 
 @dataclass
 class PropertyReading:
-    """One properties file on its way to librdkafka: typed values, and what to say about them."""
+    """One properties file: typed values, and what to say about them."""
 
     side: Side
     values: Mapping[str, Value] = field(repr=False)
@@ -237,81 +226,83 @@ class PropertyReading:
         logger = CONSUMER_CONFIG if self.side == "consumer" else PRODUCER_CONFIG
         self.notes.append(Note(level, logger, text))
 
-    def clamp(self, name: str, value: int, low: int, high: int) -> int:
-        """Return the nearest value this client can use, and note it if it is a different one."""
-        nearest = max(low, min(value, high))
-        if nearest != value:
-            self.note(f"{name}={value} is taken as {nearest}, the nearest value this client has.")
-        return nearest
-
 
 class Meaning(Protocol):
     """The effect of a property."""
 
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
-        """Return librdkafka properties; raises ConfigurationError."""
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
+        """Return the fields that it sets; raises ConfigurationError."""
         ...
 
 
-def canonical(value: Value) -> str:
-    """Return the one text that librdkafka reads as this value."""
+class Unit(NamedTuple):
+    """What stands between Java's value of a property and ours of its field."""
+
+    ours: Callable[[Any], Any]
+    java: Callable[[Any], str]
+    """Java's text, for people."""
+
+
+def canonical(value: Any) -> str:
+    """Return the one text that Java reads as this value."""
     if isinstance(value, bool):
-        return boolean(value)
+        return str(value).lower()
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Same:
-    """The same name and meaning; numbers are kept within librdkafka's range."""
+def milliseconds(never: int | None = None) -> Unit:
+    """Return the unit of times, of which this number means for ever."""
+    return Unit(
+        lambda number: inf if number == never else number / 1000,
+        lambda seconds: str(never) if seconds == inf else str(round(seconds * 1000)),
+    )
 
-    low: int = 0
+
+AS_IT_IS = Unit(lambda value: value, canonical)
+MS = milliseconds()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of the client's settings, by its path; numbers are kept within a range of ours.
+
+    What begins with `further.` is librdkafka's property of a name: only a membership that it keeps reads it.
+    """
+
+    path: str
+    unit: Unit = AS_IT_IS
+    low: int | None = None
     high: int = INT_MAX
+    """No wait of Python's is longer in milliseconds."""
 
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
-        """Return the value in canonical text."""
-        return Renamed(name, self.low, self.high).emit(reading, name)
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
+        """Return the value in our unit."""
+        return {self.path: self.unit.ours(self.nearest(reading, name, reading.values[name]))}
 
-
-@dataclass(frozen=True, slots=True)
-class Renamed:
-    """The same meaning under another name."""
-
-    to: str
-    low: int = 0
-    high: int = INT_MAX
-
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
-        """Return the value in canonical text."""
-        value = reading.values[name]
-        if isinstance(value, int) and not isinstance(value, bool):
-            value = reading.clamp(name, value, self.low, self.high)
-        return {self.to: canonical(value)}
+    def nearest(self, reading: PropertyReading, name: str, value: Value) -> Value:
+        """Return the nearest value in this range, and note it if it is a different one."""
+        if isinstance(value, bool) or not isinstance(value, int):
+            return value
+        nearest = min(value if self.low is None else max(self.low, value), self.high)
+        if nearest != value:
+            reading.note(is_taken_as(name, value, nearest))
+        return nearest
 
 
-@dataclass(frozen=True, slots=True)
-class Mapped:
-    """Other words for the same things; any other word is refused."""
-
-    to: str
-    words: Mapping[str, str]
-
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
-        """Return librdkafka's word."""
-        word = reading.text(name)
-        if word not in self.words:
-            raise ConfigurationError(f"{name}={word} is not supported; possible are {', '.join(self.words)}")
-        return {self.to: self.words[word]}
+def is_taken_as(name: str, value: object, nearest: object) -> str:
+    """Return the line about a number that cannot be used as it is."""
+    return f"{name}={value} is taken as {nearest}, the nearest value this client has."
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
     """Made out of several properties; asked even when the file is silent if `always`."""
 
-    function: Callable[[PropertyReading], Emitted]
+    function: Callable[[PropertyReading], FieldValues]
     always: bool = False
 
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
-        """Return the function's properties."""
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
+        """Return the function's fields."""
         return self.function(reading)
 
 
@@ -321,8 +312,8 @@ class PartOf:
 
     row: str
 
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
-        """Return nothing: another row emits it."""
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
+        """Return nothing: another row sets its fields."""
         return {}
 
 
@@ -332,8 +323,8 @@ class Setting:
 
     where: str
 
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
-        """Return nothing for librdkafka."""
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
+        """Return nothing for a client."""
         return {}
 
 
@@ -345,7 +336,7 @@ class Harmless:
     unless: tuple[str, ...] | None = None
     """None: any value is harmless."""
 
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
         """Return nothing, and note a warning if the value is not harmless."""
         if self.unless is not None and canonical(reading.values[name]) not in self.unless:
             reading.note(f"{name} has no effect here: {self.because}.", logging.WARNING)
@@ -360,7 +351,7 @@ class Forgotten:
     later: bool = False
     """True for a property of Kafka 4, whose clients the legacy tool never had."""
 
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
         """Return nothing."""
         return {}
 
@@ -373,7 +364,7 @@ class RefusedProperty:
     unless: tuple[str, ...] = ()
     """Values that change nothing."""
 
-    def emit(self, reading: PropertyReading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
         """Raise, unless the value changes nothing."""
         value = canonical(reading.values[name])
         if value not in self.unless:
@@ -391,7 +382,16 @@ class Rule:
     applies: Callable[[PropertyReading], bool] = lambda reading: True
     """Security properties count only where the protocol uses them, in Java as here."""
     reason: str = ""
-    """Why the value, or the name, is another one here; `explain` shows it."""
+    """Why the value is another one here; `explain` shows it."""
+    field: Field | None = None
+    """The field that shows what it decides, where its meaning is none."""
+    ours: str = ""
+    """Why a silent file means another value than in Java."""
+
+    @property
+    def shown(self) -> Field | None:
+        """The field whose value `explain` shows under this name."""
+        return self.meaning if isinstance(self.meaning, Field) else self.field
 
 
 Rules = Sequence[Rule]

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from legacy_mm.base.errors import ConfigurationError, blamed
-from legacy_mm.base.kafka_clients import KERBEROS
-from legacy_mm.base.property_names import TOKEN_AUTH
+from legacy_mm.base.kafka_clients import KERBEROS, FieldValues
+from legacy_mm.base.secret import Secret
 from legacy_mm.words.java_clients import jaas
 from legacy_mm.words.java_clients.client_properties import bearer, kerberos
 from legacy_mm.words.java_clients.client_properties.double import Double
 from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
-    Emitted,
+    Field,
     Forgotten,
     Harmless,
     Number,
@@ -38,22 +38,22 @@ class _Mechanism(NamedTuple):
 
     modules: tuple[str, ...]
     """Login modules that give what it needs; the first is its own."""
-    emit: Callable[[PropertyReading, Mapping[str, str]], Emitted]
+    emit: Callable[[PropertyReading, Mapping[str, str]], FieldValues]
 
 
-def _password(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def _password(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     if not options.get("username") or "password" not in options:
         raise ConfigurationError("sasl.jaas.config must have the options username and password")
     return {
         "sasl.mechanism": reading.text("sasl.mechanism"),
         "sasl.username": options["username"],
-        "sasl.password": options["password"],
+        "sasl.password": Secret(options["password"]),
     }
 
 
-def _scram(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
+def _scram(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
     token = options.get("tokenauth", "false").lower() == "true"
-    return {**_password(reading, options), **({TOKEN_AUTH: "true"} if token else {})}
+    return {**_password(reading, options), "sasl.delegation_token": token}
 
 
 _SCRAM_MODULE = _MODULES + "scram.ScramLoginModule"
@@ -68,7 +68,7 @@ _MECHANISMS: Mapping[str, _Mechanism] = {
 }
 
 
-def _login(reading: PropertyReading) -> Emitted:
+def _login(reading: PropertyReading) -> FieldValues:
     name = reading.text("sasl.mechanism", KERBEROS)
     mechanism = _MECHANISMS.get(name)
     if mechanism is None:
@@ -86,7 +86,7 @@ def _login(reading: PropertyReading) -> Emitted:
         )
 
 
-def _login_class(reading: PropertyReading) -> Emitted:
+def _login_class(reading: PropertyReading) -> FieldValues:
     """Read with the mechanism; Java code is possible for tokens only."""
     handler, mechanism = reading.text("sasl.login.callback.handler.class"), reading.text("sasl.mechanism", KERBEROS)
     if mechanism != "OAUTHBEARER" and handler not in bearer.LOGIN_HANDLERS:
@@ -95,7 +95,13 @@ def _login_class(reading: PropertyReading) -> Emitted:
 
 
 RULES: Rules = (
-    Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with what sasl.jaas.config says"),
+    Rule(
+        "sasl.mechanism",
+        Text(),
+        Computed(_login, always=True),
+        reason="with what sasl.jaas.config says",
+        field=Field("sasl.mechanism"),
+    ),
     Rule(jaas.LOGIN, SecretText(), PartOf("sasl.mechanism")),
     Rule(
         "sasl.client.callback.handler.class",

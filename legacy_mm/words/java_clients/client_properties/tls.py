@@ -12,11 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import FieldValues
+from legacy_mm.base.secret import Secret
 from legacy_mm.base.settings import JavaStores, KeyStore, PemFiles
 from legacy_mm.policies import pem
 from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
-    Emitted,
+    Field,
     Forgotten,
     Harmless,
     PartOf,
@@ -27,6 +29,7 @@ from legacy_mm.words.java_clients.client_properties.rule import (
     SecretText,
     Text,
     TextList,
+    Unit,
 )
 from legacy_mm.words.java_clients.properties_file import PropertiesFile
 
@@ -37,6 +40,8 @@ _OPENS = "opens the store; one in PEM has none"
 _TLS_VERSIONS = "TLSv1.2 and TLSv1.3 are used"
 _ONLY_JSSE = "it belongs to Java's TLS"
 _DEFAULT_STORE = "JKS"
+_HOST_CHECK = Field("tls.endpoint_identification", Unit(str, {"https": "https", "none": ""}.__getitem__))
+_SUITES = Field("tls.cipher_suites", Unit(":".join, lambda names: str(names).replace(":", ",")))
 _TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 
 
@@ -69,7 +74,7 @@ def pem_files(reading: PropertyReading, native: Collection[str]) -> PemFiles:
         is_pem = reading.text(f"{store}.type", _DEFAULT_STORE) == "PEM"
         return reading.optional(f"{store}.location") if is_pem and read_into not in native else None
 
-    return PemFiles(location("ssl.truststore", "ssl.ca.pem"), location("ssl.keystore", "ssl.key.pem"))
+    return PemFiles(location("ssl.truststore", "tls.ca_pem"), location("ssl.keystore", "tls.key_pem"))
 
 
 def _java_store(reading: PropertyReading, store: str, key_password: str | None = None) -> KeyStore | None:
@@ -80,7 +85,7 @@ def _java_store(reading: PropertyReading, store: str, key_password: str | None =
     return KeyStore(location, kind, password, key_password if key_password is not None else password)
 
 
-def _truststore(reading: PropertyReading) -> Emitted:
+def _truststore(reading: PropertyReading) -> FieldValues:
     kind = reading.text("ssl.truststore.type", _DEFAULT_STORE)
     location, password = reading.optional("ssl.truststore.location"), reading.given("ssl.truststore.password")
     certificates = reading.optional("ssl.truststore.certificates")
@@ -102,13 +107,13 @@ def _truststore(reading: PropertyReading) -> Emitted:
             "ssl.truststore.password", "SSL trust store is not specified, but trust store password is specified."
         )
     if certificates is not None:
-        return {"ssl.ca.pem": pem.certificates("ssl.truststore.certificates", certificates)}
+        return {"tls.ca_pem": pem.certificates("ssl.truststore.certificates", certificates)}
     if location is None or kind != "PEM":
         return {}
-    return {"ssl.ca.pem": pem.certificates("ssl.truststore.location", _read("ssl.truststore.location", location))}
+    return {"tls.ca_pem": pem.certificates("ssl.truststore.location", _read("ssl.truststore.location", location))}
 
 
-def _keystore(reading: PropertyReading) -> Emitted:
+def _keystore(reading: PropertyReading) -> FieldValues:
     kind = reading.text("ssl.keystore.type", _DEFAULT_STORE)
     key, chain = reading.optional("ssl.keystore.key"), reading.optional("ssl.keystore.certificate.chain")
     location = reading.optional("ssl.keystore.location")
@@ -121,10 +126,12 @@ def _keystore(reading: PropertyReading) -> Emitted:
         key_name = chain_name = "ssl.keystore.location"
     if key is None or chain is None:
         return {}
-    emitted = {"ssl.key.pem": pem.private_key(key_name, key)}
-    emitted |= {"ssl.certificate.pem": pem.certificates(chain_name, chain)}
     password = reading.text("ssl.key.password")
-    return {**emitted, "ssl.key.password": password} if password else emitted
+    return {
+        "tls.key_pem": Secret(pem.private_key(key_name, key)),
+        "tls.certificate_pem": pem.certificates(chain_name, chain),
+        "tls.key_password": Secret(password) if password else None,
+    }
 
 
 def _check_keystore(
@@ -176,7 +183,7 @@ def _read(name: str, path: str) -> str:
         raise _invalid(name, f"Failed to load PEM SSL keystore {path}: {error.strerror}") from None
 
 
-def _host_check(reading: PropertyReading) -> Emitted:
+def _host_check(reading: PropertyReading) -> FieldValues:
     word = reading.text("ssl.endpoint.identification.algorithm", "https").lower()
     if word not in ("", "none", "https"):
         raise ConfigurationError("ssl.endpoint.identification.algorithm is either https or empty (no check)")
@@ -186,10 +193,10 @@ def _host_check(reading: PropertyReading) -> Emitted:
             "their certificates.",
             logging.WARNING,
         )
-    return {"ssl.endpoint.identification.algorithm": "https" if word == "https" else "none"}
+    return {_HOST_CHECK.path: "https" if word == "https" else "none"}
 
 
-def _cipher_suites(reading: PropertyReading) -> Emitted:
+def _cipher_suites(reading: PropertyReading) -> FieldValues:
     given = [name for name in reading.words("ssl.cipher.suites") if name]
     kept = [name for name in given if not name.startswith(_NOT_CONFIGURABLE)]
     if given and not kept:
@@ -197,10 +204,10 @@ def _cipher_suites(reading: PropertyReading) -> Emitted:
             "ssl.cipher.suites has no effect here: suites of TLS 1.3 cannot be chosen.",
             logging.WARNING,
         )
-    return {"ssl.cipher.suites": ":".join(kept)} if kept else {}
+    return {_SUITES.path: ":".join(kept)} if kept else {}
 
 
-def _enabled_protocols(reading: PropertyReading) -> Emitted:
+def _enabled_protocols(reading: PropertyReading) -> FieldValues:
     enabled = {name for name in reading.words("ssl.enabled.protocols") if name}
     if enabled and "TLSv1.2" not in enabled:
         raise ConfigurationError(
@@ -229,9 +236,16 @@ RULES: Rules = (
         "ssl.endpoint.identification.algorithm",
         Text(),
         Computed(_host_check, always=True),
-        reason="empty means no check, here none",
+        reason="empty means no check",
+        field=_HOST_CHECK,
     ),
-    Rule("ssl.cipher.suites", TextList(), Computed(_cipher_suites), reason="suites of TLS 1.3 cannot be chosen"),
+    Rule(
+        "ssl.cipher.suites",
+        TextList(),
+        Computed(_cipher_suites),
+        reason="suites of TLS 1.3 cannot be chosen",
+        field=_SUITES,
+    ),
     Rule("ssl.enabled.protocols", TextList(), Computed(_enabled_protocols), reason=_TLS_VERSIONS),
     Rule(
         "ssl.protocol",

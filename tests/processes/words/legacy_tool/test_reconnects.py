@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline, monotonic
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.words.java_clients.client_properties.apply import apply
+from tests.fixtures import client_settings
 
 SECONDS = 4.0
 PAUSE = 0.25
@@ -56,9 +56,9 @@ def siege() -> Iterator[Siege]:
 
 def test_a_member_does_not_besiege_a_broker_that_is_away(siege: Siege) -> None:
     """Difference reconnect-pause: measured 8 attempts a second; it was 36 with Java's first pause of 50 ms."""
-    properties = apply("consumer", {"bootstrap.servers": siege.address, "group.id": "g"}).properties
+    properties = client_settings.texts(apply("consumer", {"bootstrap.servers": siege.address, "group.id": "g"}))
     listener: Any = SimpleNamespace()
-    member = LibrdkafkaMember(property_names.read_consumer(properties), "g-0", listener, lambda _: None)
+    member = LibrdkafkaMember(client_settings.read_consumer(properties), "g-0", listener, lambda _: None)
     member.subscribe(["t"])
     deadline = Deadline.after(90.0)
     while len(siege.attempts) < 2 or siege.attempts[-1] - siege.attempts[0] < SECONDS:

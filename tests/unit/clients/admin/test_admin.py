@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, SetConfig
+from tests.fixtures import client_settings
 
-ADDRESS = property_names.read_connection({"bootstrap.servers": "nowhere.invalid:1"})
+ADDRESS = client_settings.read_connection({"bootstrap.servers": "nowhere.invalid:1"})
 TOPICS = [f"t{number}" for number in range(300)]
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.admin.inspector import NativeInspector, NativeTopicLister, ends, log_ends
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.net.connection_errors import UnsupportedVersion
+from tests.fixtures import client_settings
 
 ADDRESS = {"bootstrap.servers": "127.0.0.1:1"}
 BROKER = SimpleNamespace(node_id=1, host="here", port=9092, rack=None)
@@ -32,8 +32,8 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: list(NativeTopicLister(property_names.read_connection(ADDRESS), 1.0).topics()),
-        lambda: list(NativeInspector(property_names.read_connection(ADDRESS)).partitions(Deadline.after(1.0))),
+        lambda: list(NativeTopicLister(client_settings.read_connection(ADDRESS), 1.0).topics()),
+        lambda: list(NativeInspector(client_settings.read_connection(ADDRESS)).partitions(Deadline.after(1.0))),
     ],
 )
 def test_an_answer_without_brokers_is_none(ask: Any, answer: SimpleNamespace) -> None:
@@ -54,7 +54,7 @@ def test_all_topics_are_asked_for_in_another_way_before_0_10(monkeypatch: pytest
         return SimpleNamespace(version=0, brokers=[BROKER], topics=[TOPIC])
 
     monkeypatch.setattr(Cluster, "call_any", call_any)
-    assert NativeTopicLister(property_names.read_connection(ADDRESS), 1.0).topics() == {"orders": ""}
+    assert NativeTopicLister(client_settings.read_connection(ADDRESS), 1.0).topics() == {"orders": ""}
     assert [request.topics for request in asked] == [None, []]
 
 
@@ -70,7 +70,7 @@ def test_no_partition_is_left_out_where_logs_end(answer: SimpleNamespace, partit
     """A group that starts at the ends of logs would copy it from its first record later."""
     answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
     with pytest.raises(HostError, match=said):
-        log_ends(property_names.read_consumer(ADDRESS), ["orders"], Deadline.after(0.2))
+        log_ends(client_settings.read_consumer(ADDRESS), ["orders"], Deadline.after(0.2))
 
 
 def test_what_is_not_there_or_without_a_leader_has_no_end(answer: SimpleNamespace) -> None:
@@ -78,4 +78,4 @@ def test_what_is_not_there_or_without_a_leader_has_no_end(answer: SimpleNamespac
     partitions = [LEADERLESS]
     answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
     asked = [TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("unseen", 0)]
-    assert ends(property_names.read_connection(ADDRESS), asked, Deadline.after(5.0)) == {}
+    assert ends(client_settings.read_connection(ADDRESS), asked, Deadline.after(5.0)) == {}

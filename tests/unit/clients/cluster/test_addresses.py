@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.cluster.addresses import Address, Addresses
 from legacy_mm.clients.cluster.topology import Broker
 from legacy_mm.clients.net.connection_errors import ConnectionLost
+from tests.fixtures import client_settings
 
 BROKERS = [Broker(number, f"b{number}", 9092, None) for number in range(1, 5)]
 
@@ -17,7 +17,7 @@ BROKERS = [Broker(number, f"b{number}", 9092, None) for number in range(1, 5)]
 @pytest.fixture
 def addresses() -> Addresses:
     """Two bootstrap servers, one of which is broker 4."""
-    return Addresses(property_names.read_connection({"bootstrap.servers": "boot:1, b4:9092"}))
+    return Addresses(client_settings.read_connection({"bootstrap.servers": "boot:1, b4:9092"}))
 
 
 def hosts(addresses: Addresses) -> list[str]:

@@ -12,7 +12,6 @@ from uuid import UUID
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.model import LATEST, TopicPartition
 from legacy_mm.clients.cluster import cluster as module
 from legacy_mm.clients.cluster.addresses import Address
@@ -26,6 +25,7 @@ from legacy_mm.clients.net.connection_errors import (
 )
 from legacy_mm.clients.net.traffic import Traffic
 from legacy_mm.protocol.error_codes import ErrorCode
+from tests.fixtures import client_settings
 
 ORDERS = TopicPartition("orders", 0)
 PROPERTIES = {
@@ -75,7 +75,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_when_it_asks(asked: Asked, clock: list[float]) -> None:
-    cluster = Cluster(property_names.read_connection(PROPERTIES), 1.0)
+    cluster = Cluster(client_settings.read_connection(PROPERTIES), 1.0)
     cluster.watch(["orders"])
     assert (cluster.leader_epoch(ORDERS), cluster.partitions("orders")) == (1, 1)
     clock[0] += 0.9
@@ -96,7 +96,7 @@ def test_when_it_asks(asked: Asked, clock: list[float]) -> None:
 @pytest.mark.parametrize("create", [True, False])
 def test_a_topic_that_nobody_uses_is_not_created_again(asked: Asked, clock: list[float], create: bool) -> None:
     """Somebody has deleted it. What is only read is asked about for ever: no question makes it."""
-    cluster = Cluster(property_names.read_connection(PROPERTIES), 1.0)
+    cluster = Cluster(client_settings.read_connection(PROPERTIES), 1.0)
     cluster.watch(["idle", "orders"], create=create)
     clock[0] += 299
     assert cluster.leader(ORDERS) is not None
@@ -113,7 +113,7 @@ def test_a_topic_that_nobody_uses_is_not_created_again(asked: Asked, clock: list
 def test_a_topic_without_permission_is_not_waited_for(asked: Asked) -> None:
     asked.error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     with pytest.raises(RequestRefused, match="orders-0 cannot be listed: TOPIC_AUTHORIZATION_FAILED"):
-        Cluster(property_names.read_connection(PROPERTIES), 60.0).offsets([ORDERS], LATEST)
+        Cluster(client_settings.read_connection(PROPERTIES), 60.0).offsets([ORDERS], LATEST)
 
 
 @pytest.mark.parametrize(("version", "told"), [(0, {"old_style_offsets": [7]}), (1, {"offset": 7})])
@@ -123,11 +123,11 @@ def test_offsets_come_in_a_list_from_brokers_before_0_10_1(
     row = SimpleNamespace(partition_index=0, error_code=0, **told)
     answer = SimpleNamespace(version=version, topics=[SimpleNamespace(name="orders", partitions=[row])])
     monkeypatch.setattr(Cluster, "call", lambda *_: answer)
-    assert Cluster(property_names.read_connection(PROPERTIES), 1.0).offsets([ORDERS], LATEST) == {ORDERS: 7}
+    assert Cluster(client_settings.read_connection(PROPERTIES), 1.0).offsets([ORDERS], LATEST) == {ORDERS: 7}
 
 
 def test_a_cluster_that_is_closed_does_not_wait(asked: Asked) -> None:
-    cluster = Cluster(property_names.read_connection(PROPERTIES), 60.0)
+    cluster = Cluster(client_settings.read_connection(PROPERTIES), 60.0)
     cluster.close()
     with pytest.raises(ClusterUnreachable, match="no offset of orders-0"):
         cluster.offsets([ORDERS], LATEST)
@@ -150,7 +150,7 @@ def test_every_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, connect = failing(ConnectionLost("away"))
     monkeypatch.setattr(module, "open_connection", connect)
     with pytest.raises(ClusterUnreachable, match="no broker answered in 0.05 s; away"):
-        Cluster(property_names.read_connection(PROPERTIES), 0.05).refresh()
+        Cluster(client_settings.read_connection(PROPERTIES), 0.05).refresh()
     assert set(tried) == {("one", 1), ("::1", 2)}
 
 
@@ -158,7 +158,7 @@ def test_that_no_broker_answers_is_told_long_before_the_time_is_over(monkeypatch
     """A member waits for a minute; whoever starts it wants to see at once that the address is wrong."""
     _, connect = failing(ConnectionLost("away"), ConnectionLost("gone"))
     monkeypatch.setattr(module, "open_connection", connect)
-    cluster = Cluster(property_names.read_connection(PROPERTIES), 60.0)
+    cluster = Cluster(client_settings.read_connection(PROPERTIES), 60.0)
     told: list[str] = []
 
     def tell(text: str) -> None:
@@ -175,7 +175,7 @@ def test_a_broker_that_has_just_started_is_not_believed(monkeypatch: pytest.Monk
     """It knows no brokers, and so no topics: all would seem to be gone."""
     monkeypatch.setattr(Cluster, "call_any", lambda *_: SimpleNamespace(brokers=[], topics=[]))
     with pytest.raises(ClusterUnreachable, match="knows nothing of its cluster"):
-        Cluster(property_names.read_connection({**PROPERTIES, "retry.backoff.ms": "1"}), 1.0).refresh()
+        Cluster(client_settings.read_connection({**PROPERTIES, "retry.backoff.ms": "1"}), 1.0).refresh()
 
 
 @pytest.mark.parametrize("advertised", ["answer", "are away", "but one are away", "are bootstrap servers"])
@@ -192,7 +192,7 @@ def test_what_a_cluster_is_an_advertised_broker_says(monkeypatch: pytest.MonkeyP
         return SimpleNamespace(version=9, brokers=brokers, topics=[], cluster_id=told)
 
     monkeypatch.setattr(Cluster, "_call", call)
-    cluster = Cluster(property_names.read_connection(PROPERTIES), 1.0)
+    cluster = Cluster(client_settings.read_connection(PROPERTIES), 1.0)
     cluster.refresh()
     own, other = "the bootstrap server's", "the other"
     asked = advertised in ("answer", "but one are away")
@@ -204,13 +204,13 @@ def test_a_refusal_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, connect = failing(ConnectionLost("away"), AuthenticationFailed("who are you?"))
     monkeypatch.setattr(module, "open_connection", connect)
     with pytest.raises(AuthenticationFailed):
-        Cluster(property_names.read_connection(PROPERTIES), 60.0).refresh()
+        Cluster(client_settings.read_connection(PROPERTIES), 60.0).refresh()
     assert len(tried) == 2
 
 
 def test_a_broker_that_nobody_knows(asked: Asked) -> None:
     with pytest.raises(ConnectionLost, match="no broker 7 in the cluster"):
-        Cluster(property_names.read_connection(PROPERTIES), 1.0).connect(7)
+        Cluster(client_settings.read_connection(PROPERTIES), 1.0).connect(7)
 
 
 def test_names_as_kerberos_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +222,7 @@ def test_names_as_kerberos_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "open_connection", connect)
     lookup = {"bootstrap.servers": "alias:1", "client.dns.lookup": "resolve_canonical_bootstrap_servers_only"}
     with pytest.raises(ClusterUnreachable):
-        Cluster(property_names.read_connection({**PROPERTIES, **lookup}), 0.05).refresh()
+        Cluster(client_settings.read_connection({**PROPERTIES, **lookup}), 0.05).refresh()
     assert set(tried) == {("host-1", 1), ("host-2", 1)}
 
 
@@ -260,7 +260,7 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> list[Connected]:
 def test_a_connection_that_nobody_needs_is_closed(connected: list[Connected], clock: list[float]) -> None:
     """Beside those that carry records, a thousand partitions need none."""
     cluster = Cluster(
-        property_names.read_connection(
+        client_settings.read_connection(
             {**PROPERTIES, "bootstrap.servers": "one:1", "connections.max.idle.ms": "60000"}
         ),
         1.0,
@@ -282,7 +282,7 @@ def test_a_connection_that_nobody_needs_is_closed(connected: list[Connected], cl
 
 def test_a_chosen_broker_is_asked(connected: list[Connected], clock: list[float]) -> None:
     """Also where the metadata are due, and the broker's address is asked for first."""
-    cluster = Cluster(property_names.read_connection({**PROPERTIES, "topic.metadata.refresh.interval.ms": "0"}), 1.0)
+    cluster = Cluster(client_settings.read_connection({**PROPERTIES, "topic.metadata.refresh.interval.ms": "0"}), 1.0)
     cluster.refresh()
     clock[0] += 5
     cluster.refresh(1)
@@ -291,7 +291,7 @@ def test_a_chosen_broker_is_asked(connected: list[Connected], clock: list[float]
 
 def test_the_only_connection_is_kept_as_long_as_java_keeps_it(connected: list[Connected], clock: list[float]) -> None:
     """So a mirror with nothing to send has one to the target."""
-    cluster = Cluster(property_names.read_connection({**PROPERTIES, "connections.max.idle.ms": "60000"}), 1.0)
+    cluster = Cluster(client_settings.read_connection({**PROPERTIES, "connections.max.idle.ms": "60000"}), 1.0)
     cluster.refresh()
     for seconds, there in ((59, 1), (2, 0)):
         clock[0] += seconds
@@ -302,7 +302,7 @@ def test_the_only_connection_is_kept_as_long_as_java_keeps_it(connected: list[Co
 def test_whoever_keeps_fresh_has_a_connection(connected: list[Connected], monkeypatch: pytest.MonkeyPatch) -> None:
     """The metadata is not old, but the broker was restarted."""
     monkeypatch.setattr(module, "_IDLE_TIMEOUT", 0.01)
-    cluster = Cluster(property_names.read_connection({**PROPERTIES, "topic.metadata.refresh.interval.ms": "-1"}), 1.0)
+    cluster = Cluster(client_settings.read_connection({**PROPERTIES, "topic.metadata.refresh.interval.ms": "-1"}), 1.0)
     told: list[str] = []
     cluster.keep_fresh(told.append)
 
@@ -329,7 +329,7 @@ def test_a_connection_that_is_made_while_the_cluster_is_closed_does_not_stay(mon
         return SimpleNamespace(call=call, close=lambda: closed.append(1))
 
     monkeypatch.setattr(module, "open_connection", connect)
-    cluster = Cluster(property_names.read_connection(PROPERTIES), 60.0)
+    cluster = Cluster(client_settings.read_connection(PROPERTIES), 60.0)
     with pytest.raises(ClusterUnreachable, match="closed here"):
         cluster.call_any(None)
     assert closed

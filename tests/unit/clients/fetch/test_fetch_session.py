@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.protocol.consumer.fetch import FetchRequest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.fetch.fetch_session import FetchSession, options_from
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import FetchResponse, Session, Wanted
 from legacy_mm.words.java_clients.client_properties.apply import apply
+from tests.fixtures import client_settings
 
 A, B, C = (Wanted(TopicPartition("t", number), 10, 1) for number in range(3))
 NOT_FOUND, WRONG_EPOCH = 70, 71
@@ -138,8 +138,10 @@ IN_JAVA = {
 
 def asked_for(file: dict[str, str], backlog: int = BACKLOG) -> list[object]:
     """In the order of the table."""
-    properties = apply("consumer", {"bootstrap.servers": "one:1", "group.id": "g", **file}, streams=1).properties
-    fetch = replace(property_names.read_consumer(properties).fetch, backlog_bytes=backlog)
+    properties = client_settings.texts(
+        apply("consumer", {"bootstrap.servers": "one:1", "group.id": "g", **file}, streams=1)
+    )
+    fetch = replace(client_settings.read_consumer(properties).fetch, backlog_bytes=backlog)
     body = fetch_messages.encode(fetch_messages.HIGHEST, options_from(fetch), SESSION)
     read = FetchRequest.decode(body, version=fetch_messages.HIGHEST)
     (row,) = read.topics[0].partitions

@@ -12,7 +12,6 @@ from kafka.protocol.consumer import HeartbeatRequest, JoinGroupRequest, LeaveGro
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import monotonic
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
@@ -23,6 +22,7 @@ from legacy_mm.transactions.bundle import BUNDLES, bundle_of
 from legacy_mm.transactions.bundle_sharing import ByBundles
 from legacy_mm.transactions.member_data import subscription_data
 from tests.fakes.coordinator import MEMBER, PARTITIONS, TOPIC, FakeCoordinator
+from tests.fixtures import client_settings
 
 SECONDS = 20.0
 INCONSISTENT, REBALANCE_IN_PROGRESS, COORDINATOR_LOADS, FORBIDDEN = 23, 27, 14, 30
@@ -77,7 +77,7 @@ def make(coordinator: FakeCoordinator, listener: Listener, trouble: list[str]) -
     """Makes a member that wants the topic; it has joined, unless `joins` is false."""
 
     def made(*, joins: bool = True, properties: Mapping[str, str] = PROPERTIES, **more: Any) -> NativeMember:
-        settings = property_names.read_consumer(dict(properties))
+        settings = client_settings.read_consumer(dict(properties))
         member = NativeMember(settings, "mm", listener, lambda _: None, trouble.append, SECONDS, **more)
         stack.callback(member.close)
         member.subscribe({TOPIC})

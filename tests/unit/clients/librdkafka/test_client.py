@@ -10,10 +10,10 @@ from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.librdkafka.client import client_properties
 from legacy_mm.clients.librdkafka.property_texts import property_texts
+from tests.fixtures import client_settings
 
 
 def test_what_a_file_says_about_the_way_to_the_brokers_counts_for_every_client() -> None:
@@ -23,7 +23,7 @@ def test_what_a_file_says_about_the_way_to_the_brokers_counts_for_every_client()
         "api.version.request": "false",
         "broker.version.fallback": "0.9.0.1",
     }
-    known = property_texts(property_names.read_connection({**way, "group.id": "g", "fetch.min.bytes": "1"}))
+    known = property_texts(client_settings.read_connection({**way, "group.id": "g", "fetch.min.bytes": "1"}))
     assert way.items() <= known.items() and not {"group.id", "fetch.min.bytes"} & known.keys()
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import StreamFailure
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember, patient
 from legacy_mm.words.java_clients.client_properties.apply import apply
+from tests.fixtures import client_settings
 
 
 @pytest.mark.parametrize("assigned", [False, True], ids=["at the start", "while it is a member"])
@@ -20,7 +20,7 @@ def test_a_token_service_that_refuses_the_client(assigned: bool) -> None:
     """A renewal comes long before the token's end; brokers refuse one that is over."""
     listener: Any = SimpleNamespace(assigned=lambda partitions: None)
     properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
-    member = LibrdkafkaMember(property_names.read_consumer(properties), "g-0", listener, lambda _: None)
+    member = LibrdkafkaMember(client_settings.read_consumer(properties), "g-0", listener, lambda _: None)
     if assigned:
         member._on_assign(SimpleNamespace(assign=lambda partitions: None), [])
     told = 'Failed to acquire SASL OAUTHBEARER token: {"error": "invalid_client"}'
@@ -44,6 +44,6 @@ def test_only_librdkafka_s_first_pause_is_a_quarter_of_the_longest(
 ) -> None:
     """Our own clients double it, as Java's do."""
     file = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
-    settings = property_names.read_consumer(apply("consumer", file | given).properties)
+    settings = apply("consumer", file | given).consumer
     pauses = settings.connection.reconnect_backoff, patient(settings).connection.reconnect_backoff
     assert pauses == (ours, librdkafka_s)

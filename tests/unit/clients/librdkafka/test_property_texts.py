@@ -3,6 +3,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import fields
+from math import inf
 from pathlib import Path
 
 import confluent_kafka
@@ -10,9 +11,21 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
-from legacy_mm.base import property_names
-from legacy_mm.base.kafka_clients import ConnectionSettings, ConsumerSettings, MembershipSettings, ProducerSettings
-from legacy_mm.clients.librdkafka.property_texts import _OTHER_DEFAULTS, property_texts
+from legacy_mm.base.kafka_clients import PARTS, ConnectionSettings, ConsumerSettings, MembershipSettings, fields_of
+from legacy_mm.base.secret import Secret
+from legacy_mm.clients.librdkafka.property_texts import (
+    _OTHER_DEFAULTS,
+    ROWS,
+    Row,
+    native_path,
+    nearest_texts,
+    property_texts,
+)
+from tests.fixtures import client_settings
+from tests.fixtures.client_settings import KEEPER, TOKEN_AUTH
+
+PATHS = {row.name: path for path, row in ROWS.items()}
+SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 
 CONNECTION = {
     "bootstrap.servers": "a:1,b:2",
@@ -39,6 +52,7 @@ CONNECTION = {
     "sasl.password": " p=,",
     "https.ca.location": "/ca",
     "broker.address.ttl": "7",
+    "log.connection.close": "false",
 }
 CONSUMER = {
     **CONNECTION,
@@ -46,51 +60,57 @@ CONSUMER = {
     "group.instance.id": "g-1",
     "partition.assignment.strategy": "range",
     "session.timeout.ms": "45001",
-    "isolation.level": "read_uncommitted",
-    "check.crcs": "true",
-    "fetch.wait.max.ms": "499",
-    "queued.max.messages.kbytes": "32768",
-    "client.rack": "r",
-    "fetch.queue.backoff.ms": "20",
-}
-PRODUCER = {
-    **CONNECTION,
-    "acks": "1",
-    "enable.idempotence": "true",
-    "max.in.flight.requests.per.connection": "5",
-    "message.max.bytes": "1048576",
-    "batch.num.messages": "1",
-    "queue.buffering.max.kbytes": "1024",
-    "linger.ms": "0.5",
-    "message.timeout.ms": "0",
-    "retries": "7",
-    "compression.type": "zstd",
-    "compression.level": "3",
-    "partitioner": "murmur2_random",
-    "sticky.partitioning.linger.ms": "0",
+    "queued.min.messages": "20",
+    "enable.auto.commit": "false",
+    "allow.auto.create.topics": "false",
 }
 
 
 def test_the_way_there_and_back_changes_no_text() -> None:
-    assert property_texts(property_names.read_connection(CONNECTION)) == CONNECTION
-    assert property_texts(property_names.read_consumer(CONSUMER)) == CONSUMER
-    assert property_texts(property_names.read_producer(PRODUCER)) == PRODUCER
+    assert property_texts(client_settings.read_connection(CONNECTION)) == CONNECTION
+    assert property_texts(client_settings.read_consumer(CONSUMER)) == CONSUMER
 
 
 def test_what_librdkafka_does_not_know_stays_here() -> None:
-    asked = {
-        property_names.TOKEN_AUTH: "true",
-        property_names.KEEPER: "http://127.0.0.1:1/w/0",
-        "sasl.kerberos.krb5.conf": "/krb5.conf",
-    }
-    assert property_texts(property_names.read_connection({**CONNECTION, **asked})) == CONNECTION
+    asked = {TOKEN_AUTH: "true", KEEPER: "http://127.0.0.1:1/w/0", "kerberos.realms": "/krb5.conf"}
+    assert property_texts(client_settings.read_connection({**CONNECTION, **asked})) == CONNECTION
+
+
+def test_a_member_commits_and_fetches_nothing_by_itself() -> None:
+    texts = property_texts(client_settings.read_consumer({**CONSUMER, "fetch.min.bytes": "7", "check.crcs": "false"}))
+    assert texts == CONSUMER
+    assert texts["enable.auto.commit"] == "false"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "taken"),
+    [
+        ("retry.backoff.ms", "0", "1"),
+        ("retry.backoff.ms", "600000", "300000"),
+        ("socket.timeout.ms", "1", "10"),
+        ("topic.metadata.refresh.interval.ms", "7200000", "3600000"),
+        ("session.timeout.ms", "7200000", "3600000"),
+        ("max.poll.interval.ms", "1000", "45000"),
+    ],
+)
+def test_a_number_out_of_its_range_is_the_nearest_one(name: str, text: str, taken: str) -> None:
+    settings = client_settings.read_consumer({**SERVERS, "group.id": "g", name: text})
+    assert property_texts(settings)[name] == taken
+    assert (PATHS[name], taken) in list(nearest_texts(settings))
+    Consumer({**property_texts(settings), "log_level": 0}).close()
+
+
+def test_a_number_in_its_range_stays() -> None:
+    settings = client_settings.read_consumer({**SERVERS, "group.id": "g", "retry.backoff.ms": "300000"})
+    assert list(nearest_texts(settings)) == []
+    assert property_texts(settings)["retry.backoff.max.ms"] == "300000", "the pause is constant"
 
 
 def test_librdkafka_takes_the_defaults() -> None:
     there = ConnectionSettings(("127.0.0.1:1",))
     AdminClient({**property_texts(there)})
     Consumer(property_texts(ConsumerSettings(there, membership=MembershipSettings("g"))))
-    assert Producer(property_texts(ProducerSettings(there))).poll(0) >= 0
+    assert Producer(property_texts(there)).poll(0) >= 0
 
 
 def test_a_default_of_the_classic_membership_is_not_in_the_way_of_the_next_one() -> None:
@@ -98,6 +118,58 @@ def test_a_default_of_the_classic_membership_is_not_in_the_way_of_the_next_one()
     texts = property_texts(ConsumerSettings(there, membership=MembershipSettings("g", protocol="consumer")))
     Consumer(texts)
     assert "session.timeout.ms" not in texts and texts["group.protocol"] == "consumer"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("retries", "x"),
+        ("retries", "1_000"),
+        ("linger.ms", "nan"),
+        ("acks", "1001"),
+        ("socket.keepalive.enable", "perhaps"),
+        ("security.protocol", "quic"),
+        ("ssl.endpoint.identification.algorithm", "httsp"),
+        ("sasl.oauthbearer.method", "odic"),
+        ("partition.assignment.strategy", "sticky"),
+        ("partition.assignment.strategy", "range,cooperative-sticky"),
+    ],
+)
+def test_a_text_that_its_field_cannot_hold_is_no_value(name: str, text: str) -> None:
+    with pytest.raises((ValueError, KeyError)):
+        ROWS[PATHS[name]].read(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("connections.max.idle.ms", "0", inf),
+        ("topic.metadata.refresh.interval.ms", "-1", inf),
+        ("message.timeout.ms", "0", inf),
+        ("linger.ms", "0.5", 0.0005),
+        ("fetch.wait.max.ms", "250", 0.25),
+        ("queued.max.messages.kbytes", "64", 65_536),
+        ("isolation.level", "read_committed", True),
+        ("ssl.endpoint.identification.algorithm", "HTTPS", "https"),
+        ("sasl.password", "geheim", Secret("geheim")),
+        ("ssl.key.pem", "KEY", Secret("KEY")),
+    ],
+)
+def test_a_text_is_a_value_of_ours(name: str, text: str, value: object) -> None:
+    assert ROWS[PATHS[name]].read(text) == value
+
+
+def test_each_row_names_a_field() -> None:
+    named = {f"{part}.{field.name}" for part, kind in PARTS.items() for field in fields(kind)}
+    assert ROWS.keys() <= named
+    assert len(PATHS) == len(ROWS), "each name is of one field"
+
+
+def test_a_client_has_the_fields_of_its_side() -> None:
+    assert native_path("linger.ms", "producer") == "produce.linger"
+    assert native_path("linger.ms", "consumer") is None
+    assert native_path("fetch.min.bytes", "producer") is native_path("session.timeout.ms", "producer") is None
+    assert native_path("retry.backoff.ms", "consumer") == native_path("retry.backoff.ms", "producer")
 
 
 KINDS = ("rd_kafka_conf", "rd_kafka_topic_conf")
@@ -141,24 +213,37 @@ def test_each_range_is_that_of_librdkafka(librdkafka: ctypes.CDLL) -> None:
             answers.append(getattr(librdkafka, f"{kind}_set")(asked, *words))
         return 0 in answers
 
-    rows = [row for rows in property_names.ROWS.values() for row in rows.values() if row.least is not None]
+    rows = [row for row in ROWS.values() if row.least is not None]
     for row in rows:
         assert row.least is not None
         edges = row.least - 1, row.least, row.most, row.most + 1
         assert [takes(row.name, edge) for edge in edges] == [False, True, True, False], row
-        assert [row.takes(str(edge)) for edge in edges] == [False, True, True, False], row
-    every = [row for rows in property_names.ROWS.values() for row in rows.values()]
-    assert rows == [row for row in every if "number" in row.kind.allowed]
+        assert [_reads(row, str(edge)) for edge in edges] == [False, True, True, False], row
+    assert rows == [row for row in ROWS.values() if "number" in row.kind.allowed]
+
+
+def _reads(row: Row, text: str) -> bool:
+    try:
+        row.read(text)
+    except ValueError:
+        return False
+    return True
 
 
 def test_a_default_that_is_not_written_is_that_of_librdkafka(librdkafka_default: Callable[[str], str]) -> None:
     """Else the two client libraries would do different things for the same settings."""
+    member = dict(fields_of(ConsumerSettings(ConnectionSettings())))
     differ = {
         row.name
-        for kind, rows in property_names.ROWS.items()
-        for field in fields(kind)
-        if (row := rows.get(field.name)) is not None and not row.ours and field.default not in (None, "", ())
-        if property_names.obstacle(row.name, text := librdkafka_default(row.name))
-        or row.kind.read(text) != field.default
+        for path, default in member.items()
+        if (row := ROWS.get(path)) is not None and default not in (None, "", ()) and not path.startswith("fetch.")
+        if not _is(row, librdkafka_default(row.name), default)
     }
     assert differ == _OTHER_DEFAULTS
+
+
+def _is(row: Row, text: str, value: object) -> bool:
+    try:
+        return bool(row.read(text) == value)
+    except (ValueError, KeyError):
+        return False

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import wall
 from legacy_mm.base.kafka_clients import MskIamSettings
 from legacy_mm.clients.net.bearer_tokens import Tokens, unsupported
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost
+from tests.fixtures import client_settings
 from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService, listening
 from tests.unit.certificates import certify, key_pem, pem
 
@@ -48,7 +48,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_an_unsecured_token(clock: list[float]) -> None:
     config = "principal=mirror principalClaimName=user scope=a,b scopeClaimName=roles lifeSeconds=60 extension_x=1"
     tokens = Tokens(
-        property_names.read_connection(
+        client_settings.read_connection(
             {"enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": config}
         ).sasl
     )
@@ -60,13 +60,13 @@ def test_an_unsecured_token(clock: list[float]) -> None:
 def test_an_unsecured_token_is_of_no_time_to_come(clock: list[float]) -> None:
     """A broker rounds to milliseconds, and may look in the same one: 0.6 ms of it are over."""
     clock[0] += 0.9996
-    tokens = Tokens(property_names.read_connection({"sasl.oauthbearer.config": "principal=mirror"}).sasl)
+    tokens = Tokens(client_settings.read_connection({"sasl.oauthbearer.config": "principal=mirror"}).sasl)
     assert round(claims(tokens.token())["iat"] * 1000) <= int(clock[0] * 1000)
 
 
 def test_a_token_is_used_for_four_fifths_of_its_life(clock: list[float]) -> None:
     tokens = Tokens(
-        property_names.read_connection({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"}).sasl
+        client_settings.read_connection({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"}).sasl
     )
     first = tokens.token()
     clock[0] += 79
@@ -80,7 +80,7 @@ def test_a_token_that_cannot_be_renewed_is_good_until_its_end(
 ) -> None:
     """The service is not asked again for every connection meanwhile."""
     tokens = Tokens(
-        property_names.read_connection({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"}).sasl
+        client_settings.read_connection({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"}).sasl
     )
     first, fetch, asked = tokens.token(), tokens._fetch, []
 
@@ -101,7 +101,7 @@ def test_a_token_that_cannot_be_renewed_is_good_until_its_end(
 
 
 def test_a_service_is_asked_once(token_service: TokenService) -> None:
-    tokens = Tokens(property_names.read_connection(of(token_service.url)).sasl)
+    tokens = Tokens(client_settings.read_connection(of(token_service.url)).sasl)
     first = tokens.token()
     assert claims(first)["exp"] - claims(first)["iat"] == LIFE
     assert tokens.token() == first
@@ -113,7 +113,7 @@ def test_a_service_is_asked_for_an_audience(token_service: TokenService) -> None
     """It may give a token that only it can read; its life is in the answer."""
     properties = {**of(token_service.url), "sasl.legacy_mm.audience": "kafka & co", "sasl.oauthbearer.scope": "a b"}
     del properties["sasl.oauthbearer.method"]
-    tokens, opaque = (Tokens(property_names.read_connection(properties).sasl) for _ in range(2))
+    tokens, opaque = (Tokens(client_settings.read_connection(properties).sasl) for _ in range(2))
     assert claims(tokens.token())["exp"] == pytest.approx(tokens._end)
     wanted = {"grant_type": ["client_credentials"], "scope": ["a b"], "audience": ["kafka & co"]}
     assert token_service.asked == wanted
@@ -127,7 +127,7 @@ def test_a_service_is_asked_for_an_audience(token_service: TokenService) -> None
 def test_a_token_in_a_file_is_read_again(tmp_path: Path, clock: list[float]) -> None:
     file = tmp_path / "token"
     file.write_text(f"{unsigned(exp=NOW + 100)}\n")
-    tokens = Tokens(property_names.read_connection({"sasl.legacy_mm.bearer.file": str(file)}).sasl)
+    tokens = Tokens(client_settings.read_connection({"sasl.legacy_mm.bearer.file": str(file)}).sasl)
     assert tokens.token() == unsigned(exp=NOW + 100)
     file.write_text(unsigned(exp=NOW + 200))
     clock[0] += 81
@@ -145,13 +145,13 @@ def test_a_service_that_refuses_the_client(token_service: TokenService, refusal:
     token_service.refusal = refusal
     said = "^Failed to acquire SASL OAUTHBEARER token: HTTP Error 401"
     with pytest.raises(kind, match=said) as caught:
-        Tokens(property_names.read_connection(of(token_service.url, "hush")).sasl).token()
+        Tokens(client_settings.read_connection(of(token_service.url, "hush")).sasl).token()
     assert "hush" not in str(caught.value)
 
 
 def test_a_service_that_is_away_refuses_nobody() -> None:
     with pytest.raises(ConnectionLost, match="^Failed to acquire SASL OAUTHBEARER token: .*refused"):
-        Tokens(property_names.read_connection(of("http://127.0.0.1:1/token")).sasl).token()
+        Tokens(client_settings.read_connection(of("http://127.0.0.1:1/token")).sasl).token()
 
 
 def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
@@ -162,7 +162,7 @@ def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float])
         return lambda: ("signed", NOW + 900)
 
     monkeypatch.setattr("legacy_mm.clients.net.tokens.msk_iam", msk_iam)
-    tokens = Tokens(property_names.read_connection({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'}).sasl)
+    tokens = Tokens(client_settings.read_connection({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'}).sasl)
     assert [tokens.token(), tokens.token()] == ["signed", "signed"]
     assert asked == [MskIamSettings("eu")]
 
@@ -176,13 +176,13 @@ def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float])
     ],
 )
 def test_which_services_are_asked(changed: dict[str, str], said: str | None) -> None:
-    found = unsupported(property_names.read_connection({**of("https://idp/token"), **changed}).sasl.oauth)
+    found = unsupported(client_settings.read_connection({**of("https://idp/token"), **changed}).sasl.oauth)
     assert found is None if said is None else said in (found or "")
 
 
 def of_metadata_service(*addresses: str, password: str = SECRET, **others: str) -> Tokens:
     return Tokens(
-        property_names.read_connection(
+        client_settings.read_connection(
             {
                 "sasl.legacy_mm.metadata.service.token.urls": ",".join(addresses),
                 "sasl.username": CLIENT,
@@ -220,7 +220,7 @@ def test_another_origin_is_not_told_who_the_client_is(token_service: TokenServic
     base = token_service.url.removesuffix("/token")
     with listening() as other:
         token_service.moved = dict.fromkeys((_METADATA, "/token"), f"{other.url}{_METADATA}")
-        for tokens in (of_metadata_service(base), Tokens(property_names.read_connection(of(token_service.url)).sasl)):
+        for tokens in (of_metadata_service(base), Tokens(client_settings.read_connection(of(token_service.url)).sasl)):
             with pytest.raises((AuthenticationFailed, ConnectionLost)):
                 tokens.token()
         assert other.logins == [None, None]
@@ -236,7 +236,7 @@ def test_https_does_not_lead_to_http(token_service: TokenService, tmp_path: Path
         base = f"https://localhost:{secured.server_port}"
         secured.moved = dict.fromkeys((_METADATA, "/token"), f"{token_service.url}{_METADATA}")
         trusted = {"https.ca.pem": pem(certificate)}
-        oidc = Tokens(property_names.read_connection({**of(f"{base}/token"), **trusted}).sasl)
+        oidc = Tokens(client_settings.read_connection({**of(f"{base}/token"), **trusted}).sasl)
         for tokens in (of_metadata_service(base, **trusted), oidc):
             with pytest.raises(ConnectionLost, match="redirects from https to http: name its own address"):
                 tokens.token()
@@ -244,4 +244,4 @@ def test_https_does_not_lead_to_http(token_service: TokenService, tmp_path: Path
 
 
 def test_a_token_at_hand() -> None:
-    assert Tokens(property_names.read_connection({"sasl.legacy_mm.token": "opaque"}).sasl).token() == "opaque"
+    assert Tokens(client_settings.read_connection({"sasl.legacy_mm.token": "opaque"}).sasl).token() == "opaque"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.clients.net.connection_security import Security, unsupported
+from tests.fixtures import client_settings
 
 SASL = {"security.protocol": "sasl_ssl"}
 
@@ -32,8 +32,8 @@ SASL = {"security.protocol": "sasl_ssl"}
     ],
 )
 def test_what_the_wire_can_do(properties: dict[str, str], said: str | None) -> None:
-    found = unsupported(property_names.read_connection(properties))
+    found = unsupported(client_settings.read_connection(properties))
     assert found is None if said is None else (found or "").startswith(said)
     if said is not None:
         with pytest.raises(ConfigurationError, match=said):
-            Security(property_names.read_connection(properties))
+            Security(client_settings.read_connection(properties))

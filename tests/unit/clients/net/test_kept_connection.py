@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.net.connection_errors import ConnectionLost
 from legacy_mm.clients.net.kept_connection import KeptConnection, Reconnects
+from tests.fixtures import client_settings
 
 
 class Answering:
@@ -125,7 +125,7 @@ def fail(reconnects: Reconnects, port: int = 1) -> None:
 
 def test_pauses_double_up_to_the_most_and_end_with_success() -> None:
     waits = Waits()
-    reconnects = Reconnects(property_names.read_connection(PROPERTIES), waits)
+    reconnects = Reconnects(client_settings.read_connection(PROPERTIES), waits)
     for _ in range(4):
         fail(reconnects)
     fail(reconnects, port=2)
@@ -141,20 +141,20 @@ def test_who_is_closed_does_not_try() -> None:
     waits.set()
     with (
         pytest.raises(ConnectionLost, match="closed here"),
-        Reconnects(property_names.read_connection(PROPERTIES), waits).turn("host", 1),
+        Reconnects(client_settings.read_connection(PROPERTIES), waits).turn("host", 1),
     ):
         pytest.fail("it tried")
 
 
 def test_an_address_that_is_away_for_days_is_still_tried() -> None:
-    reconnects = Reconnects(property_names.read_connection(PROPERTIES), Waits())
+    reconnects = Reconnects(client_settings.read_connection(PROPERTIES), Waits())
     for _ in range(2_000):
         fail(reconnects)
 
 
 def test_who_has_no_time_for_the_pause_does_not_try() -> None:
     waits = Waits()
-    reconnects = Reconnects(property_names.read_connection(PROPERTIES), waits)
+    reconnects = Reconnects(client_settings.read_connection(PROPERTIES), waits)
     fail(reconnects)
     with (
         pytest.raises(ConnectionLost, match=r"host:1 failed 1 times and may only be tried again in 0\.\d+ s"),

@@ -15,10 +15,10 @@ from kafka.errors import (
 )
 from kafka.protocol.sasl import SaslHandshakeRequest
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.net.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.net.connection_security import Security
 from legacy_mm.clients.net.login import BrokerVersions, ask_versions, authenticate
+from tests.fixtures import client_settings
 
 API_VERSIONS = 18
 PASSWORD = "the-password"
@@ -56,7 +56,7 @@ def test_a_broker_that_does_not_tell_its_versions(error: int, highest: int) -> N
 
 def log_in(mechanism: str, *answers: Any) -> float:
     properties = {"sasl.mechanism": mechanism, "sasl.username": "me", "sasl.password": PASSWORD}
-    security = Security(property_names.read_connection({"security.protocol": "sasl_plaintext", **properties}))
+    security = Security(client_settings.read_connection({"security.protocol": "sasl_plaintext", **properties}))
     return authenticate(broker(*answers)[1], mechanism, security.mechanism("localhost"))
 
 
@@ -76,7 +76,7 @@ def test_a_login_lasts_as_long_as_the_broker_says() -> None:
 def test_a_broker_that_always_has_another_question() -> None:
     properties = {"sasl.mechanism": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": "true"}
     security = Security(
-        property_names.read_connection(
+        client_settings.read_connection(
             {"security.protocol": "sasl_ssl", "sasl.oauthbearer.config": "principal=me", **properties}
         )
     )
@@ -108,7 +108,7 @@ def test_a_login_that_fails(mechanism: str, answers: list[Any], said: str) -> No
     assert PASSWORD not in str(caught.value)
 
 
-@pytest.mark.parametrize("login", [{}, {property_names.TOKEN_AUTH: "true"}], ids=["user", "token"])
+@pytest.mark.parametrize("login", [{}, {client_settings.TOKEN_AUTH: "true"}], ids=["user", "token"])
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
 @pytest.mark.parametrize(("iterations", "proofs"), [("4095", 0), ("1", 0), ("0", 0), ("4096", 1)])
 def test_a_broker_gets_no_proof_that_is_cheap_to_guess(
@@ -124,7 +124,7 @@ def test_a_broker_gets_no_proof_that_is_cheap_to_guess(
         return words(f"r={nonce}x,s=AAAA,i={iterations}".encode() if len(said) == 1 else b"v=AAAA")
 
     properties = {"sasl.mechanism": mechanism, "sasl.username": "me", "sasl.password": PASSWORD, **login}
-    security = Security(property_names.read_connection({"security.protocol": "sasl_plaintext", **properties}))
+    security = Security(client_settings.read_connection({"security.protocol": "sasl_plaintext", **properties}))
     why = (
         "Server sent wrong signature" if proofs else f"asks for {iterations} iterations of SCRAM, and the least is 4096"
     )
@@ -136,7 +136,7 @@ def test_a_broker_gets_no_proof_that_is_cheap_to_guess(
 
 def test_the_parts_of_a_scram_message_stay_apart() -> None:
     properties = {"sasl.mechanism": "SCRAM-SHA-256", "sasl.username": "a=b,c", "sasl.password": PASSWORD}
-    mechanism = Security(property_names.read_connection({"security.protocol": "SASL_SSL", **properties})).mechanism(
+    mechanism = Security(client_settings.read_connection({"security.protocol": "SASL_SSL", **properties})).mechanism(
         "localhost"
     )
     assert mechanism.auth_bytes().startswith(b"n,,n=a=3Db=2Cc,r=")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import TlsSettings
 from legacy_mm.clients.net import tls_context
@@ -20,6 +19,7 @@ from legacy_mm.clients.net.connection_errors import AuthenticationFailed, Connec
 from legacy_mm.clients.net.connection_security import Security
 from legacy_mm.clients.net.tls_context import broken_reason, handshake_reason
 from legacy_mm.runtime.channel import certificate
+from tests.fixtures import client_settings
 from tests.unit.certificates import certify, key_pem, pem
 
 SUITES = """
@@ -60,7 +60,7 @@ def test_java_s_names_of_suites(pair: str) -> None:
 def names(properties: dict[str, str]) -> set[str]:
     return {
         suite["name"]
-        for suite in tls_context.context(property_names.read_connection(properties).tls).get_ciphers()
+        for suite in tls_context.context(client_settings.read_connection(properties).tls).get_ciphers()
         if suite["protocol"] != "TLSv1.3"
     }
 
@@ -69,12 +69,12 @@ def test_suites_are_those_asked_for_else_those_that_java_has() -> None:
     assert names({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA:TLS_NO_WITH_SUCH"}) == {"AES128-SHA"}
     assert {"AES128-SHA", "AES256-GCM-SHA384", "ECDHE-RSA-AES128-SHA"} <= names({})
     level = tls_context.context(
-        property_names.read_connection({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA"}).tls
+        client_settings.read_connection({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA"}).tls
     ).security_level
     assert level == tls_context.context(TlsSettings()).security_level == 1
     assert (
         tls_context.context(
-            property_names.read_connection({"ssl.cipher.suites": "DEFAULT:@SECLEVEL=2"}).tls
+            client_settings.read_connection({"ssl.cipher.suites": "DEFAULT:@SECLEVEL=2"}).tls
         ).security_level
         == 2
     )
@@ -83,7 +83,7 @@ def test_suites_are_those_asked_for_else_those_that_java_has() -> None:
 @pytest.mark.parametrize("checked", [True, False])
 def test_who_is_believed(checked: bool) -> None:
     made = tls_context.context(
-        property_names.read_connection({} if checked else {"enable.ssl.certificate.verification": "false"}).tls
+        client_settings.read_connection({} if checked else {"enable.ssl.certificate.verification": "false"}).tls
     )
     assert made.check_hostname is checked
     assert made.verify_mode is (ssl.CERT_REQUIRED if checked else ssl.CERT_NONE)
@@ -91,7 +91,7 @@ def test_who_is_believed(checked: bool) -> None:
 
 
 def test_a_name_need_not_fit_where_the_file_says_so() -> None:
-    made = tls_context.context(property_names.read_connection({"ssl.endpoint.identification.algorithm": "none"}).tls)
+    made = tls_context.context(client_settings.read_connection({"ssl.endpoint.identification.algorithm": "none"}).tls)
     assert (made.check_hostname, made.verify_mode) == (False, ssl.CERT_REQUIRED)
 
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_read_is_named_and_not_shown(
     properties: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(properties))) as caught:
-        tls_context.context(property_names.read_connection(properties).tls)
+        tls_context.context(client_settings.read_connection(properties).tls)
     assert "hush" not in str(caught.value)
 
 
@@ -117,7 +117,7 @@ def test_a_key_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full one ended the mirror at its next connection."""
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
     own, key = (text.decode() for text in certificate._self_signed("127.0.0.1"))
-    assert tls_context.context(property_names.read_connection({"ssl.certificate.pem": own, "ssl.key.pem": key}).tls)
+    assert tls_context.context(client_settings.read_connection({"ssl.certificate.pem": own, "ssl.key.pem": key}).tls)
 
 
 def test_a_host_that_ends_with_a_dot_is_named_without_it(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def refusal(tmp_path: Path) -> Iterator[Callable[[Answer], Exception]]:
 
                 threads.submit(serve)
                 trusted = {"security.protocol": "ssl", "ssl.ca.pem": pem(CERTIFICATE), "client.id": "me"}
-                settings = property_names.read_connection(trusted)
+                settings = client_settings.read_connection(trusted)
                 with pytest.raises((ConnectionLost, AuthenticationFailed)) as raised:
                     open_connection(Security(settings), "localhost", server.getsockname()[1], settings).close()
                 return raised.value

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.net import tokens
+from tests.fixtures import client_settings
 
 NOW = 1_000.0
 
@@ -21,7 +21,7 @@ def token(**claims: object) -> str:
 
 def source(**properties: str) -> tokens.TokenSource | None:
     named = {f"sasl.legacy_mm.{name.replace('_', '.')}": text for name, text in properties.items()}
-    return tokens.source(property_names.read_connection(named).sasl)
+    return tokens.source(client_settings.read_connection(named).sasl)
 
 
 @pytest.fixture(autouse=True)

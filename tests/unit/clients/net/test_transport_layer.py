@@ -12,10 +12,10 @@ from select import select
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.clients.net.connection import Connection
 from legacy_mm.clients.net.connection_errors import ConnectionLost
 from legacy_mm.clients.net.transport_layer import IncomingResponse, SslTransportLayer
+from tests.fixtures import client_settings
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.clients.broker import FETCH, response
 
@@ -43,7 +43,7 @@ def ends(tmp_path: Path, threads: ThreadPoolExecutor) -> Iterator[Ends]:
     ours, theirs = socket.socketpair()
     accepted = threads.submit(serving.wrap_socket, theirs, server_side=True)
     transport = SslTransportLayer(trusting.wrap_socket(ours, server_hostname="localhost"))
-    connection = Connection(transport, "broker", 9093, 7, property_names.read_connection({"client.id": "me"}))
+    connection = Connection(transport, "broker", 9093, 7, client_settings.read_connection({"client.id": "me"}))
     broker = accepted.result()
     yield connection, broker
     connection.close()

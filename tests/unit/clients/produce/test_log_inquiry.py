@@ -9,7 +9,6 @@ from unittest.mock import Mock
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.net.connection_errors import RequestRefused, UnsupportedVersion
@@ -21,6 +20,7 @@ from legacy_mm.clients.produce.log_inquiry import LogInquiry
 from legacy_mm.clients.produce.partition_queue import PartitionQueue, ProducerBatch, Question
 from legacy_mm.protocol.fetch_messages import FetchedPartition, Wanted
 from legacy_mm.protocol.record_batch import ProducerStamp
+from tests.fixtures import client_settings
 from tests.unit.protocol.batches import NOW, Row, build
 
 PLACE = TopicPartition("t", 0)
@@ -72,7 +72,7 @@ class SlowLog(Log):
 
 
 def appender_of(cluster: Cluster) -> BatchAppender:
-    options = options_from(property_names.read_producer({"enable.idempotence": "true", "retry.backoff.ms": "1"}))
+    options = options_from(client_settings.read_producer({"enable.idempotence": "true", "retry.backoff.ms": "1"}))
     return BatchAppender(cluster, options, Traffic("producer", print))
 
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from typing_extensions import override
 
-from legacy_mm.base import clock, property_names
+from legacy_mm.base import clock
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import CorruptRecords, HostError
 from legacy_mm.base.model import TopicPartition
@@ -21,6 +21,7 @@ from legacy_mm.clients.topics import internal_log
 from legacy_mm.clients.topics.internal_log import InternalLog, decoded
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fakes.cluster import FakeCluster
+from tests.fixtures import client_settings
 
 SECONDS = 20.0
 AWAY = ConnectionLost("it is down")
@@ -76,7 +77,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
 
 @pytest.fixture
 def log(broker: Broker) -> InternalLog:
-    return InternalLog(property_names.read_connection({"bootstrap.servers": "one:1"}), "t", "test")
+    return InternalLog(client_settings.read_connection({"bootstrap.servers": "one:1"}), "t", "test")
 
 
 def read(log: InternalLog, seconds: float = SECONDS) -> list[int]:

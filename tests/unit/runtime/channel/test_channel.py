@@ -15,7 +15,6 @@ from functools import partial
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import ChannelError
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.reports import Frame, Progress
@@ -36,12 +35,13 @@ from legacy_mm.runtime.channel.frames import (
     decode,
     encode,
 )
+from tests.fixtures import client_settings
 
 CONFIG = TaskConfig(
     {TopicPartition("t", 0): 1},
     {},
-    property_names.read_consumer({"sasl.password": "geheim"}),
-    property_names.read_producer({}),
+    client_settings.read_consumer({"sasl.password": "geheim"}),
+    client_settings.read_producer({}),
     5.0,
     60.0,
     True,

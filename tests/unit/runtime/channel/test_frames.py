@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import ChannelError, FailureKind
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.reports import Frame, Gap, Measured, Portion, Progress, Started, Statistics, TransactionTotals
@@ -31,14 +30,15 @@ from legacy_mm.runtime.channel.frames import (
     decode,
     encode,
 )
+from tests.fixtures import client_settings
 
 TICKET = Ticket("127.0.0.1", 1, b"secret-key", "", "a->b", 3, 7, 11)
 OFFSETS = {TopicPartition("orders", 0): 5, TopicPartition("o.2", 11): 1 << 40}
 CONFIG = TaskConfig(
     OFFSETS,
     {"orders": "orders"},
-    property_names.read_consumer({"sasl.password": "geheim"}),
-    property_names.read_producer({"x": "y"}),
+    client_settings.read_consumer({"sasl.password": "geheim"}),
+    client_settings.read_producer({"x": "y"}),
     5.0,
     60.0,
     True,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.kafka_clients import ConsumerSettings, ProducerSettings
 from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.base.secret import Secret
 from legacy_mm.runtime.channel import json_fields
+from tests.fixtures import client_settings
 
 SECURED = {
     "bootstrap.servers": "a:1,b:2",
@@ -35,10 +35,10 @@ class Whole:
 
 
 def whole(word: Secret | None = None) -> Whole:
-    source = property_names.read_consumer(
+    source = client_settings.read_consumer(
         {**SECURED, "group.id": "g", "partition.assignment.strategy": "range,roundrobin"}
     )
-    target = property_names.read_producer({**SECURED, "message.timeout.ms": "0", "compression.type": "zstd"})
+    target = client_settings.read_producer({**SECURED, "message.timeout.ms": "0", "compression.type": "zstd"})
     return Whole(source, target, {TopicPartition("t", 1): 7}, word)
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.base import property_names
 from legacy_mm.base.clock import wall
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.base.property_names import KEEPER
 from legacy_mm.clients.net import tokens
 from legacy_mm.runtime.jvm.gateway import Jvm
 from legacy_mm.runtime.jvm.login_classes import keeper
+from tests.fixtures import client_settings
+from tests.fixtures.client_settings import KEEPER
 
 pytestmark = pytest.mark.spark
 
@@ -37,7 +37,7 @@ def test_a_token_and_its_extensions(
 ) -> None:
     """A class that knows no extensions has none, as in Java's login module."""
     address = keeper().address(asked(handler_jars["Tokens"], **options), lambda: jvm)
-    fetch = tokens.source(property_names.read_connection({KEEPER: address}).sasl)
+    fetch = tokens.source(client_settings.read_connection({KEEPER: address}).sasl)
     assert fetch is not None
     granted = fetch()
     assert tokens.claims(granted.token)["sub"] == "me"

@@ -9,6 +9,7 @@ import pytest
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.words.java_clients.client_properties.apply import apply
 from legacy_mm.words.java_clients.config_providers import declared, resolve
+from tests.fixtures.client_settings import texts
 
 PACKAGE = "org.apache.kafka.common.config.provider."
 DECLARED = {
@@ -201,5 +202,5 @@ def test_what_was_looked_up_is_a_secret(folder: Path) -> None:
     (folder / "own.properties").write_text("servers=broker-of-a-customer:9092\n")
     servers = f"${{file:{folder}/own.properties:servers}}"
     read = apply("producer", DECLARED | {"bootstrap.servers": servers})
-    assert read.properties["bootstrap.servers"] == "broker-of-a-customer:9092"
+    assert texts(read)["bootstrap.servers"] == "broker-of-a-customer:9092"
     assert "broker-of-a-customer:9092" in read.secrets

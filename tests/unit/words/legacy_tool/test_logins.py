@@ -10,15 +10,17 @@ from zipfile import ZipFile
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.base import property_names
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.base.property_names import LOGIN_CLASS, MSK_IAM, TOKEN_AUTH
+from legacy_mm.base.kafka_clients import KerberosSettings
+from legacy_mm.base.secret import Secret
 from legacy_mm.base.settings import JavaStores, KeyStore
 from legacy_mm.clients.librdkafka.client import MemberErrors, client_properties
+from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.clients.net.tokens import MSK_SIGNER
 from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.words.java_clients.client_properties.apply import Translated, apply
 from legacy_mm.words.java_clients.client_properties.kerberos import with_realms
+from tests.fixtures.client_settings import read_connection, texts
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
 SASL = "org.apache.kafka.common.security."
@@ -40,18 +42,18 @@ def _sasl(mechanism: str, jaas: str) -> dict[str, str]:
 def test_plain_and_scram() -> None:
     scram = f'{SASL}scram.ScramLoginModule required username="u" password="p \\"x\\"";'
     read = producer(_sasl("SCRAM-SHA-512", scram))
-    assert read.properties["sasl.username"] == "u"
-    assert read.properties["sasl.password"] == 'p "x"'
-    assert read.properties["security.protocol"] == "sasl_ssl"
+    assert texts(read)["sasl.username"] == "u"
+    assert texts(read)["sasl.password"] == 'p "x"'
+    assert texts(read)["security.protocol"] == "sasl_ssl"
     assert 'p "x"' in read.secrets
-    assert "sasl.jaas.config" not in read.properties
+    assert "sasl.jaas.config" not in texts(read)
     assert 'p "x"' not in repr(read) + "".join(note.text for note in read.reading.notes)
 
 
 def test_plain_takes_the_module_of_scram() -> None:
     """As in Java, where both only keep name and password; SCRAM does not take that of PLAIN."""
     scram = f"{SASL}scram.ScramLoginModule required username=u password=p;"
-    read = producer(_sasl("PLAIN", scram)).properties
+    read = texts(producer(_sasl("PLAIN", scram)))
     assert [read[f"sasl.{name}"] for name in ("mechanism", "username", "password")] == ["PLAIN", "u", "p"]
 
 
@@ -88,7 +90,7 @@ def bearer(options: str, **file: str) -> Translated:
 def test_tokens_of_a_token_service(handler: str) -> None:
     options = 'clientId=me clientSecret="hu sh" scope=all extension_a="1" extension_b=two'
     read = bearer(options, login_callback_handler_class=handler, oauthbearer_token_endpoint_url=TOKEN_URL)
-    said = {name: text for name, text in read.properties.items() if name.startswith("sasl.")}
+    said = {name: text for name, text in property_texts(read.connection).items() if name.startswith("sasl.")}
     assert said == {
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.oauthbearer.method": "oidc",
@@ -100,7 +102,7 @@ def test_tokens_of_a_token_service(handler: str) -> None:
     }
     assert "hu sh" in read.secrets
     assert read.stores == JavaStores(java_trust=True, token_service=True)
-    Producer({**read.properties, "log_level": "0"})
+    Producer({**property_texts(read.connection), "log_level": "0"})
 
 
 def test_credentials_of_the_file_win_over_the_login_s_options() -> None:
@@ -108,7 +110,7 @@ def test_credentials_of_the_file_win_over_the_login_s_options() -> None:
     given = {f"oauthbearer_client_credentials_client_{name}": f"{name} of the file" for name in ("id", "secret")}
     given |= {"login_callback_handler_class": OIDC, "oauthbearer_token_endpoint_url": TOKEN_URL}
     read = bearer("clientId=me clientSecret=hush scope=all", **given, oauthbearer_scope="some")
-    named = {name: read.properties[f"sasl.oauthbearer.{name}"] for name in ("client.id", "client.secret", "scope")}
+    named = {name: texts(read)[f"sasl.oauthbearer.{name}"] for name in ("client.id", "client.secret", "scope")}
     assert named == {"client.id": "id of the file", "client.secret": "secret of the file", "scope": "some"}
 
 
@@ -149,15 +151,15 @@ def test_token_services_that_cannot_be_asked(options: str, file: dict[str, str],
 def test_a_secret_of_any_letters_is_sent_as_java_does() -> None:
     file = {"oauthbearer_token_endpoint_url": TOKEN_URL, "oauthbearer_header_urlencode": "true"}
     read = bearer('clientId="m e" clientSecret="h+~*ü"', login_callback_handler_class=OIDC, **file)
-    sent = {read.properties[f"sasl.oauthbearer.client.{name}"] for name in ("id", "secret")}
+    sent = {texts(read)[f"sasl.oauthbearer.client.{name}"] for name in ("id", "secret")}
     assert sent == {"m+e", "h%2B%7E*%C3%BC"}
     assert {"h+~*ü", "h%2B%7E*%C3%BC"} <= {*read.secrets}
 
 
 def test_unsecured_tokens() -> None:
     read = bearer('unsecuredLoginStringClaim_sub="me" unsecuredLoginLifetimeSeconds="60" unsecuredLoginExtension_a="1"')
-    assert read.properties["sasl.oauthbearer.config"] == "principal=me lifeSeconds=60 extension_a=1"
-    assert read.properties["enable.sasl.oauthbearer.unsecure.jwt"] == "true"
+    assert texts(read)["sasl.oauthbearer.config"] == "principal=me lifeSeconds=60 extension_a=1"
+    assert texts(read)["enable.sasl.oauthbearer.unsecure.jwt"] == "true"
     with pytest.raises(ConfigurationError, match="unsecuredLoginStringClaim_name"):
         bearer("unsecuredLoginPrincipalClaimName=name")
     with pytest.raises(ConfigurationError, match="blanks"):
@@ -167,17 +169,10 @@ def test_unsecured_tokens() -> None:
 def test_delegation_tokens() -> None:
     login = f"{SASL}scram.ScramLoginModule required username=id password=hush tokenauth=true;"
     read = producer(_sasl("SCRAM-SHA-256", login))
-    assert read.properties[TOKEN_AUTH] == "true"
-    assert beyond_librdkafka(property_names.read_connection(read.properties)) == "a delegation token"
+    assert read.connection.sasl.delegation_token
+    assert beyond_librdkafka(read.connection) == "a delegation token"
     assert "hush" in read.secrets
-    assert (
-        beyond_librdkafka(
-            property_names.read_connection(
-                producer(_sasl("SCRAM-SHA-256", login.replace("true;", "false;"))).properties
-            )
-        )
-        is None
-    )
+    assert beyond_librdkafka(producer(_sasl("SCRAM-SHA-256", login.replace("true;", "false;"))).connection) is None
 
 
 @pytest.mark.parametrize(
@@ -187,9 +182,9 @@ def test_delegation_tokens() -> None:
 def test_secrets_that_librdkafka_would_trim(name: str, password: str, beyond: bool) -> None:
     """Java takes what stands between the quotes; our own sockets do, too."""
     login = f'{SASL}plain.PlainLoginModule required username="{name}" password="{password}";'
-    read = producer(_sasl("PLAIN", login)).properties
+    read = texts(producer(_sasl("PLAIN", login)))
     assert (read["sasl.username"], read["sasl.password"]) == (name, password)
-    assert (beyond_librdkafka(property_names.read_connection(read)) is not None) == beyond
+    assert (beyond_librdkafka(read_connection(read)) is not None) == beyond
 
 
 KERBEROS = "com.sun.security.auth.module.Krb5LoginModule required"
@@ -201,27 +196,26 @@ KERBEROS = "com.sun.security.auth.module.Krb5LoginModule required"
         (
             'useKeyTab=true keyTab="/etc/mm.keytab" principal="mm@R" serviceName=kafka',
             {},
-            {"keytab": "/etc/mm.keytab", "principal": "mm@R", "service.name": "kafka"},
+            KerberosSettings("kafka", "mm@R", "/etc/mm.keytab"),
         ),
         (
             'useKeyTab=true keyTab="file:///etc/mm.keytab" useTicketCache=true principal="mm"',
             {"sasl_kerberos_service_name": "broker", "sasl_kerberos_kinit_cmd": "/usr/bin/kinit"},
-            {"keytab": "/etc/mm.keytab", "principal": "mm", "service.name": "broker"},
+            KerberosSettings("broker", "mm", "/etc/mm.keytab"),
         ),
-        ("useTicketCache=TRUE serviceName=kafka", {}, {"service.name": "kafka"}),
+        ("useTicketCache=TRUE serviceName=kafka", {}, KerberosSettings("kafka")),
         (
             'useTicketCache=true ticketCache="/tmp/t" renewTGT=true serviceName=kafka',
             {"sasl_kerberos_service_name": "kafka"},
-            {"ticket.cache": "/tmp/t", "service.name": "kafka"},
+            KerberosSettings("kafka", ticket_cache="/tmp/t"),
         ),
     ],
 )
-def test_kerberos(options: str, more: dict[str, str], wanted: dict[str, str]) -> None:
+def test_kerberos(options: str, more: dict[str, str], wanted: KerberosSettings) -> None:
     """GSSAPI is what Java does where the file names no mechanism."""
     login = {"security_protocol": "SASL_PLAINTEXT", "sasl_jaas_config": f"{KERBEROS} {options};"}
     read = producer(login, **more)
-    said = {name: text for name, text in read.properties.items() if name.startswith("sasl.")}
-    assert said == {"sasl.mechanism": "GSSAPI", **{f"sasl.kerberos.{name}": text for name, text in wanted.items()}}
+    assert (read.connection.sasl.mechanism, read.connection.sasl.kerberos) == ("GSSAPI", wanted)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +235,7 @@ def test_kerberos_logins_that_cannot_be(options: str, said: str) -> None:
 
 def test_the_realms_that_java_was_told_of() -> None:
     kerberos = {"sasl.mechanism": "GSSAPI"}
-    assert with_realms(kerberos, "/r/krb5.conf") == {**kerberos, "sasl.kerberos.krb5.conf": "/r/krb5.conf"}
+    assert with_realms(kerberos, "/r/krb5.conf") == {**kerberos, "kerberos.realms": "/r/krb5.conf"}
     assert with_realms(kerberos, None) == kerberos
     assert with_realms({"sasl.mechanism": "PLAIN"}, "/r/krb5.conf") == {"sasl.mechanism": "PLAIN"}
 
@@ -277,7 +271,7 @@ def test_logins_by_aws_iam(options: str, token: str) -> None:
     servers = "b-1.mirror.abc.c2.kafka.eu-west-1.amazonaws.com:9098"
     handler = {"sasl_client_callback_handler_class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"}
     read = producer(_sasl("AWS_MSK_IAM", f"{IAM} {options};"), bootstrap_servers=servers, **handler)
-    made = client_properties(property_names.read_producer(read.properties), MemberErrors("c"))
+    made = client_properties(read.connection, MemberErrors("c"))
     assert made["sasl.mechanism"] == "OAUTHBEARER"
     assert made["oauth_cb"]("") == (token, 2.5, "", {})
     assert not [name for name in made if "legacy_mm" in name]
@@ -290,7 +284,8 @@ def test_aws_iam_needs_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigurationError, match="set AWS_REGION"):
         producer(_sasl("AWS_MSK_IAM", f"{IAM};"))
     monkeypatch.setenv("AWS_REGION", "us-east-2")
-    assert '"us-east-2"' in producer(_sasl("AWS_MSK_IAM", f"{IAM};")).properties[MSK_IAM]
+    login = producer(_sasl("AWS_MSK_IAM", f"{IAM};")).connection.sasl.oauth.msk_iam
+    assert login is not None and login.region == "us-east-2"
 
 
 @pytest.mark.parametrize("name", ["sasl_login_callback_handler_class", "sasl_client_callback_handler_class"])
@@ -321,10 +316,10 @@ def of_kafka(options: str) -> Translated:
 def test_strimzi_s_class_with_a_client_s_secret() -> None:
     more = 'oauth.scope="a" oauth.audience="b" oauth.username.claim="x" oauth.sasl.extension.pool="p"'
     read = with_class(STRIMZI, f"{OF_STRIMZI} {more}")
-    named = {name: read.properties[f"sasl.oauthbearer.{name}"] for name in ("client.id", "client.secret", "scope")}
+    named = {name: texts(read)[f"sasl.oauthbearer.{name}"] for name in ("client.id", "client.secret", "scope")}
     assert named == {"client.id": "me", "client.secret": "hush", "scope": "a"}
-    assert read.properties["sasl.oauthbearer.token.endpoint.url"] == "https://idp/token"
-    oauth = property_names.read_connection(read.properties).sasl.oauth
+    assert texts(read)["sasl.oauthbearer.token.endpoint.url"] == "https://idp/token"
+    oauth = read.connection.sasl.oauth
     assert (oauth.audience, oauth.extensions, oauth.fetched_here) == ("b", "pool=p", True)
     assert "hush" in read.secrets
     assert read.stores.token_service
@@ -333,8 +328,8 @@ def test_strimzi_s_class_with_a_client_s_secret() -> None:
 def test_strimzi_s_class_reads_system_properties_and_variables_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OAUTH_CLIENT_SECRET", "of the variable")
     read = with_class(STRIMZI, OF_STRIMZI, oauth_client_id="of the system")
-    assert read.properties["sasl.oauthbearer.client.id"] == "of the system"
-    assert read.properties["sasl.oauthbearer.client.secret"] == "of the variable"
+    assert texts(read)["sasl.oauthbearer.client.id"] == "of the system"
+    assert texts(read)["sasl.oauthbearer.client.secret"] == "of the variable"
     assert "of the variable" in read.secrets
 
 
@@ -347,7 +342,7 @@ def test_strimzi_s_class_with_a_token_in_a_file(tmp_path: Path) -> None:
     """It counts before all others, as with Strimzi."""
     (tmp_path / "token").touch()
     read = with_class(STRIMZI, f'oauth.access.token.location="{tmp_path}/token" oauth.refresh.token=x {OF_STRIMZI}')
-    oauth = property_names.read_connection(read.properties).sasl.oauth
+    oauth = read.connection.sasl.oauth
     assert (oauth.token_file, oauth.client_id, oauth.fetched_here) == (f"{tmp_path}/token", None, True)
 
 
@@ -357,17 +352,17 @@ def test_what_strimzi_s_class_alone_can_do_is_left_to_it(tmp_path: Path) -> None
     with ZipFile(jar, "w") as made:
         made.writestr(f"{STRIMZI.replace('.', '/')}.class", b"")
     read = with_class(STRIMZI, f"{OF_STRIMZI} oauth.refresh.token=x", class_path=(str(jar),))
-    asked = json.loads(read.properties[LOGIN_CLASS])
+    asked = json.loads((read.connection.sasl.oauth.login_class or Secret("")).reveal())
     assert (asked["class"], asked["options"]["oauth.refresh.token"]) == (STRIMZI, "x")
 
 
 def test_strimzi_s_class_with_a_token_and_with_its_own_trust() -> None:
     read = with_class(STRIMZI, 'oauth.access.token="hush"')
-    assert read.properties["sasl.legacy_mm.token"] == "hush"
+    assert read.connection.sasl.oauth.token == Secret("hush")
     assert "hush" in read.secrets
     trusted = f'{OF_STRIMZI} oauth.ssl.truststore.location="/ca.pem" oauth.ssl.truststore.type="PEM"'
     read = with_class(STRIMZI, trusted)
-    assert read.properties["https.ca.location"] == "/ca.pem"
+    assert texts(read)["https.ca.location"] == "/ca.pem"
     assert not read.stores.token_service
 
 
@@ -382,12 +377,12 @@ def test_a_token_service_shows_what_a_store_of_java_s_has(prefix: str, kind: str
     assert read.stores.token_trusted.place == f"sasl.jaas.config: {trust}.location"
     assert read.stores.token_service
     assert "hush" in read.secrets
-    assert not [name for name in read.properties if "legacy_mm.store" in name], "a password is no property"
+    assert not [path for path in read.values if "store" in path], "a password is no field"
 
 
 def test_kafka_s_class_with_pem_for_its_token_service() -> None:
     read = of_kafka('ssl.truststore.type="PEM" ssl.truststore.location="/ca.pem"')
-    assert read.properties["https.ca.location"] == "/ca.pem"
+    assert texts(read)["https.ca.location"] == "/ca.pem"
     with pytest.raises(ConfigurationError, match="the option ssl.keystore.location is not supported"):
         of_kafka('ssl.keystore.location="/k"')
 
@@ -411,8 +406,8 @@ def test_strimzi_s_class_says_what_it_lacks(options: str, said: str) -> None:
 
 def test_confluent_s_class() -> None:
     read = with_class(CONFLUENT, 'username="me" password="hush" metadataServerUrls="http://a,http://b"')
-    assert read.properties["sasl.legacy_mm.metadata.service.token.urls"] == "http://a,http://b"
-    assert read.properties["sasl.username"] == "me"
+    assert read.connection.sasl.oauth.metadata_service_urls == "http://a,http://b"
+    assert texts(read)["sasl.username"] == "me"
     assert "hush" in read.secrets
     with pytest.raises(ConfigurationError, match="metadataServerUrls"):
         with_class(CONFLUENT, 'username="me" password="hush"')

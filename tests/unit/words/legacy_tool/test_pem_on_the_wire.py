@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Producer
 
 from legacy_mm.words.java_clients.client_properties.apply import apply
+from tests.fixtures.client_settings import texts
 from tests.unit.certificates import certify, key_pem, pem
 
 
@@ -75,7 +76,7 @@ def test_chain_is_sent(inline: bool, tmp_path: Path) -> None:
         }
     else:
         file |= {"ssl.keystore.location": str(tmp_path / "client.pem")}
-    producer = Producer({**apply("producer", file).properties, "log_level": "0"})
+    producer = Producer({**texts(apply("producer", file)), "log_level": "0"})
     listener.join(12)
     producer.purge()
     assert "client" in listener.peer, listener.error

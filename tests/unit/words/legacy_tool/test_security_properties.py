@@ -12,6 +12,7 @@ from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.settings import JavaStores, KeyStore
 from legacy_mm.words.java_clients.client_properties.apply import Translated, apply
 from legacy_mm.words.java_clients.properties_file import PropertiesFile
+from tests.fixtures.client_settings import texts
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
 PEM = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n"
@@ -24,8 +25,8 @@ def producer(file: Mapping[str, str] | None = None, **properties: str) -> Transl
 
 
 def test_security_counts_only_where_it_is_used() -> None:
-    plain = producer(sasl_mechanism="GSSAPI", ssl_keystore_location="/nowhere.jks").properties
-    assert not [name for name in plain if name.startswith(("ssl.", "sasl."))]
+    plain = producer(sasl_mechanism="GSSAPI", ssl_keystore_location="/nowhere.jks").values
+    assert not [path for path in plain if path.startswith(("tls.", "sasl."))]
 
 
 def test_pem_stores(tmp_path: Path) -> None:
@@ -39,9 +40,9 @@ def test_pem_stores(tmp_path: Path) -> None:
         ssl_keystore_location=str(store),
         ssl_key_password="hush",
     )
-    assert read.properties["ssl.ca.pem"] == PEM
-    assert read.properties["ssl.key.pem"] == KEY
-    assert read.properties["ssl.certificate.pem"] == PEM + PEM
+    assert texts(read)["ssl.ca.pem"] == PEM
+    assert texts(read)["ssl.key.pem"] == KEY
+    assert texts(read)["ssl.certificate.pem"] == PEM + PEM
     assert {"hush", KEY} <= set(read.secrets)
     missing = {"ssl_truststore_type": "PEM", "ssl_truststore_location": str(tmp_path / "no.pem")}
     with pytest.raises(ConfigurationError, match=r"Failed to load PEM SSL keystore .*no\.pem"):
@@ -110,20 +111,20 @@ def test_stores_that_java_refuses(file: dict[str, str], said: str) -> None:
 @pytest.mark.parametrize("given", [{}, {"ssl_endpoint_identification_algorithm": "HTTPS"}], ids=["by default", "asked"])
 def test_names_of_brokers_are_checked(given: dict[str, str]) -> None:
     read = producer(given, security_protocol="SSL")
-    assert read.properties["ssl.endpoint.identification.algorithm"] == "https"
+    assert texts(read)["ssl.endpoint.identification.algorithm"] == "https"
     assert not read.reading.notes
 
 
 def test_an_empty_host_check_is_off_with_one_warning() -> None:
     read = producer(security_protocol="SSL", ssl_endpoint_identification_algorithm=" ")
-    assert read.properties["ssl.endpoint.identification.algorithm"] == "none"
+    assert texts(read)["ssl.endpoint.identification.algorithm"] == "none"
     assert [note.level for note in read.reading.notes] == [logging.WARNING]
 
 
 def test_a_host_check_called_none_is_off_and_named_so() -> None:
     """As the contract has it. Java reads the word, and then fails every handshake."""
     unchecked = producer(security_protocol="SSL", ssl_endpoint_identification_algorithm="NONE")
-    assert unchecked.properties["ssl.endpoint.identification.algorithm"] == "none"
+    assert texts(unchecked)["ssl.endpoint.identification.algorithm"] == "none"
     (said,) = unchecked.reading.notes
     assert said.text.startswith("ssl.endpoint.identification.algorithm is none: names of brokers are not checked")
     with pytest.raises(ConfigurationError, match="is either https or empty"):

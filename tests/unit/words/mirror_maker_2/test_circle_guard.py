@@ -16,6 +16,7 @@ from legacy_mm.features.naming.flags import NamingSettings
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY
 from legacy_mm.logs.events import CIRCLE
 from legacy_mm.words.java_clients.client_properties.apply import Translated
+from legacy_mm.words.java_clients.client_properties.native import NativeProperties
 from legacy_mm.words.java_clients.client_properties.rule import PropertyReading
 from legacy_mm.words.mirror_maker_2.circle_guard import Circles
 from legacy_mm.words.mirror_maker_2.driver_file import Pair
@@ -51,7 +52,7 @@ def run(
     features = replace(settings.features, naming=naming).having(HEARTBEATS, heartbeats)
     topics = replace(settings.topics, pattern=pattern)
     changed = replace(settings, features=features, topics=topics, streams=streams)
-    untold = Translated({}, PropertyReading("consumer", {}), (), {}, {})
+    untold = Translated({}, PropertyReading("consumer", {}), (), {}, NativeProperties())
     return FlowRun(pair, changed, (), (), ("MirrorSourceConnector",), untold, untold, filters)
 
 

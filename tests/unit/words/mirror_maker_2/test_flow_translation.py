@@ -23,6 +23,7 @@ from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
 from legacy_mm.words.options.option_catalogue import OnGap, OwnOptions
+from tests.fixtures.client_settings import texts
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
 
@@ -146,9 +147,9 @@ def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
 def test_which_key_reaches_which_client(text: str, consumer: str | None, producer: str | None) -> None:
     usual, changed = flow(), flow(text)
     fetched, waited = "fetch.message.max.bytes", "linger.ms"
-    expected = usual.consumer.properties.get(fetched) if consumer is None else consumer
-    assert changed.consumer.properties.get(fetched) == expected
-    assert changed.producer.properties[waited] == (usual.producer.properties[waited] if producer is None else producer)
+    expected = texts(usual.consumer).get(fetched) if consumer is None else consumer
+    assert texts(changed.consumer).get(fetched) == expected
+    assert texts(changed.producer)[waited] == (texts(usual.producer)[waited] if producer is None else producer)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from legacy_mm.protocol import error_codes
 
 
 class Refusals:
-    """What becomes of refused batches of one copy job. For the engine's thread."""
+    """The way of each refused batch of one copy job. For the engine's thread."""
 
     def __init__(
         self,

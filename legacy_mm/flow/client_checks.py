@@ -54,11 +54,7 @@ def check_logins(settings: Settings) -> None:
 
 
 def identity_check(settings: Settings) -> IdentityCheck | None:
-    """Return the identity check; None if no feature needs it (invariant E), or if there are only heartbeats, which may
-    be written into one cluster under two names. Raises ConfigurationError.
-    """
-    if not settings.streams:
-        return None
+    """Return the identity check; None if no feature needs it (invariant E). Raises ConfigurationError."""
     if not settings.features.concern_both_ends:
         ends = settings.source.connection, settings.target.connection
         if text := same_addresses(*(each.bootstrap_servers for each in ends)):

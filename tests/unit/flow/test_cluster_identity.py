@@ -14,7 +14,6 @@ from legacy_mm.base.errors import ConfigurationError, HostError
 from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow.admin_clients import AdminClients
-from legacy_mm.flow.client_checks import identity_check
 from legacy_mm.flow.cluster_identity import IdentityCheck, warning
 from tests.fakes.admin import FakeAdmin
 from tests.unit.flow_settings import flow_settings
@@ -62,15 +61,6 @@ def test_one_cluster_is_a_warning_without_features_and_an_error_with_them() -> N
 def check(monkeypatch: pytest.MonkeyPatch, source: Admin, target: Admin) -> IdentityCheck:
     monkeypatch.setattr(AdminClients, "ends", lambda _: (source, target))
     return IdentityCheck(SETTINGS)
-
-
-@pytest.mark.parametrize(("streams", "asked"), [(0, 0), (1, 1)])
-def test_where_nothing_is_copied_nobody_is_asked(streams: int, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Heartbeats between two names of one cluster go round nowhere; MirrorMaker 2 emits them (4.3.0, seen)."""
-    looks: list[IdentityCheck] = []
-    monkeypatch.setattr(IdentityCheck, "look", lambda check: looks.append(check))
-    made = identity_check(replace(WITH_FEATURES, streams=streams))
-    assert (len(looks), made is not None) == (asked, bool(asked))
 
 
 def test_a_source_that_is_away_is_asked_again_until_it_answers(

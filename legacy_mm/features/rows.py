@@ -71,7 +71,7 @@ _LINES: tuple[Feature[Any] | Flag, ...] = (
             "admin.timeout.ms",
             "60000",
             "ms",
-            "How long one look at source and target for a feature may take, with the changes that it makes: a run of a "
+            "How long a feature may look at source and target each time, with the changes that it makes: a run of a "
             "duty, a round of checkpoints.",
             "legacy_mm.features.duties",
             type=milliseconds,

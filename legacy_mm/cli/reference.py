@@ -24,7 +24,8 @@ from legacy_mm.features.rows import FLAGS
 from legacy_mm.handlers import api
 from legacy_mm.metrics.client_mbeans import UNCOUNTED
 from legacy_mm.metrics.metric_catalogue import LABELS, METRICS, ONLY_WITH
-from legacy_mm.words.java_clients.client_properties import consumer, producer, security
+from legacy_mm.words.java_clients.client_properties import consumer, producer
+from legacy_mm.words.java_clients.client_properties.apply import SECURITY_RULES
 from legacy_mm.words.mirror_maker_2 import connect_names
 from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
@@ -157,7 +158,7 @@ def properties() -> str:
         sections = {
             "Consumer file": consumer.RULES,
             "Producer file": producer.RULES,
-            "Both files, logins and TLS": security.RULES,
+            "Both files, logins and TLS": SECURITY_RULES,
         }
         for title, rules in sections.items():
             yield f"## {title}"

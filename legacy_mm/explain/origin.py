@@ -7,7 +7,7 @@ no row has to say which names its function reads.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from legacy_mm.base.errors import ConfigurationError
@@ -93,9 +93,8 @@ def _decisive(client: Translated, row: Rule, shown: Field, value: Any) -> tuple[
 
 
 def _without(client: Translated, name: str, row: Rule) -> dict[str, Any]:
-    values = {other: value for other, value in client.reading.values.items() if other != name}
     try:
-        return dict(row.meaning.emit(replace(client.reading, values=values, notes=[]), row.name))
+        return dict(row.meaning.emit(client.reading.without(name), row.name))
     except ConfigurationError:
         return {}
 

@@ -304,7 +304,7 @@ def by_ticket(kerberized: Kerberized, **changed: str) -> dict[str, str]:
         "sasl.kerberos.service.name": SERVICE,
         "sasl.kerberos.principal": USER,
         "sasl.kerberos.keytab": str(kerberized.keytab),
-        "sasl.kerberos.krb5.conf": str(kerberized.realm.configuration),
+        "kerberos.realms": str(kerberized.realm.configuration),
         **{name.replace("_", "."): text for name, text in changed.items()},
     }
 

@@ -213,6 +213,8 @@ refuses some beside others, such as the times of the classic membership beside `
 _OF_ALL = {"log.connection.close": "false"}
 """Brokers close idle connections; that is no news."""
 _OF_MEMBERS = {"enable.auto.commit": "false", "allow.auto.create.topics": "false"}
+_NONE_SUCH = "legacy_mm.none.such"
+"""A name that librdkafka refuses behind any other, so that no client is made."""
 _BACKOFF_MAX = 1.0
 """Its longest pause between two tries, in seconds, where nobody says another."""
 
@@ -221,6 +223,19 @@ def native_path(name: str, side: str) -> str | None:
     """Return the path of the field of this client that a property of librdkafka's sets; None: no field holds it."""
     path = _PATHS.get(name)
     return None if path is None or path.startswith(_NOT_OF[side]) else path
+
+
+def refusal(name: str, text: str) -> str:
+    """Return why librdkafka takes no such property, or not with this text, in its words; empty: it takes it."""
+    from confluent_kafka import Consumer, KafkaException  # late: most mirrors never need the library
+
+    try:
+        Consumer({"group.id": "g", name: text, _NONE_SUCH: ""})
+    except KafkaException as error:
+        said = str(error.args[0].str()).strip()
+    except (TypeError, ValueError) as error:  # a callback has no text
+        said = str(error).strip()
+    return "" if _NONE_SUCH in said else said
 
 
 def property_texts(settings: ConnectionSettings | ConsumerSettings) -> dict[str, str]:

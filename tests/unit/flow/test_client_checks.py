@@ -65,28 +65,6 @@ def test_a_login_that_librdkafka_does_not_have(settings: Settings, source: dict[
         check_logins(replace(asked, source=source_with(asked.source, TOKEN)))
 
 
-@pytest.mark.parametrize("side", ["source", "target"])
-@pytest.mark.parametrize(
-    ("only_librdkafka", "said"),
-    [
-        ({"ssl.engine.location": "x"}, r"librdkafka\.ssl\.engine\.location is not known to Python's ssl"),
-        ({"ssl.curves.list": "P-256"}, r"what OpenSSL can do is set in the file that OPENSSL_CONF names"),
-        ({"ssl.keystore.location": "x"}, r"Java's ssl\.keystore\.location is read"),
-    ],
-)
-def test_what_only_librdkafka_s_tls_knows_is_refused(
-    settings: Settings, side: str, only_librdkafka: dict[str, str], said: str
-) -> None:
-    """Difference: tls-of-librdkafka."""
-    asked = {"security.protocol": "ssl", **only_librdkafka}
-    ends: dict[str, Any] = {
-        "source": source_with(settings.source, asked),
-        "target": target_with(settings.target, asked),
-    }
-    with pytest.raises(ConfigurationError, match=f"{side}: .*{said}"):
-        check_logins(replace(settings, **{side: ends[side]}))
-
-
 def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings) -> None:
     features = FeatureSettings(preserve_partitions=True)
     token = replace(settings, target=target_with(settings.target, TOKEN))

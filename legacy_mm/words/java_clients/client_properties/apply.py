@@ -29,7 +29,7 @@ from legacy_mm.clients.librdkafka.property_texts import nearest_texts
 from legacy_mm.features.rows import is_flag
 from legacy_mm.policies.logins import librdkafka_keeps_membership
 from legacy_mm.words.java_clients import config_providers
-from legacy_mm.words.java_clients.client_properties import consumer, native, producer, security, tls
+from legacy_mm.words.java_clients.client_properties import consumer, native, producer, sasl, tls
 from legacy_mm.words.java_clients.client_properties.known_logins import TOKEN_STORE
 from legacy_mm.words.java_clients.client_properties.native import NATIVE_PREFIX, NativeProperties
 from legacy_mm.words.java_clients.client_properties.rule import (
@@ -44,13 +44,15 @@ from legacy_mm.words.java_clients.client_properties.rule import (
     canonical,
     is_taken_as,
     trim,
+    uses_tls,
 )
 from legacy_mm.words.java_clients.config_providers import KeptReference
 from legacy_mm.words.java_clients.properties_file import PropertiesFile
 from legacy_mm.words.options import meant
 
-CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)
-PRODUCER_RULES: Rules = (*producer.RULES, *security.RULES)
+SECURITY_RULES: Rules = (*tls.RULES, *sasl.RULES)
+CONSUMER_RULES: Rules = (*consumer.RULES, *SECURITY_RULES)
+PRODUCER_RULES: Rules = (*producer.RULES, *SECURITY_RULES)
 RULES: Mapping[Side, Rules] = {"consumer": CONSUMER_RULES, "producer": PRODUCER_RULES}
 _OF_CONNECTION = ("socket.", "client.", "reconnect.", "broker.", "api.version.", "log.")
 """Beginnings of librdkafka's names that configure a connection, whatever the client does with it."""
@@ -173,7 +175,7 @@ def _further(values: FieldValues, tuned: Mapping[str, str]) -> FieldValues:
 
 def _stores(reading: PropertyReading, emitted: FieldValues, tuned: NativeProperties) -> tuple[JavaStores, PemFiles]:
     stores, pem = JavaStores(), PemFiles()
-    if security.uses_tls(reading):
+    if uses_tls(reading):
         stores, pem = tls.java_stores(reading), tls.pem_files(reading, tuned.values)
     asks_for_tokens = (emitted.get("oauth.token_url") or "").startswith("https:")
     known = {*tuned.values, *emitted}
@@ -211,9 +213,8 @@ def _decisive(rule: Rule, reading: PropertyReading) -> list[str]:
 
 
 def _fails(rule: Rule, reading: PropertyReading, without: str) -> bool:
-    values = {name: value for name, value in reading.values.items() if name != without}
     try:
-        rule.meaning.emit(replace(reading, values=values, notes=[]), rule.name)
+        rule.meaning.emit(reading.without(without), rule.name)
     except (ConfigurationError, KeyError):
         return True
     return False

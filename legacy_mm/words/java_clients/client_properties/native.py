@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from legacy_mm.base.errors import ConfigurationError, blamed
-from legacy_mm.clients.librdkafka.property_texts import ROWS, native_path
+from legacy_mm.clients.librdkafka.property_texts import ROWS, native_path, refusal
 from legacy_mm.words.java_clients.client_properties.rule import Side
 
 NATIVE_PREFIX = "librdkafka."
@@ -74,7 +74,8 @@ def read(side: Side, properties: Mapping[str, str]) -> NativeProperties:
                 elif name.startswith(_OF_SECURITY):
                     raise ConfigurationError(_unknown_security(given))
                 elif side == "consumer":
-                    _require_librdkafka(name, text, given)
+                    if why := refusal(name, text):  # else it would be refused once a stream joins its group
+                        raise ConfigurationError(f"{given}={text} is not possible: librdkafka says: {why}")
                     found.further[name] = text
                 found.given[path or name] = given
                 found.texts[given] = text
@@ -103,11 +104,3 @@ def _unknown_security(given: str) -> str:
         f"{given} is not known to Python's ssl, which copies; leave it out. Java's ssl.keystore.location is read, and "
         "what OpenSSL can do is set in the file that OPENSSL_CONF names"
     )
-
-
-def _require_librdkafka(name: str, text: str, given: str) -> None:
-    """Raise ConfigurationError for a property that librdkafka would refuse once a stream joins its group."""
-    from legacy_mm.clients.librdkafka.property_refusal import refusal
-
-    if why := refusal(name, text):
-        raise ConfigurationError(f"{given}={text} is not possible: librdkafka says: {why}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -26,6 +26,7 @@ INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
 _JAVA_BLANKS = "".join(map(chr, range(0x21)))
 _NUMBER = re.compile(r"[+-]?[0-9]{1,4000}")
+_DOUBLE = re.compile(r"([+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))[fFdD]?")
 _LIMITS = {"SHORT": SHORT_MAX, "INT": INT_MAX, "LONG": LONG_MAX}
 
 
@@ -108,6 +109,27 @@ class Number:
     @property
     def _kind(self) -> str:
         return "LONG" if self.long else "SHORT" if self.short else "INT"
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """DOUBLE, as `Double.parseDouble` reads it; without its hexadecimal form."""
+
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def allowed(self) -> str:
+        """Both ends, where the property has them."""
+        return "a number" if self.low is None else f"a number from {self.low} to {self.high}"
+
+    def parse(self, name: str, text: str) -> float:
+        """Parse a number within the property's range."""
+        if not (found := _DOUBLE.fullmatch(text)):
+            raise invalid(name, text, "Not a number of type DOUBLE")
+        value = float(found[1])
+        check_range(name, value, self.low, self.high)
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +243,11 @@ class PropertyReading:
         assert isinstance(value, tuple), name
         return value
 
+    def without(self, name: str) -> PropertyReading:
+        """Return the reading of a file that lacks this property."""
+        values = {other: value for other, value in self.values.items() if other != name}
+        return replace(self, values=values, notes=[])
+
     def note(self, text: str, level: int = logging.INFO) -> None:
         """Say something under the logger of the Java client's configuration."""
         logger = CONSUMER_CONFIG if self.side == "consumer" else PRODUCER_CONFIG
@@ -306,26 +333,26 @@ class Computed:
         return self.function(reading)
 
 
+class WithoutField:
+    """A meaning that sets no field of a client."""
+
+    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
+        """Return nothing."""
+        return {}
+
+
 @dataclass(frozen=True, slots=True)
-class PartOf:
+class PartOf(WithoutField):
     """Read by the row of another property."""
 
     row: str
 
-    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
-        """Return nothing: another row sets its fields."""
-        return {}
-
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(WithoutField):
     """Not a client's affair here: becomes a field of our own settings."""
 
     where: str
-
-    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
-        """Return nothing for a client."""
-        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,16 +371,12 @@ class Harmless:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(WithoutField):
     """Once a name, or one of Kafka 4, unknown to 3.9: reported with the unknown names."""
 
     instead: str = ""
     later: bool = False
     """True for a property of Kafka 4, whose clients the legacy tool never had."""
-
-    def emit(self, reading: PropertyReading, name: str) -> FieldValues:
-        """Return nothing."""
-        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +403,6 @@ class Rule:
     type: ValueType
     meaning: Meaning
     applies: Callable[[PropertyReading], bool] = lambda reading: True
-    """Security properties count only where the protocol uses them, in Java as here."""
     reason: str = ""
     """Why the value is another one here; `explain` shows it."""
     field: Field | None = None
@@ -395,3 +417,18 @@ class Rule:
 
 
 Rules = Sequence[Rule]
+
+
+def uses_tls(reading: PropertyReading) -> bool:
+    """Return True if the connection is encrypted."""
+    return reading.text("security.protocol", "plaintext") in ("ssl", "sasl_ssl")
+
+
+def uses_sasl(reading: PropertyReading) -> bool:
+    """Return True if the client logs in."""
+    return reading.text("security.protocol", "plaintext") in ("sasl_plaintext", "sasl_ssl")
+
+
+def rules_where(applies: Callable[[PropertyReading], bool], *rows: Rule) -> Rules:
+    """Return rows that count only in such files: a protocol decides, in Java as here."""
+    return tuple(replace(row, applies=applies) for row in rows)

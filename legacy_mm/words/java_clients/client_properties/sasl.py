@@ -13,9 +13,9 @@ from legacy_mm.base.kafka_clients import KERBEROS, FieldValues
 from legacy_mm.base.secret import Secret
 from legacy_mm.words.java_clients import jaas
 from legacy_mm.words.java_clients.client_properties import bearer, kerberos
-from legacy_mm.words.java_clients.client_properties.double import Double
 from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
+    Double,
     Field,
     Forgotten,
     Harmless,
@@ -27,6 +27,8 @@ from legacy_mm.words.java_clients.client_properties.rule import (
     Rules,
     SecretText,
     Text,
+    rules_where,
+    uses_sasl,
 )
 
 _MODULES = "org.apache.kafka.common.security."
@@ -94,7 +96,8 @@ def _login_class(reading: PropertyReading) -> FieldValues:
     return {}
 
 
-RULES: Rules = (
+RULES: Rules = rules_where(
+    uses_sasl,
     Rule(
         "sasl.mechanism",
         Text(),

@@ -30,6 +30,8 @@ from legacy_mm.words.java_clients.client_properties.rule import (
     Text,
     TextList,
     Unit,
+    rules_where,
+    uses_tls,
 )
 from legacy_mm.words.java_clients.properties_file import PropertiesFile
 
@@ -221,7 +223,8 @@ def _enabled_protocols(reading: PropertyReading) -> FieldValues:
     return {}
 
 
-RULES: Rules = (
+RULES: Rules = rules_where(
+    uses_tls,
     Rule("ssl.truststore.location", Text(), Computed(_truststore), reason=_TRAVELS),
     Rule("ssl.truststore.certificates", SecretText(), Computed(_truststore), reason=_TRAVELS),
     Rule("ssl.truststore.type", Text(), PartOf("ssl.truststore.location")),

@@ -111,7 +111,7 @@ def test_a_service_is_asked_once(token_service: TokenService) -> None:
 
 def test_a_service_is_asked_for_an_audience(token_service: TokenService) -> None:
     """It may give a token that only it can read; its life is in the answer."""
-    properties = {**of(token_service.url), "sasl.legacy_mm.audience": "kafka & co", "sasl.oauthbearer.scope": "a b"}
+    properties = {**of(token_service.url), "oauth.audience": "kafka & co", "sasl.oauthbearer.scope": "a b"}
     del properties["sasl.oauthbearer.method"]
     tokens, opaque = (Tokens(client_settings.read_connection(properties).sasl) for _ in range(2))
     assert claims(tokens.token())["exp"] == pytest.approx(tokens._end)
@@ -127,7 +127,7 @@ def test_a_service_is_asked_for_an_audience(token_service: TokenService) -> None
 def test_a_token_in_a_file_is_read_again(tmp_path: Path, clock: list[float]) -> None:
     file = tmp_path / "token"
     file.write_text(f"{unsigned(exp=NOW + 100)}\n")
-    tokens = Tokens(client_settings.read_connection({"sasl.legacy_mm.bearer.file": str(file)}).sasl)
+    tokens = Tokens(client_settings.read_connection({"oauth.token_file": str(file)}).sasl)
     assert tokens.token() == unsigned(exp=NOW + 100)
     file.write_text(unsigned(exp=NOW + 200))
     clock[0] += 81
@@ -162,7 +162,7 @@ def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float])
         return lambda: ("signed", NOW + 900)
 
     monkeypatch.setattr("legacy_mm.clients.net.tokens.msk_iam", msk_iam)
-    tokens = Tokens(client_settings.read_connection({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'}).sasl)
+    tokens = Tokens(client_settings.read_connection({"oauth.msk_iam": '{"region": "eu"}'}).sasl)
     assert [tokens.token(), tokens.token()] == ["signed", "signed"]
     assert asked == [MskIamSettings("eu")]
 
@@ -184,7 +184,7 @@ def of_metadata_service(*addresses: str, password: str = SECRET, **others: str) 
     return Tokens(
         client_settings.read_connection(
             {
-                "sasl.legacy_mm.metadata.service.token.urls": ",".join(addresses),
+                "oauth.metadata_service_urls": ",".join(addresses),
                 "sasl.username": CLIENT,
                 "sasl.password": password,
                 **others,
@@ -244,4 +244,4 @@ def test_https_does_not_lead_to_http(token_service: TokenService, tmp_path: Path
 
 
 def test_a_token_at_hand() -> None:
-    assert Tokens(client_settings.read_connection({"sasl.legacy_mm.token": "opaque"}).sasl).token() == "opaque"
+    assert Tokens(client_settings.read_connection({"oauth.token": "opaque"}).sasl).token() == "opaque"

@@ -20,7 +20,7 @@ def token(**claims: object) -> str:
 
 
 def source(**properties: str) -> tokens.TokenSource | None:
-    named = {f"sasl.legacy_mm.{name.replace('_', '.')}": text for name, text in properties.items()}
+    named = {f"oauth.{name}": text for name, text in properties.items()}
     return tokens.source(client_settings.read_connection(named).sasl)
 
 

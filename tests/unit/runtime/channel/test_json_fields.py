@@ -20,7 +20,7 @@ SECURED = {
     "sasl.username": "u",
     "sasl.password": "geheim",
     "ssl.key.pem": "KEY",
-    "sasl.legacy_mm.msk.iam": '{"region": "eu-west-1", "role": "arn:x"}',
+    "oauth.msk_iam": '{"region": "eu-west-1", "role": "arn:x"}',
     "connections.max.idle.ms": "0",
     "broker.address.ttl": "7",
 }

@@ -216,7 +216,7 @@ _OF_MEMBERS = {"enable.auto.commit": "false", "allow.auto.create.topics": "false
 _NONE_SUCH = "legacy_mm.none.such"
 """A name that librdkafka refuses behind any other, so that no client is made."""
 _BACKOFF_MAX = 1.0
-"""Its longest pause between two tries, in seconds, where nobody says another."""
+"""The longest pause of librdkafka between two tries, in seconds, where nobody says another."""
 
 
 def native_path(name: str, side: str) -> str | None:

@@ -35,7 +35,7 @@ _STICKY = _PACKAGE + "StickyAssignor"
 _JAVA_NAMES = {word: name for name, word in (_EAGER | _COOPERATIVE).items()}
 _INTERNAL = "internal to the Java client"
 _BACKLOG, _LEAST_BACKLOG = 16 << 20, 1 << 20
-"""How much all streams together fetch ahead, and the least share of one."""
+"""The most bytes that all streams together fetch ahead, and the least share of one."""
 _NO_TOPICS = "a pattern subscription creates no topic, in Java neither"
 _BYTES = ("", "org.apache.kafka.common.serialization.ByteArrayDeserializer")
 

@@ -263,7 +263,7 @@ class Meaning(Protocol):
 
 
 class Unit(NamedTuple):
-    """What stands between Java's value of a property and ours of its field."""
+    """The way from Java's value of a property to ours of its field, and back."""
 
     ours: Callable[[Any], Any]
     java: Callable[[Any], str]

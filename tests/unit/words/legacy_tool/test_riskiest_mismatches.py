@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, KafkaError
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.clients.librdkafka.client import MemberErrors, client_properties
-from legacy_mm.clients.librdkafka.property_texts import property_texts
+from legacy_mm.clients.librdkafka.property_texts import property_texts, refusal
 from legacy_mm.logs import events
 from legacy_mm.words.java_clients import properties_file
 from legacy_mm.words.java_clients.client_properties.apply import apply
@@ -101,8 +101,9 @@ def test_rule_7_one_key_per_property_whatever_its_alias(alias: str, name: str, t
     ],
 )
 def test_rule_9_what_java_takes_librdkafka_is_given_in_a_form_it_takes(given: dict[str, str]) -> None:
-    read = apply("consumer", BASE | given).consumer
-    Consumer({**property_texts(read), "log_level": "0"}).close()
+    made = property_texts(apply("consumer", BASE | given).consumer)
+    Consumer({**made, "log_level": "0"}).close()
+    assert not [name for name, text in made.items() if refusal(name, text)]
 
 
 def test_risk_1_isolation_is_java_s_default() -> None:

@@ -138,8 +138,9 @@ def test_defaults_are_those_of_the_map(config_map: dict[str, Any], side: Side) -
 
 
 def test_a_member_of_librdkafka_takes_what_we_give_it() -> None:
-    reader = consumer(session_timeout_ms="600000", fetch_max_bytes="100000")
-    Consumer({**property_texts(reader.consumer), "log_level": "0"}).close()
+    made = property_texts(consumer(session_timeout_ms="600000", fetch_max_bytes="100000").consumer)
+    Consumer({**made, "log_level": "0"}).close()
+    assert made["session.timeout.ms"] == made["max.poll.interval.ms"] == "600000"
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,8 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         words/java_clients/client_properties/bearer words/java_clients/client_properties/common
         words/java_clients/client_properties/consumer words/java_clients/client_properties/kerberos
         words/java_clients/client_properties/known_logins words/java_clients/client_properties/producer
-        words/java_clients/client_properties/rule words/java_clients/client_properties/sasl
-        words/java_clients/client_properties/tls words/legacy_tool/client_settings
-        words/legacy_tool/client_translation words/legacy_tool/zookeeper_files
+        words/java_clients/client_properties/sasl words/java_clients/client_properties/tls
+        words/legacy_tool/client_settings words/legacy_tool/client_translation words/legacy_tool/zookeeper_files
     """,
     "test_rows asks each feature": """
         features/exactly_once/feature

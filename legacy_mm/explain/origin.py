@@ -17,7 +17,7 @@ from legacy_mm.words.java_clients.client_properties.apply import RULES, Translat
 from legacy_mm.words.java_clients.client_properties.native import NATIVE_PREFIX
 from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
-    Field,
+    ClientField,
     Forgotten,
     Harmless,
     Meaning,
@@ -72,7 +72,7 @@ def values_in_force(client: Translated) -> Iterator[ValueInForce]:
         yield ValueInForce(given, text, Origin("file", (given,)))
 
 
-def _origin(client: Translated, row: Rule, shown: Field, value: Any) -> Origin:
+def _origin(client: Translated, row: Rule, shown: ClientField, value: Any) -> Origin:
     if given := client.native.given.get(shown.path):
         return Origin("file", (given,))
     decisive = _decisive(client, row, shown, value)
@@ -81,7 +81,7 @@ def _origin(client: Translated, row: Rule, shown: Field, value: Any) -> Origin:
     return Origin("ours", (), row.ours) if row.ours else Origin("default")
 
 
-def _decisive(client: Translated, row: Rule, shown: Field, value: Any) -> tuple[str, ...]:
+def _decisive(client: Translated, row: Rule, shown: ClientField, value: Any) -> tuple[str, ...]:
     """Return the given names that decide a field; one of the same name decides alone."""
     if client.reading.given(row.name):
         return (row.name,)
@@ -99,7 +99,7 @@ def _without(client: Translated, name: str, row: Rule) -> dict[str, Any]:
         return {}
 
 
-def _reason(client: Translated, decisive: tuple[str, ...], shown: Field, value: Any) -> str:
+def _reason(client: Translated, decisive: tuple[str, ...], shown: ClientField, value: Any) -> str:
     """Return the reason of the row that decides alone, if the value is not the file's."""
     row = next(row for row in RULES[client.reading.side] if row.name == decisive[0])
     if len(decisive) != 1 or row.shown == shown and _is_as_written(client, row, shown, value):
@@ -107,7 +107,7 @@ def _reason(client: Translated, decisive: tuple[str, ...], shown: Field, value: 
     return row.reason or (_NEAREST if row.shown == shown else "")
 
 
-def _is_as_written(client: Translated, row: Rule, shown: Field, value: Any) -> bool:
+def _is_as_written(client: Translated, row: Rule, shown: ClientField, value: Any) -> bool:
     try:
         return bool(shown.unit.ours(client.reading.values[row.name]) == value)
     except (KeyError, ValueError):
@@ -118,7 +118,7 @@ def understood(row: Rule | None, name: str) -> str:
     """Describe the effect of a Java property in a few words."""
     if row is not None:
         said = _describe(row.meaning)
-        return f"{said}: {row.reason}" if isinstance(row.meaning, Computed | Field) and row.reason else said
+        return f"{said}: {row.reason}" if isinstance(row.meaning, Computed | ClientField) and row.reason else said
     if name.startswith(NATIVE_PREFIX):
         return f"read as librdkafka's {name.removeprefix(NATIVE_PREFIX)}"
     today = zookeeper_files.new_name(name)
@@ -127,7 +127,7 @@ def understood(row: Rule | None, name: str) -> str:
 
 def _describe(meaning: Meaning) -> str:
     match meaning:
-        case Field():
+        case ClientField():
             return "understood as it stands"
         case PartOf(row=row):
             return f"read together with {row}"

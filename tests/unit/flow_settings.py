@@ -20,12 +20,12 @@ def source_settings(properties: Mapping[str, str] = SERVERS, **more: Any) -> Sou
 
 def source_with(side: SourceSettings, properties: Mapping[str, str]) -> SourceSettings:
     """The source's, with these librdkafka properties over its own."""
-    return replace(side, client=client_settings.changed(side.client, properties))
+    return replace(side, client=client_settings.with_texts(side.client, properties))
 
 
 def target_with(side: TargetSettings, properties: Mapping[str, str]) -> TargetSettings:
     """The target's, with these librdkafka properties over its own."""
-    return replace(side, client=client_settings.changed(side.client, properties))
+    return replace(side, client=client_settings.with_texts(side.client, properties))
 
 
 def flow_settings(source: SourceSettings | None = None) -> Settings:

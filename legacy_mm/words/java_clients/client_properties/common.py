@@ -14,7 +14,7 @@ from legacy_mm.words.java_clients.client_properties.rule import (
     MS,
     Boolean,
     Computed,
-    Field,
+    ClientField,
     Forgotten,
     Harmless,
     Number,
@@ -40,7 +40,7 @@ _ONLY_METRICS = "it shapes the Java client's own metrics"
 _SYSTEM_SIZE = "-1 is the system's choice"
 _ONLY_LIBRDKAFKA = "only a membership that librdkafka keeps reads it"
 _ONE_SETUP_TIME = "the longer of the two: one time covers TCP, TLS and login here"
-_SETUP = Field("connection.setup_timeout", MS)
+_SETUP = ClientField("connection.setup_timeout", MS)
 _BUFFER = Unit(lambda size: max(size, 0), lambda size: str(size or -1))
 _IDLE = Unit(lambda idle: min(idle, INT_MAX) / 1000 if idle > 0 else inf, milliseconds(never=-1).java)
 PROTOCOL = Unit(SecurityProtocol, lambda protocol: str(protocol.name))
@@ -87,9 +87,9 @@ def _connection_setup(reading: PropertyReading) -> FieldValues:
     return {_SETUP.path: min(max(1000, least, most), INT_MAX) / 1000}
 
 
-def further(name: str, low: int | None = None, high: int = INT_MAX) -> Field:
+def further(name: str, low: int | None = None, high: int = INT_MAX) -> ClientField:
     """Return the meaning of a property that librdkafka has by this name, and we have not."""
-    return Field(f"further.{name}", Unit(canonical, str), low, high)
+    return ClientField(f"further.{name}", Unit(canonical, str), low, high)
 
 
 def _interceptors(reading: PropertyReading) -> FieldValues:
@@ -109,17 +109,17 @@ RULES: Rules = (
         TextList(),
         Computed(_bootstrap_servers, always=True),
         reason="host and port of each; a scheme before them does not count, in Java neither",
-        field=Field("connection.bootstrap_servers"),
+        field=ClientField("connection.bootstrap_servers"),
     ),
     Rule(
         "security.protocol",
         Text(("SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT"), any_case=True),
-        Field("connection.protocol", PROTOCOL),
+        ClientField("connection.protocol", PROTOCOL),
     ),
     Rule(
         "client.dns.lookup",
         Text(("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only")),
-        Field("connection.dns_lookup"),
+        ClientField("connection.dns_lookup"),
     ),
     Rule(
         "config.providers",
@@ -129,7 +129,7 @@ RULES: Rules = (
     Rule(
         "connections.max.idle.ms",
         Number(long=True),
-        Field("connection.max_idle", _IDLE, high=LONG_MAX),
+        ClientField("connection.max_idle", _IDLE, high=LONG_MAX),
         reason="0 means never, as a negative number does",
     ),
     Rule("enable.metrics.push", Boolean(), further("enable.metrics.push"), reason=_ONLY_LIBRDKAFKA),
@@ -142,7 +142,7 @@ RULES: Rules = (
     Rule(
         "metadata.max.age.ms",
         Number(0, long=True),
-        Field("connection.metadata_max_age", MS, low=1000),
+        ClientField("connection.metadata_max_age", MS, low=1000),
         reason="at least a second: the clusters are asked so often at most",
     ),
     Rule("metadata.recovery.rebootstrap.trigger.ms", Text(), Forgotten(later=True)),
@@ -157,26 +157,28 @@ RULES: Rules = (
     Rule("metrics.num.samples", Number(1), Harmless(_ONLY_METRICS)),
     Rule("metrics.recording.level", Text(("INFO", "DEBUG", "TRACE")), Harmless(_ONLY_METRICS)),
     Rule("metrics.sample.window.ms", Number(0, long=True), Harmless(_ONLY_METRICS)),
-    Rule("receive.buffer.bytes", Number(-1), Field("connection.receive_buffer_bytes", _BUFFER), ours=_SYSTEM_SIZE),
-    Rule("send.buffer.bytes", Number(-1), Field("connection.send_buffer_bytes", _BUFFER), ours=_SYSTEM_SIZE),
+    Rule(
+        "receive.buffer.bytes", Number(-1), ClientField("connection.receive_buffer_bytes", _BUFFER), ours=_SYSTEM_SIZE
+    ),
+    Rule("send.buffer.bytes", Number(-1), ClientField("connection.send_buffer_bytes", _BUFFER), ours=_SYSTEM_SIZE),
     Rule(
         "reconnect.backoff.ms",
         Number(0, long=True),
         Computed(_reconnect_backoff),
         reason="never above reconnect.backoff.max.ms",
-        field=Field("connection.reconnect_backoff", MS),
+        field=ClientField("connection.reconnect_backoff", MS),
     ),
     Rule(
         "reconnect.backoff.max.ms",
         Number(0, long=True),
         Computed(_reconnect_backoff),
         reason="without it reconnect.backoff.ms is a constant pause, as in Java",
-        field=Field("connection.reconnect_backoff_max", MS),
+        field=ClientField("connection.reconnect_backoff_max", MS),
     ),
     Rule(
         "retry.backoff.ms",
         Number(0, long=True),
-        Field("connection.retry_backoff", MS, low=1),
+        ClientField("connection.retry_backoff", MS, low=1),
         reason="above 1000 the pause is constant, as it was before Kafka 3.7",
     ),
     Rule(

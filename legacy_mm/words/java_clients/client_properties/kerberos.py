@@ -9,7 +9,7 @@ from legacy_mm.base.errors import ConfigurationError, blamed
 from legacy_mm.base.kafka_clients import KERBEROS, FieldValues
 from legacy_mm.words.java_clients.client_properties.rule import (
     Double,
-    Field,
+    ClientField,
     Harmless,
     Number,
     PartOf,
@@ -72,7 +72,7 @@ def _path(written: str) -> str:
 
 
 RULES: Rules = (
-    Rule(_SERVICE, Text(), PartOf("sasl.mechanism"), field=Field("kerberos.service")),
+    Rule(_SERVICE, Text(), PartOf("sasl.mechanism"), field=ClientField("kerberos.service")),
     *(
         Rule(f"sasl.kerberos.{name}", kind, Harmless(_RENEWED))
         for name, kind in (

@@ -1,7 +1,7 @@
 """Rules for Java client properties: types, meanings, and the row that joins a name to both.
 
 A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`): it is a
-`Field` of our settings, `Computed`, `PartOf` another row, a `Setting` of ours, `Harmless`, `Forgotten`,
+`ClientField` of our settings, `Computed`, `PartOf` another row, a `Setting` of ours, `Harmless`, `Forgotten`,
 `RefusedProperty`. No error and no note ever holds the value of a `SecretText`.
 """
 
@@ -290,7 +290,7 @@ MS = milliseconds()
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ClientField:
     """A field of the client's settings, by its path; numbers are kept within a range of ours.
 
     What begins with `further.` is librdkafka's property of a name: only a membership that it keeps reads it.
@@ -405,15 +405,15 @@ class Rule:
     applies: Callable[[PropertyReading], bool] = lambda reading: True
     reason: str = ""
     """Why the value is another one here; `explain` shows it."""
-    field: Field | None = None
+    field: ClientField | None = None
     """The field that shows what it decides, where its meaning is none."""
     ours: str = ""
     """Why a silent file means another value than in Java."""
 
     @property
-    def shown(self) -> Field | None:
+    def shown(self) -> ClientField | None:
         """The field whose value `explain` shows under this name."""
-        return self.meaning if isinstance(self.meaning, Field) else self.field
+        return self.meaning if isinstance(self.meaning, ClientField) else self.field
 
 
 Rules = Sequence[Rule]

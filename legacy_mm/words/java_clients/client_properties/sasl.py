@@ -16,7 +16,7 @@ from legacy_mm.words.java_clients.client_properties import bearer, kerberos
 from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
     Double,
-    Field,
+    ClientField,
     Forgotten,
     Harmless,
     Number,
@@ -103,7 +103,7 @@ RULES: Rules = rules_where(
         Text(),
         Computed(_login, always=True),
         reason="with what sasl.jaas.config says",
-        field=Field("sasl.mechanism"),
+        field=ClientField("sasl.mechanism"),
     ),
     Rule(jaas.LOGIN, SecretText(), PartOf("sasl.mechanism")),
     Rule(

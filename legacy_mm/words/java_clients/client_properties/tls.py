@@ -18,7 +18,7 @@ from legacy_mm.base.settings import JavaStores, KeyStore, PemFiles
 from legacy_mm.policies import pem
 from legacy_mm.words.java_clients.client_properties.rule import (
     Computed,
-    Field,
+    ClientField,
     Forgotten,
     Harmless,
     PartOf,
@@ -42,8 +42,8 @@ _OPENS = "opens the store; one in PEM has none"
 _TLS_VERSIONS = "TLSv1.2 and TLSv1.3 are used"
 _ONLY_JSSE = "it belongs to Java's TLS"
 _DEFAULT_STORE = "JKS"
-_HOST_CHECK = Field("tls.endpoint_identification", Unit(str, {"https": "https", "none": ""}.__getitem__))
-_SUITES = Field("tls.cipher_suites", Unit(":".join, lambda names: str(names).replace(":", ",")))
+_HOST_CHECK = ClientField("tls.endpoint_identification", Unit(str, {"https": "https", "none": ""}.__getitem__))
+_SUITES = ClientField("tls.cipher_suites", Unit(":".join, lambda names: str(names).replace(":", ",")))
 _TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 
 

@@ -23,9 +23,10 @@ from legacy_mm.base.clock import monotonic
 from legacy_mm.base.errors import ChannelError, FailureKind, LegacyMMError
 from legacy_mm.base.reports import Frame
 from legacy_mm.base.settings import HandlerSettings
+from legacy_mm.clients.net.buffer_pool import Buffers
 from legacy_mm.dataplane.copy_ends import open_ends
 from legacy_mm.dataplane.copy_engine import CopyEngine
-from legacy_mm.dataplane.delivery import AtLeastOnce, Delivery
+from legacy_mm.dataplane.delivery import AtLeastOnce, Delivery, SendFrame
 from legacy_mm.logs import events
 from legacy_mm.runtime.channel.channel import Peer, present
 from legacy_mm.runtime.channel.frames import (
@@ -140,8 +141,13 @@ def _refuse_second_attempt() -> None:
         raise ChannelError("a copy job is never run twice")
 
 
-def delivery_of(config: TaskConfig) -> type[Delivery]:
-    """Return the kind of delivery that the task config asks for."""
+def copy_engine(config: TaskConfig, send: SendFrame, buffers: Buffers) -> CopyEngine:
+    """Return the engine that a task config asks for, with its clients; `send` takes its frames."""
+    delivery = _delivery(config)
+    return CopyEngine(config, send, open_ends(config, buffers, delivery.owners), delivery)
+
+
+def _delivery(config: TaskConfig) -> type[Delivery]:
     if config.exactly_once is None:
         return AtLeastOnce
     from legacy_mm.transactions.transactional_delivery import ExactlyOnce
@@ -174,9 +180,7 @@ class CopyTask:
         try:
             if self._config.handler is not None:
                 print_with_the_mirror()
-            delivery = delivery_of(self._config)
-            ends = open_ends(self._config, self._process.buffers, delivery.owners)
-            engine = CopyEngine(self._config, self._peer.send, ends, delivery)
+            engine = copy_engine(self._config, self._peer.send, self._process.buffers)
             with self._lock:
                 self._engine = engine
                 if self._stop_frame is not None:

@@ -16,8 +16,8 @@ from legacy_mm.base.redaction import HIDDEN
 from legacy_mm.words.java_clients.client_properties.apply import RULES, Translated
 from legacy_mm.words.java_clients.client_properties.native import NATIVE_PREFIX
 from legacy_mm.words.java_clients.client_properties.rule import (
-    Computed,
     ClientField,
+    Computed,
     Forgotten,
     Harmless,
     Meaning,

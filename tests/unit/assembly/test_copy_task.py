@@ -56,7 +56,7 @@ class Engine:
     def purge(self):
         os.write(1, b"purged ")
 
-task.CopyEngine = lambda config, report, buffers: Engine()
+task.copy_engine = lambda config, send, buffers: Engine()
 task.CopyTask(Peer(), SimpleNamespace(handler=None), task.TaskProcess()).run()
 """
 
@@ -111,7 +111,7 @@ class Engine:
         pass
 
 line = socket.socket(fileno=int(sys.argv[1]))
-task.CopyEngine = lambda config, report, buffers: Engine()
+task.copy_engine = lambda config, send, buffers: Engine()
 task.CopyTask(Peer(line, Ticket("", 0, b"", "", "", 0, 0, 0)), SimpleNamespace(handler=None), task.TaskProcess()).run()
 """
 

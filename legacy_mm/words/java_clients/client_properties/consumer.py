@@ -12,8 +12,8 @@ from legacy_mm.words.java_clients.client_properties import common
 from legacy_mm.words.java_clients.client_properties.rule import (
     MS,
     Boolean,
-    Computed,
     ClientField,
+    Computed,
     Forgotten,
     Harmless,
     Number,

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from legacy_mm.base.errors import ConfigurationError, blamed
 from legacy_mm.base.kafka_clients import KERBEROS, FieldValues
 from legacy_mm.words.java_clients.client_properties.rule import (
-    Double,
     ClientField,
+    Double,
     Harmless,
     Number,
     PartOf,

@@ -14,9 +14,9 @@ from legacy_mm.base.secret import Secret
 from legacy_mm.words.java_clients import jaas
 from legacy_mm.words.java_clients.client_properties import bearer, kerberos
 from legacy_mm.words.java_clients.client_properties.rule import (
+    ClientField,
     Computed,
     Double,
-    ClientField,
     Forgotten,
     Harmless,
     Number,

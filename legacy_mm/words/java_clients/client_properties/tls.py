@@ -17,8 +17,8 @@ from legacy_mm.base.secret import Secret
 from legacy_mm.base.settings import JavaStores, KeyStore, PemFiles
 from legacy_mm.policies import pem
 from legacy_mm.words.java_clients.client_properties.rule import (
-    Computed,
     ClientField,
+    Computed,
     Forgotten,
     Harmless,
     PartOf,

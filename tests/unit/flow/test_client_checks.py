@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -36,8 +37,13 @@ def test_bootstrap_servers_that_resolve_to_nothing(settings: Settings, servers: 
 
 
 def test_one_name_that_resolves_is_enough(settings: Settings) -> None:
-    servers = {"bootstrap.servers": "no-such-host.invalid:9092,127.0.0.1:9092"}
-    check_addresses(replace(settings, target=target_with(settings.target, servers)))
+    for servers, is_enough in (
+        ("no-such-host.invalid:9092,127.0.0.1:9092", True),
+        ("no-such-host.invalid:9092", False),
+    ):
+        target = target_with(settings.target, {"bootstrap.servers": servers})
+        with nullcontext() if is_enough else pytest.raises(ConfigurationError):
+            check_addresses(replace(settings, target=target))
 
 
 def no_patterns(_: str) -> Any:

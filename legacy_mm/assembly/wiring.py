@@ -74,7 +74,7 @@ def _mirror(
     """Put the objects of one flow together."""
     workers = workers_place(settings, registry, node_bundles(settings))
     book = workers or group_book(settings)
-    work = feature_work(settings, names, registry, host.writers, workers)
+    work = feature_work(settings, names, registry, lambda: host.writers, workers)
     copies = copies_of(settings, host, names, work)
     if is_first:
         copies.warm_up()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from legacy_mm.clients.topics.shared_writers import SharedWriters
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.mirror import Background
@@ -14,6 +13,7 @@ from legacy_mm.flow.names import Names
 from legacy_mm.metrics.registry import Registry
 
 if TYPE_CHECKING:
+    from legacy_mm.clients.topics.shared_writers import SharedWriters
     from legacy_mm.flow.connect_offset_topic import WorkersPlace
     from legacy_mm.flow.offset_features import FlowOffsets
     from legacy_mm.flow.topic_features import FlowDuties
@@ -39,24 +39,32 @@ class FeatureWork:
 
 
 def feature_work(
-    settings: Settings, names: Names, registry: Registry, writers: SharedWriters, workers: WorkersPlace | None
+    settings: Settings,
+    names: Names,
+    registry: Registry,
+    writers: Callable[[], SharedWriters],
+    workers: WorkersPlace | None,
 ) -> FeatureWork:
-    """Make the work that the features of a flow ask for; `writers` are those of the process."""
+    """Make the work that the features of a flow ask for; `writers` returns those of the process."""
     return FeatureWork(
         _duties(settings, names, registry, writers, workers), _offsets(settings, names, registry), workers
     )
 
 
 def _duties(
-    settings: Settings, names: Names, registry: Registry, writers: SharedWriters, workers: WorkersPlace | None
+    settings: Settings,
+    names: Names,
+    registry: Registry,
+    writers: Callable[[], SharedWriters],
+    workers: WorkersPlace | None,
 ) -> FlowDuties | None:
     if not settings.features.have_duties:
         return None
     from legacy_mm.flow.topic_features import FlowDuties
 
     if workers is None:
-        return FlowDuties(settings, names, registry, writers)
-    return FlowDuties(settings, names, registry, writers, workers.would_take_us)
+        return FlowDuties(settings, names, registry, writers())
+    return FlowDuties(settings, names, registry, writers(), workers.would_take_us)
 
 
 def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffsets | None:

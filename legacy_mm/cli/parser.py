@@ -19,7 +19,7 @@ from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, as_pair
 from legacy_mm.words.java_clients import properties_file
 from legacy_mm.words.legacy_tool import mirror_maker_2_file, misspelt
 from legacy_mm.words.legacy_tool.releases import CURRENT
-from legacy_mm.words.options import meant
+from legacy_mm.words.options import unbuilt
 from legacy_mm.words.options.option_catalogue import OPTIONS, OwnOptions, option_called
 
 _FLAGS = (*(row.option for row in FLAGS), *WITHOUT_EFFECT.values())
@@ -65,7 +65,7 @@ def _entries(path: Path) -> list[properties_file.PropertyEntry]:
 
 
 def _not_a_key(name: str) -> str:
-    return meant.refusal(name) if meant.is_unbuilt(name) else misspelt.in_options_file(name, CURRENT.options)
+    return unbuilt.refusal(name) if unbuilt.is_unbuilt(name) else misspelt.in_options_file(name, CURRENT.options)
 
 
 class OwnValue(NamedTuple):
@@ -99,8 +99,8 @@ def own_values(words: Sequence[str], environment: Mapping[str, str]) -> list[Own
 def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
     for variable in environment:
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
-        if variable.startswith(ENVIRONMENT_PREFIX) and meant.is_unbuilt(name):
-            raise ConfigurationError(f"{variable}: {meant.refusal(name)}")
+        if variable.startswith(ENVIRONMENT_PREFIX) and unbuilt.is_unbuilt(name):
+            raise ConfigurationError(f"{variable}: {unbuilt.refusal(name)}")
     named = {name: text for name, text in environment.items() if text}  # a compose file makes empty ones
     variables = {**_spelled_today(named), **named}
     given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=variables))

@@ -41,7 +41,7 @@ from legacy_mm.words.legacy_tool.translate import (
     Version,
     translate,
 )
-from legacy_mm.words.options import meant
+from legacy_mm.words.options import unbuilt
 from legacy_mm.words.options.option_catalogue import ALL_OPTIONS, option_called
 
 _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
@@ -284,8 +284,8 @@ def _word_rows(launcher: Sequence[str], argv: Sequence[str], facts: _Facts, veil
 def _word_meaning(word: Word) -> str:
     if word.role == "option":
         return _OPTIONS[word.option]
-    if word.role == "not an option" and meant.is_unbuilt(word.option):
-        return meant.refusal(word.option)
+    if word.role == "not an option" and unbuilt.is_unbuilt(word.option):
+        return unbuilt.refusal(word.option)
     return _ROLES[word.role].format(option=word.option)
 
 
@@ -302,8 +302,8 @@ def _property_rows(file: ClientFile, veil: Veil) -> Iterator[PropertyRow]:
             meaning = _OUTSIDE_THE_CLIENTS[file.side, entry.name]
         elif row is None and (option := option_called(entry.name)) is not None:
             meaning = f"{_OPTIONS[option.name]} The command line, the environment and --features.config come before it."
-        elif row is None and meant.is_unbuilt(entry.name):
-            meaning = "ignored: " + meant.refusal(entry.name)
+        elif row is None and unbuilt.is_unbuilt(entry.name):
+            meaning = "ignored: " + unbuilt.refusal(entry.name)
         else:
             meaning = understood(row, entry.name)
         yield PropertyRow(file.label, entry.line, entry.name, value, meaning)

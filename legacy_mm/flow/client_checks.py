@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import KERBEROS
-from legacy_mm.clients.net.connection_errors import require_resolvable
+from legacy_mm.clients.net.bootstrap import require_resolvable
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events

@@ -1,6 +1,7 @@
 """librdkafka's properties of a client: its name, text and range of each field, and nobody else's.
 
-Its own members get these texts. A user's file may write them too, as `librdkafka.<name>`: `native_path` says which field one sets.
+Its own members get these texts. A user's file may write them too, as `librdkafka.<name>`: `native_path` says which
+field one sets.
 """
 
 from __future__ import annotations

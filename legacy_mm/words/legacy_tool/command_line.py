@@ -22,7 +22,7 @@ from legacy_mm.words.legacy_tool import legacy_options, misspelt, releases, star
 from legacy_mm.words.legacy_tool.environment import KAFKA_HOME
 from legacy_mm.words.legacy_tool.joptsimple import LegacyOption, OptionError
 from legacy_mm.words.legacy_tool.releases import CURRENT, Grammar
-from legacy_mm.words.options import meant
+from legacy_mm.words.options import unbuilt
 from legacy_mm.words.options.option_catalogue import option_called
 
 _LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
@@ -161,9 +161,9 @@ class _Reader:
             elif (option := self._recognised(name)) is not None:
                 self._seen.append(Word(word, "option", option.name))
                 self._take(option, inline)
-            elif meant.is_unbuilt(name):
+            elif unbuilt.is_unbuilt(name):
                 self._seen.append(Word(word, "not an option", name))
-                raise OptionError(meant.refusal(name))
+                raise OptionError(unbuilt.refusal(name))
             elif word.startswith("--"):
                 raise self._unrecognized(word, name)
             else:

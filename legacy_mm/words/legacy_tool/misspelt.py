@@ -16,8 +16,9 @@ from legacy_mm.words.java_clients.properties_file import PropertiesFile
 from legacy_mm.words.legacy_tool import zookeeper_files
 from legacy_mm.words.legacy_tool.releases import Grammar
 from legacy_mm.words.legacy_tool.variables import VARIABLES
-from legacy_mm.words.options.meant import is_unbuilt, meant
+from legacy_mm.words.options.meant import meant
 from legacy_mm.words.options.option_catalogue import ALL_OPTIONS, option_called
+from legacy_mm.words.options.unbuilt import is_unbuilt
 
 _FLAGS = (*BY_NAME, *WITHOUT_EFFECT)
 _OPTIONS = (*(row.name for row in ALL_OPTIONS), *BY_NAME)

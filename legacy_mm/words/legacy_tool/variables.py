@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from legacy_mm.base.option import ENVIRONMENT_PREFIX, environment_variable
 from legacy_mm.features.rows import BY_NAME
-from legacy_mm.words.options import meant
+from legacy_mm.words.options import unbuilt
 from legacy_mm.words.options.option_catalogue import ALL_OPTIONS
 
 
@@ -64,4 +64,4 @@ def _own(variable: str) -> str:
     if variable in _OWN:
         return f"option --{_OWN[variable].name}"
     name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
-    return f"refused: {meant.refusal(name)}" if meant.is_unbuilt(name) else "no option of ours, ignored"
+    return f"refused: {unbuilt.refusal(name)}" if unbuilt.is_unbuilt(name) else "no option of ours, ignored"

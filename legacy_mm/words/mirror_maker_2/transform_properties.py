@@ -11,7 +11,7 @@ from typing import Any
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.handlers.transforms import Predicate, Transform, route_by_time, written
-from legacy_mm.policies import java_dates
+from legacy_mm.policies import connect_literals
 from legacy_mm.words.mirror_maker_2.connector_properties import java_boolean
 
 _PACKAGES = {
@@ -202,7 +202,7 @@ def _header_text(transform: Transform, converter: str) -> str | None:
     literal = transform.settings["value.literal"]
     key = f"transforms.{transform.name}.value.literal={literal}"
     try:
-        text = java_dates.written(literal)
+        text = connect_literals.written(literal)
     except ValueError as error:
         raise ValueError(f"{key} is not possible: {error}; choose a word") from None
     kind = converter.rpartition(".")[2]

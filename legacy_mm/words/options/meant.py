@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-from legacy_mm.features.rows import spelled_today
-
 _BETWEEN = re.compile(r"[._\-\s]+|(?<=[a-z])(?=[A-Z])")
 _SYNONYMS = {"blacklist": "exclude", "whitelist": "include", "enable": "enabled", "sec": "second"}
 _IMPLIED = "include"
@@ -77,50 +75,3 @@ def _slips(one: str, other: str, most: int) -> int | None:
             exchanged = here > 1 and there > 1 and letter == other[there - 2] and one[here - 2] == its
             row.append(min(best, older[there - 2] + 1) if exchanged else best)
     return row[-1] if row[-1] <= most else None
-
-
-_NAMES = frozenset(
-    {
-        "add.source.alias.to.metrics",
-        "checkpoints.topic.retention.ms",
-        "clusters",
-        "config.property.filter.class",
-        "connector.class",
-        "connector.type",
-        "exactly.once.source.support",
-        "exactly.once.support",
-        "forwarding.admin.class",
-        "group.filter.class",
-        "header.converter",
-        "heartbeats.topic.retention.ms",
-        "key.converter",
-        "key.converter.class",
-        "metric.names.formats",
-        "offset.syncs.topic.retention.ms",
-        "predicates",
-        "topic.filter.class",
-        "transaction.boundary",
-        "transforms",
-        "value.converter",
-        "value.converter.class",
-    }
-)
-_FAMILIES = (
-    "predicates.",
-    "producer.override.",
-    "consumer.override.",
-    "source.cluster.",
-    "target.cluster.",
-    "topic.creation.",
-    "transforms.",
-)
-
-
-def is_unbuilt(name: str) -> bool:
-    """Return True for a name that a reader of the KIPs or of MirrorMaker 2's manual may expect here."""
-    return (name in _NAMES or name.startswith(_FAMILIES)) and spelled_today(name) is None
-
-
-def refusal(name: str) -> str:
-    """Return the one sentence about it."""
-    return f"{name} is a feature of MirrorMaker 2 or of a Kafka proposal that this release does not have"

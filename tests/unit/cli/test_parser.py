@@ -10,8 +10,8 @@ from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.cli.parser import OwnValue, own_options_help, own_values, read_own_options
 from legacy_mm.features import flags
 from legacy_mm.features.rows import FLAGS
-from legacy_mm.words.options.meant import is_unbuilt
 from legacy_mm.words.options.option_catalogue import OPTIONS, OwnOptions
+from legacy_mm.words.options.unbuilt import is_unbuilt
 
 CHECKOUT = Path(__file__).parents[3]
 

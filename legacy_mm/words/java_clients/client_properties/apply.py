@@ -48,7 +48,7 @@ from legacy_mm.words.java_clients.client_properties.rule import (
 )
 from legacy_mm.words.java_clients.config_providers import KeptReference
 from legacy_mm.words.java_clients.properties_file import PropertiesFile
-from legacy_mm.words.options import meant
+from legacy_mm.words.options import unbuilt
 
 SECURITY_RULES: Rules = (*tls.RULES, *sasl.RULES)
 CONSUMER_RULES: Rules = (*consumer.RULES, *SECURITY_RULES)
@@ -225,7 +225,7 @@ def _note_unknown(reading: PropertyReading, rules: Rules, properties: Mapping[st
     unknown = [
         name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX) and not is_flag(name)
     ]
-    unbuilt_names = set(filter(meant.is_unbuilt, unknown))
+    unbuilt_names = set(filter(unbuilt.is_unbuilt, unknown))
     # 3.9 says it at INFO; whoever wrote a feature's name expects it to act, and is warned
     for names, level in ((unbuilt_names, logging.WARNING), (set(unknown) - unbuilt_names, logging.INFO)):
         if names:

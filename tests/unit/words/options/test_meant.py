@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.features.rows import BY_NAME, WITHOUT_EFFECT
-from legacy_mm.words.java_clients.client_properties.apply import CONSUMER_RULES, PRODUCER_RULES
-from legacy_mm.words.legacy_tool.legacy_options import ROWS
-from legacy_mm.words.options.meant import is_unbuilt, meant
-from legacy_mm.words.options.option_catalogue import ALL_OPTIONS
+from legacy_mm.words.options.meant import meant
 
 FLAGS = (*BY_NAME, *WITHOUT_EFFECT)
 SLIPS = {
@@ -82,20 +79,3 @@ def test_a_known_name_and_one_with_two_letters_exchanged(name: str) -> None:
     slip = f"{name[:middle]}{name[middle + 1]}{name[middle]}{name[middle + 2 :]}"
     if len(name) > 8 and slip != name and slip not in FLAGS and "." not in name[middle : middle + 2]:
         assert meant(slip, FLAGS) == name
-
-
-KIPS = [
-    "connector.type", "transforms", "transforms.a.type", "connector.class",
-    "exactly.once.support", "source.cluster.bootstrap.servers", "heartbeats.topic.retention.ms",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", KIPS)
-def test_a_name_of_the_kips_is_known(name: str) -> None:
-    assert is_unbuilt(name)
-
-
-def test_no_name_that_works_is_among_them() -> None:
-    working = [row.name for table in (ALL_OPTIONS, CONSUMER_RULES, PRODUCER_RULES) for row in table]
-    working += [row.option.name for row in ROWS]
-    assert not list(filter(is_unbuilt, working))

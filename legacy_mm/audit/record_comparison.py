@@ -17,6 +17,12 @@ from typing import Literal
 LOG_APPEND_TIME = 2
 
 ObservedHeaders = tuple[tuple[str, bytes | None], ...]
+ComparedRecord = tuple[bytes | None, bytes | None, ObservedHeaders, int]
+ExpectedPartition = Literal["hash", "same", "any"]
+MOST_LINES = 20  # of differences; more do not help
+NULL_KEY_RECORDS = 1_000
+STICKY_BYTES = 16_384  # the Java producer stays on one partition for a batch of this size
+UNLIKELY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +37,6 @@ class ObservedRecord:
     key: bytes | None
     value: bytes | None
     headers: ObservedHeaders = ()
-
-
-ComparedRecord = tuple[bytes | None, bytes | None, ObservedHeaders, int]
-ExpectedPartition = Literal["hash", "same", "any"]
-
-MOST_LINES = 20  # of differences; more do not help
-NULL_KEY_RECORDS = 1_000
-STICKY_BYTES = 16_384  # the Java producer stays on one partition for a batch of this size
-UNLIKELY = 1e-6
 
 
 def murmur2(data: bytes) -> int:

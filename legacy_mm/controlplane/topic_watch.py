@@ -3,6 +3,8 @@
 A topic that reappears with another topic id was deleted and recreated in between: a gap, which the guard judges.
 
 There is one watch, because streams with their own clocks would cause a rebalance each for the same new topic.
+
+`UnmatchedEntries` tells of entries of the choice that match no topic, once a topic has had a minute to appear.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from legacy_mm.policies.growing_pauses import Reminders
 from legacy_mm.policies.topic_choice import TopicChoice
 
 _PATIENCE = 60.0
+_RETRY_BACKOFF = 1.0
 
 
 class UnmatchedEntries:
@@ -49,9 +52,6 @@ class UnmatchedEntries:
     def due_in(self) -> float:
         """Return the seconds until the next look is needed; infinite if none is."""
         return float("inf") if self._is_over or self._since is None else self._since + _PATIENCE - monotonic()
-
-
-_RETRY_BACKOFF = 1.0
 
 
 class KnownTopics:

@@ -1,4 +1,7 @@
-"""The source as whole record batches: its cluster, what is fetched from it, and which batches of that hold data."""
+"""The source as whole record batches: its cluster, what is fetched from it, and which batches of that hold data.
+
+`JoinLimits` says how large batches may become that are made of little ones.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ _MOST = 960 << 10
 """Less than brokers before 2.5 allow by default, 1,000,012 bytes."""
 _GROWTH = 32
 """A joined batch may be larger than its parts, by such a part of it: its offsets and times count from one begin."""
+_CALL_TIMEOUT, _CONNECT_TIMEOUT = 4.0, 10.0
+"""One question to a cluster; well below the time after which a silent task counts as stalled."""
 
 
 class JoinLimits:
@@ -45,10 +50,6 @@ class JoinLimits:
     def refused(self, topic: str, size: int) -> None:
         """Note that this topic refused a batch of this many bytes."""
         self._limits[topic] = min(size // 2, self.most_bytes(topic))
-
-
-_CALL_TIMEOUT, _CONNECT_TIMEOUT = 4.0, 10.0
-"""One question to a cluster; well below the time after which a silent task counts as stalled."""
 
 
 class BatchSource:

@@ -8,6 +8,8 @@ topic whose first record was ours when nothing had been copied, a partition may 
 With `acks=0` no answer has an offset, so the ends of a topic are asked for before its first record is sent. A handler
 may have dropped all before, or have sent it elsewhere: only the topic that is the copy by name is judged, by where this
 copy job began, or by what it has seen in that topic itself; and the line says that it may be so.
+
+`FullCopies` is the other way round: a copy that holds records already where a partition begins at its first one.
 """
 
 from __future__ import annotations

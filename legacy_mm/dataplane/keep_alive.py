@@ -1,4 +1,7 @@
-"""Long waits of an engine's own thread, and the heartbeats that tell the driver meanwhile that the task lives."""
+"""Long waits of an engine's own thread, and the heartbeats that tell the driver meanwhile that the task lives.
+
+`ReportTimes` says when a task reports otherwise.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from legacy_mm.runtime.channel.frames import BEAT_INTERVAL
 
 T = TypeVar("T")
 _IDLE_BEATS = 10
+IDLE_INTERVAL = 2.5
+"""The driver gives up a task that says nothing for 10 s."""
 
 
 class KeepAlive:
@@ -117,10 +122,6 @@ class RetryLoop:
                     raise
                 self._meanwhile()
         return None
-
-
-IDLE_INTERVAL = 2.5
-"""The driver gives up a task that says nothing for 10 s."""
 
 
 class ReportTimes:

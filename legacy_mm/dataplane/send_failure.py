@@ -1,6 +1,8 @@
 """The handling of a record that cannot be sent: the end (`abort.on.send.failure`), or a count and a line.
 
 A synchronous producer has no callback that counts and logs: the failure itself ends the stream, whatever the flag.
+
+The words for people are here, too: a record's time, the broker's reason, and what mends it.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ _ANY_REMEDY = "see to topic {topic} at the target"
 REQUEST_REMEDY = "raise max.request.size of the producer"
 """The remedy for a record that is larger than any request."""
 _PLACE_IN_BATCH = re.compile(r" with offset \d+")
+_FORBIDDEN, _INVALID = "TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"
+SizesOf = Callable[[RecordBatch], Iterable[tuple[int | None, int | None]]]
+"""A batch -> key and value size of each record, None for null."""
 
 
 def remedy(code: int, topic: str) -> str:
@@ -62,13 +67,6 @@ def date(timestamp_ms: int) -> str:
         return f"of {datetime.fromtimestamp(timestamp_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, OSError, ValueError):
         return f"of {timestamp_ms} ms since 1970"
-
-
-_FORBIDDEN, _INVALID = "TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"
-
-
-SizesOf = Callable[[RecordBatch], Iterable[tuple[int | None, int | None]]]
-"""A batch -> key and value size of each record, None for null."""
 
 
 class Unsent(NamedTuple):

@@ -2,6 +2,9 @@
 
 A missing topic is asked for again at the pace of Java's client, with Java's words: each answer that lacks it is a WARN
 line. Its records are held meanwhile (`held_partitions.py`).
+
+`UnmadeTopics` are those that a duty makes first, `RetryBackoff` is the pace, `WaitingTopics` tells of them, and
+`StartedTarget` answers the engine's stages.
 """
 
 from __future__ import annotations
@@ -28,6 +31,17 @@ from legacy_mm.runtime.channel.frames import TaskConfig
 _MADE_TIMEOUT = 30.0
 """The time the duty, which tries again each 10 s, has for the next topic. Then copying goes on without it."""
 _LOOK_INTERVAL = 0.2
+_MOST_BACKOFF = 1.0
+"""`retry.backoff.max.ms` of Java's client."""
+GROWTH_TIMEOUT = 10.0
+"""The time a target topic may take to get its missing partitions."""
+_QUIET_INTERVAL = 3.0
+"""Within so long brokers make a topic, and leaders move."""
+_MAKE = (
+    "make it, or see why the brokers do not: auto.create.topics.enable, the right to create, or a topic whose name "
+    "differs only in dots and underscores"
+)
+_MEND = "see to the brokers of the target"
 
 
 class UnmadeTopics:
@@ -75,10 +89,6 @@ class UnmadeTopics:
             events.emit(events.COMPACTED_UNMADE, topic=topic)
 
 
-_MOST_BACKOFF = 1.0
-"""`retry.backoff.max.ms` of Java's client."""
-
-
 class RetryBackoff:
     """When to ask again: soon, then less and less often, at last each second."""
 
@@ -112,10 +122,6 @@ class RetryBackoff:
             told = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
             if self._reminders.is_due(told):
                 events.emit(events.TOPICS_MISSING, client=self._client, number=self._answers, problems=told)
-
-
-GROWTH_TIMEOUT = 10.0
-"""The time a target topic may take to get its missing partitions."""
 
 
 @dataclass(slots=True)
@@ -248,15 +254,6 @@ def _too_few(topic: str, count: int, wanted: int) -> StreamFailure:
         f"preserve.partitions: {topic} has {count} partitions at the target and {wanted} at the source; "
         f"give it {wanted}, or leave preserve.partitions off"
     )
-
-
-_QUIET_INTERVAL = 3.0
-"""Within so long brokers make a topic, and leaders move."""
-_MAKE = (
-    "make it, or see why the brokers do not: auto.create.topics.enable, the right to create, or a topic whose name "
-    "differs only in dots and underscores"
-)
-_MEND = "see to the brokers of the target"
 
 
 class WaitingTopics:

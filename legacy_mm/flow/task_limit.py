@@ -1,6 +1,8 @@
 """The limit on processes and threads (Linux calls both tasks) of this host or container, and the mirror's needs.
 
 A mirror that meets the limit later ends in the middle of its work, or a client library aborts the process.
+
+The control groups of this process (Linux) are read here: a container or a service manager limits it by them.
 """
 
 from __future__ import annotations
@@ -20,6 +22,16 @@ from legacy_mm.handlers.loader import needs_java
 
 PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
+_FIRST_STREAM = 80
+_EACH_FURTHER, _EACH_IN_PYTHON = 6, 14
+"""Tasks of a busy mirror on two cores with one broker on each side (2026-11-29): 76, 134 and 280 were counted of 1, 10
+and 40 streams; 69, 196 and 617 where each stream has a process for a handler in Python, or for steps that look at
+records. Each further broker costs a stream one or two more.
+"""
+_EACH_JVM = 10
+"""Tasks of the JVM in a copy process: with a handler in a jar 84, 150 and 301 were counted."""
+_EACH_FEATURE = 8
+"""Tasks of the clients that a feature has beside the copying: 860 were counted of 20 flows with six features each."""
 
 
 def folders(controller: str) -> Iterator[Path]:
@@ -63,18 +75,6 @@ def lines(file: Path) -> list[str]:
         return file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-
-
-_FIRST_STREAM = 80
-_EACH_FURTHER, _EACH_IN_PYTHON = 6, 14
-"""Tasks of a busy mirror on two cores with one broker on each side (2026-11-29): 76, 134 and 280 were counted of 1, 10
-and 40 streams; 69, 196 and 617 where each stream has a process for a handler in Python, or for steps that look at
-records. Each further broker costs a stream one or two more.
-"""
-_EACH_JVM = 10
-"""Tasks of the JVM in a copy process: with a handler in a jar 84, 150 and 301 were counted."""
-_EACH_FEATURE = 8
-"""Tasks of the clients that a feature has beside the copying: 860 were counted of 20 flows with six features each."""
 
 
 class _Room(NamedTuple):

@@ -1,4 +1,4 @@
-"""The contents of a Java class path: folders of classes, and jars."""
+"""The contents of a Java class path: folders of classes, jars, and what a class file says of its class."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _TWO_PLACES = (5, 6)
 _SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
 """Kind of a constant -> its bytes behind the kind, but for text."""
 _PUBLIC, _INTERFACE, _ABSTRACT = 0x0001, 0x0200, 0x0400
+_INNERMOST = re.compile(r"[/$]")
 
 
 class ClassFile(NamedTuple):
@@ -58,9 +59,6 @@ def _read(data: bytes) -> ClassFile | None:
     parents = [number for number in (extended, *unpack_from(f">{interfaces}H", data, at + 8)) if number]
     name, *others = (texts[classes[number]].replace("/", ".") for number in (this, *parents))
     return ClassFile(name, bool(flags & _PUBLIC) and not flags & (_INTERFACE | _ABSTRACT), tuple(others))
-
-
-_INNERMOST = re.compile(r"[/$]")
 
 
 def has_class(class_path: Iterable[str], name: str) -> bool:

@@ -1,4 +1,7 @@
-"""The clusters upstream of a cluster, read from the names of its topics, as MirrorMaker 2's client does."""
+"""The clusters upstream of a cluster, read from the names of its topics, as MirrorMaker 2's client does.
+
+Names also tell that topics come back as copies of their copies.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from legacy_mm.policies.topic_naming import ReplicationPolicy, sources
 
 UNREACHABLE = -1
 """Hops from a cluster of which no heartbeats have come."""
+_ROUNDS, _ROUNDS_OF_OUR_OWN = 2, 3
+"""Number of rounds that prove it; more where only our own prefix is added: a user's topics may have it, too."""
 
 
 def hops_of(policy: ReplicationPolicy, topic: str, alias: str) -> int:
@@ -42,10 +47,6 @@ def remote_topics(policy: ReplicationPolicy, topics: Iterable[str], source: str 
     data = [topic for topic in topics if not policy.is_internal_topic(topic)]
     of = {topic: policy.topic_source(topic) for topic in data}
     return {topic for topic, alias in of.items() if alias is not None and source in (None, alias)}
-
-
-_ROUNDS, _ROUNDS_OF_OUR_OWN = 2, 3
-"""Number of rounds that prove it; more where only our own prefix is added: a user's topics may have it, too."""
 
 
 def endless_copies(mirrored: Iterable[str], remote: Callable[[str], str]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
-"""The mirrored topics of the source, and those the features concern. Pure, but for the matcher of Java's regular
-expressions.
+"""The mirrored topics of the source, and those the features concern; MirrorMaker 2's lists of topics.
+
+Pure, but for the matcher of Java's regular expressions.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 `LegacyReplicationPolicy` is the default and keeps every name, as the legacy tool did. The other two, and what all of
 them call MirrorMaker 2's own topics, are as in Kafka, oddities included: `A.` is a local topic, `foo.bar` is not.
+
+Leftovers of an earlier naming are told, because nothing removes them.
 """
 
 from __future__ import annotations

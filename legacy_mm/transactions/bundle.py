@@ -1,4 +1,4 @@
-"""A bundle: the source partitions that share one transactional id at the target."""
+"""A bundle: the source partitions that share one transactional id at the target; and the names of a flow's bundles."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ BUNDLES = 24
 _STATE_PARTITIONS = 50
 FLOW = -1
 """The number of the bundle that holds the flow's record instead of positions."""
+PREFIX = "legacy-mm"
+"""All names begin with it, so that one rule for a prefix gives all rights."""
+_PLAIN = re.compile(r"[A-Za-z0-9-]+")
+_LONGEST = 60
+"""The most letters of a group or an alias in a name; a topic's has room for all three."""
+_DIGITS = 12
 
 
 class Bundle(NamedTuple):
@@ -51,14 +57,6 @@ def state_partition(transactional_id: str) -> int:
     It is so with 50 partitions, the default of `transaction.state.log.num.partitions`: Java's hash of the id.
     """
     return coordinator_partition(transactional_id, _STATE_PARTITIONS)
-
-
-PREFIX = "legacy-mm"
-"""All names begin with it, so that one rule for a prefix gives all rights."""
-_PLAIN = re.compile(r"[A-Za-z0-9-]+")
-_LONGEST = 60
-"""The most letters of a group or an alias in a name; a topic's has room for all three."""
-_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The look at both clusters that a claim needs. One serves all claims that are under way."""
+"""The look at both clusters that a claim needs. One serves all claims that are under way.
+
+It also asks whether the positions topic keeps positions by now, as a start and a command do.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.topic_properties import properties_of
 from legacy_mm.transactions.positions_topic import POLICY, judge_policy
 
+_LONGEST_AGE = 5.0
+"""Seconds after which a look serves no claim, however long ago that began."""
+
 
 def policy_doubt(target: Cluster, topic: str) -> str:
     """Return why a claim must end, because the positions topic keeps no positions; empty: it keeps them.
@@ -19,10 +25,6 @@ def policy_doubt(target: Cluster, topic: str) -> str:
     """
     why = judge_policy(topic, properties_of(target, topic, [POLICY]))
     return f"exactly once cannot go on: {why}" if why else ""
-
-
-_LONGEST_AGE = 5.0
-"""Seconds after which a look serves no claim, however long ago that began."""
 
 
 class ClaimLook(NamedTuple):

@@ -1,4 +1,4 @@
-"""The requests of a transaction as values, with the names of Kafka's protocol.
+"""The requests of a transaction as values, with the names of Kafka's protocol, and the version of transactions.
 
 There is no request to abort. An abort with EndTxn keeps the epoch in transaction version 1, and a late batch would then
 become part of the next transaction. A new owner's InitProducerId aborts, with a new epoch.
@@ -12,6 +12,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from legacy_mm.base.model import TopicPartition
+
+Positions = tuple[tuple[TopicPartition, int], ...]
+"""Source partition and its next offset; sorted."""
 
 
 class TransactionVersion(IntEnum):
@@ -82,9 +85,6 @@ class EndTxn:
 
 
 TxnRequest = InitProducerId | AddPartitionsToTxn | Append | EndTxn
-
-Positions = tuple[tuple[TopicPartition, int], ...]
-"""Source partition and its next offset; sorted."""
 
 
 @dataclass(frozen=True, slots=True)

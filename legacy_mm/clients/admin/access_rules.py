@@ -2,6 +2,8 @@
 
 Asked here, because librdkafka's admin client takes an answer that is an error, such as that there is no authorizer or
 that we may not see the rules, for an empty list.
+
+`missing_rights` asks for the principal's own rights on a topic, which brokers tell since 2.3.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ _EVERY = DescribeAclsRequest(
     permission_type=ACLPermissionType.ANY,
     min_version=1,
 )
+_FIRST_WITH_RIGHTS, _LAST_BY_NAME = 8, 9
+_OPERATIONS: Mapping[str, int] = {"Read": ACLOperation.READ, "Write": ACLOperation.WRITE}
 
 
 def access_rules(name: str, settings: ConnectionSettings, deadline: Deadline) -> frozenset[AclRule]:
@@ -60,10 +64,6 @@ def access_rules(name: str, settings: ConnectionSettings, deadline: Deadline) ->
         for resource in answer.resources
         for rule in resource.acls
     )
-
-
-_FIRST_WITH_RIGHTS, _LAST_BY_NAME = 8, 9
-_OPERATIONS: Mapping[str, int] = {"Read": ACLOperation.READ, "Write": ACLOperation.WRITE}
 
 
 def missing_rights(cluster: Cluster, topic: str, wanted: Sequence[str], name: str) -> str:

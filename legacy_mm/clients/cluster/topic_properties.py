@@ -1,4 +1,4 @@
-"""The question for the properties of topics."""
+"""The questions for the properties of topics, and for those of a broker."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from legacy_mm.protocol.error_codes import ErrorCode
 
 _TOPIC = 2
 _FORBIDDEN = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+_BROKER = 4
 
 
 def described(cluster: Cluster, topics: Iterable[str], names: list[str] | None = None) -> Any:
@@ -36,9 +37,6 @@ def properties_of(cluster: Cluster, topic: str, names: list[str] | None = None) 
         why = row.error_message or error_text.text(row.error_code)
         raise ClusterUnreachable(f"a broker does not tell the properties of {topic}: {why}")
     return {each.name: each.value or "" for each in row.configs}
-
-
-_BROKER = 4
 
 
 def broker_properties(call: Callable[[Any], Any], node: int, names: Sequence[str] | None = None) -> dict[str, str]:

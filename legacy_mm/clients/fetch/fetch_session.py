@@ -2,6 +2,8 @@
 
 No socket, no thread. A broker that keeps no session (before 1.1, or with a full cache) answers with session 0 and gets
 everything in each request. After a failure the broker's state is unknown, and a new session begins.
+
+The options for reading, out of a consumer's settings, are here, too.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 have no members.
 
 Asked here, because librdkafka's admin client crashes when a broker answers that it is not a group's coordinator.
+
+It also says which session time-outs a coordinator allows, when it has refused one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A connection to one address that is kept for small requests."""
+"""A connection to one address that is kept for small requests, and the pauses before an address is tried again."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.net.connection import Connection
 from legacy_mm.clients.net.connection_errors import ConnectionLost
 from legacy_mm.policies.growing_pauses import doubled
+
+_JITTER = 0.2
 
 
 class KeptConnection:
@@ -70,9 +72,6 @@ class KeptConnection:
             yield
         finally:
             self._busy.release()
-
-
-_JITTER = 0.2
 
 
 class Reconnects:

@@ -1,6 +1,8 @@
 """TLS as the connection's settings say it. A context is made for each connection, so that renewed files count at once.
 
 Java accepts what OpenSSL's own list at level 1 does; Python's default list leaves out static RSA, CBC and short keys.
+
+OpenSSL's reasons become the words of Java's lines here.
 """
 
 from __future__ import annotations
@@ -25,6 +27,25 @@ _CIPHER_WORDS = (
     (re.compile(r"(?<=AES|RIA|LIA|CCM)_(?=\d)"), ""),
 )
 """The words that OpenSSL's names omit or join, in this order."""
+_TRUSTED = ("ca_pem", "ca_location")
+_SHOWN = ("certificate_pem", "key_pem", "certificate_location", "key_location")
+_ALERT = "_ALERT_"
+_WORDS = {
+    "WRONG_VERSION_NUMBER": "Unsupported or unrecognized SSL message: that listener speaks no TLS, so look at "
+    "security.protocol and at the port",
+    "TLSV1_UNRECOGNIZED_NAME": "Received fatal alert: unrecognized_name: the broker has no certificate for that host",
+    "NO_PROTOCOLS_AVAILABLE": "No appropriate protocol (protocol is disabled or cipher suites are inappropriate)",
+    "UNSUPPORTED_PROTOCOL": "The server selected a protocol version that is not accepted here",
+}
+_WORDS["RECORD_LAYER_FAILURE"] = _WORDS["WRONG_VERSION_NUMBER"]
+_ADVICE = {
+    "certificate_required": "the broker wants a client certificate, ssl.keystore.location",
+    "handshake_failure": "no cipher suite or certificate suits both sides",
+    "protocol_version": "the broker takes other versions of TLS",
+    "unknown_ca": "the broker does not trust who has issued the client certificate",
+    "certificate_expired": "the client certificate has expired",
+}
+"""Alert -> the usual reason; others speak for themselves."""
 
 
 class ClientContext(ssl.SSLContext):
@@ -143,8 +164,6 @@ def _cipher(name: str) -> str:
     return name.replace("_", "-")
 
 
-_TRUSTED = ("ca_pem", "ca_location")
-_SHOWN = ("certificate_pem", "key_pem", "certificate_location", "key_location")
 _STEPS: Mapping[tuple[str, ...], Callable[[ssl.SSLContext, TlsSettings], None]] = {
     _TRUSTED: _trust,
     ("crl_location",): _revoked,
@@ -152,25 +171,6 @@ _STEPS: Mapping[tuple[str, ...], Callable[[ssl.SSLContext, TlsSettings], None]] 
     ("cipher_suites",): _ciphers,
 }
 """Fields of the settings -> what they do to a context."""
-
-
-_ALERT = "_ALERT_"
-_WORDS = {
-    "WRONG_VERSION_NUMBER": "Unsupported or unrecognized SSL message: that listener speaks no TLS, so look at "
-    "security.protocol and at the port",
-    "TLSV1_UNRECOGNIZED_NAME": "Received fatal alert: unrecognized_name: the broker has no certificate for that host",
-    "NO_PROTOCOLS_AVAILABLE": "No appropriate protocol (protocol is disabled or cipher suites are inappropriate)",
-    "UNSUPPORTED_PROTOCOL": "The server selected a protocol version that is not accepted here",
-}
-_WORDS["RECORD_LAYER_FAILURE"] = _WORDS["WRONG_VERSION_NUMBER"]
-_ADVICE = {
-    "certificate_required": "the broker wants a client certificate, ssl.keystore.location",
-    "handshake_failure": "no cipher suite or certificate suits both sides",
-    "protocol_version": "the broker takes other versions of TLS",
-    "unknown_ca": "the broker does not trust who has issued the client certificate",
-    "certificate_expired": "the client certificate has expired",
-}
-"""Alert -> the usual reason; others speak for themselves."""
 
 
 def handshake_reason(error: ssl.SSLError) -> str:

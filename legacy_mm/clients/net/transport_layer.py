@@ -2,6 +2,8 @@
 
 One thread may send while another receives, and any thread may call `shut`. Whoever calls must see to it that
 `close` comes after the last use: a closed descriptor's number is given to the next socket.
+
+`IncomingResponse` is one response as its bytes come in.
 """
 
 from __future__ import annotations
@@ -35,6 +37,12 @@ _MICROSECONDS = 1_000_000
 _AddressInfo = tuple[Any, ...]
 """A row of `getaddrinfo`."""
 _TIMEVAL = struct.Struct("@ll")
+_HEAD = struct.Struct(">ii")
+"""Size, correlation id."""
+_ID_SIZE = 4
+"""The bytes of the correlation id, which the size counts."""
+HeadCheck = Callable[[int, int], None]
+"""Is given the size and the correlation id; raises where no such response is waited for."""
 
 
 class TransportLayer(ABC):
@@ -246,15 +254,6 @@ def _first(segments: Sequence[Bytes], size: int) -> bytes:
 
 def _timeval(seconds: float) -> bytes:
     return _TIMEVAL.pack(*divmod(round(seconds * _MICROSECONDS), _MICROSECONDS))
-
-
-_HEAD = struct.Struct(">ii")
-"""Size, correlation id."""
-_ID_SIZE = 4
-"""The bytes of the correlation id, which the size counts."""
-
-HeadCheck = Callable[[int, int], None]
-"""Is given the size and the correlation id; raises where no such response is waited for."""
 
 
 class IncomingResponse:

@@ -1,4 +1,7 @@
-"""Translates source offsets to target offsets: by the exact pairs if they are known, otherwise by offset syncs."""
+"""Translates source offsets to target offsets: by the exact pairs if they are known, otherwise by offset syncs.
+
+It also says when a checkpoint is due, and which offsets a group at the target is given.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 The archive belongs to one Java and one pyspark; a JVM that finds any difference starts without it. `bin/setup` writes
 it, and `python -m legacy_mm.runtime.spark.archive_classes` does where the package was installed by pip.
+
+The order of Spark's jars on the class path is here, too: first those that the driver needs.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ WITHOUT_LOGGERS = (
     "-Dorg.apache.logging.log4j.simplelog.level=OFF",
 )
 """Options for a JVM with these jars alone: libraries that ask log4j itself get a logger that starts at once."""
+_SILENT = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+_OF_USERS = ("-XX:SharedArchive", "-XX:ArchiveClasses", "-Xshare")
 
 
 def core_jars() -> list[Path]:
@@ -50,10 +54,6 @@ def other_jars() -> list[Path]:
 
 def _all() -> list[Path]:
     return sorted(Path(pyspark_jars()).parent.glob("*.jar"))
-
-
-_SILENT = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
-_OF_USERS = ("-XX:SharedArchive", "-XX:ArchiveClasses", "-Xshare")
 
 
 def options(java: Path, given: Sequence[str]) -> list[str]:

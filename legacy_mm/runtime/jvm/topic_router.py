@@ -1,4 +1,4 @@
-"""Connect's RegexRouter: a Java regular expression for whole names of topics, and what it makes of them."""
+"""Java regular expressions for whole names of topics, and what they make of them: `rename.map` and RegexRouter."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from legacy_mm.base.errors import ConfigurationError, HandlerFailure, StreamFailure
 from legacy_mm.runtime.jvm.gateway import Jvm
+
+_PYTHONS_GROUP = re.compile(r"\\(\d)|\\g<(\w+)>")
+"""A group as Python's replacements have it, which ours had before they were Java's."""
 
 
 class TopicRouter:
@@ -37,10 +40,6 @@ class TopicRouter:
             raise HandlerFailure(f"replacement={self._replacement} is not possible for {topic}: {said}") from None
         except (Py4JError, OSError) as error:
             raise StreamFailure("the Java process for Spark does not answer") from error
-
-
-_PYTHONS_GROUP = re.compile(r"\\(\d)|\\g<(\w+)>")
-"""A group as Python's replacements have it, which ours had before they were Java's."""
 
 
 class TopicRename:

@@ -15,7 +15,7 @@ from legacy_mm.dataplane.empty_copies import Copying, EmptyCopies
 from legacy_mm.dataplane.keep_alive import KeepAlive, ReportTimes
 from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.refused_batches import Aside
-from legacy_mm.runtime.channel.frames import BEAT_INTERVAL, TaskConfig
+from legacy_mm.runtime.channel.frames import TaskConfig
 
 
 class CopyBook:
@@ -59,8 +59,3 @@ class CopyBook:
         found: tuple[Frame | None, ...] = (read, written, self.measures.statistics_when_due(self.safe.safe()))
         for statistics in filter(None, found):
             self.send(statistics)
-
-
-def report_times(config: TaskConfig, poll: float, is_idle: Callable[[], bool]) -> ReportTimes:
-    """Return when a copy job reports; `poll`: seconds between two looks at work that is under way."""
-    return ReportTimes(min(BEAT_INTERVAL, config.report_interval), poll, is_idle)

@@ -8,7 +8,7 @@ from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.fetch.fetcher import Fetcher
 from legacy_mm.clients.net.buffer_pool import Buffers
 from legacy_mm.clients.net.traffic import Traffic
-from legacy_mm.clients.produce import append_options
+from legacy_mm.clients.produce.append_options import AppendOptions, options_from
 from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.dataplane.batch_source import BatchSource, JoinLimits, cluster_of, trouble_log
 from legacy_mm.dataplane.routes import RouteOptions, Router
@@ -20,24 +20,29 @@ class CopyEnds:
     """The clients of one copy job; its engine is given them."""
 
     batches: BatchSource
-    fetcher: Fetcher
-    """The reader of the source's record sets, which are the `batches`."""
-    read: Traffic
     target: Cluster
     appender: BatchAppender
     written: Traffic
     router: Router
     limits: JoinLimits
     """The limits of batches that are made of little ones."""
-    request_bytes: int
-    """The most bytes of a batch (`max.request.size`)."""
-    are_acknowledged: bool
-    """False: `acks=0`, so the target answers nothing."""
+    options: AppendOptions
+    """The options for writing."""
 
     @property
     def source(self) -> Cluster:
         """The cluster that is read."""
         return self.batches.cluster
+
+    @property
+    def fetcher(self) -> Fetcher:
+        """The reader of the source's record sets."""
+        return self.batches.fetcher
+
+    @property
+    def read(self) -> Traffic:
+        """The counts of what is read."""
+        return self.batches.traffic
 
     @property
     def clusters(self) -> tuple[Cluster, Cluster]:
@@ -62,22 +67,12 @@ def open_ends(config: TaskConfig, buffers: Buffers, owners: int = 0) -> CopyEnds
     """
     target = cluster_of(config.target.connection)
     written = Traffic("producer", trouble_log(config.target.connection))
-    options = append_options.options_from(
+    options = options_from(
         config.target, sets_aside=config.quarantine.refused, synchronous=config.synchronous, owners=owners
     )
     measure, waits = config.pairs or config.receipts, config.records_may_wait
     router = Router(RouteOptions.of(config.target.produce, measure=measure, records_may_wait=waits))
     limits, opens = JoinLimits(min(options.request_bytes, options.batch_bytes)), config.handler is not None
     batches = BatchSource(config.source, router.decompress, buffers.read, limits, opens=opens)
-    return CopyEnds(
-        batches,
-        batches.fetcher,
-        batches.traffic,
-        target,
-        BatchAppender(target, options, written, buffers.sent),
-        written,
-        router,
-        limits,
-        options.request_bytes,
-        options.acks != 0,
-    )
+    appender = BatchAppender(target, options, written, buffers.sent)
+    return CopyEnds(batches, target, appender, written, router, limits, options)

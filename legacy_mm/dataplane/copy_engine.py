@@ -19,12 +19,12 @@ from legacy_mm.clients.net.connection_errors import ProducerForgotten, Unsupport
 from legacy_mm.clients.produce.appender import Acknowledged
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.batch_contents import times_of
-from legacy_mm.dataplane.copy_book import CopyBook, report_times
+from legacy_mm.dataplane.copy_book import CopyBook
 from legacy_mm.dataplane.copy_ends import CopyEnds
 from legacy_mm.dataplane.delivery import AtLeastOnce, CopyParts, Delivery, SendFrame
 from legacy_mm.dataplane.handler_exit import HandlerExit
 from legacy_mm.dataplane.held_partitions import HeldPartitions
-from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
+from legacy_mm.dataplane.keep_alive import KeepAlive, ReportTimes, RetryLoop
 from legacy_mm.dataplane.partition_meters import Sized
 from legacy_mm.dataplane.plain_stage import BatchStage, PlainStage, StageServices
 from legacy_mm.dataplane.refusals import Refusals
@@ -35,7 +35,7 @@ from legacy_mm.dataplane.source_gaps import SourceGaps
 from legacy_mm.dataplane.target_topics import StartedTarget, TargetTopics
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 from legacy_mm.protocol.record_set import Arrived
-from legacy_mm.runtime.channel.frames import TaskConfig
+from legacy_mm.runtime.channel.frames import BEAT_INTERVAL, TaskConfig
 
 _POLL_TIMEOUT, _LAST_TIMEOUT = 0.1, 20.0
 
@@ -52,14 +52,15 @@ class CopyEngine:
         self._unopened = frozenset(() if handled else config.keeps_partition)
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
-        self._book = CopyBook(config, ends, report, beat, report_times(config, _POLL_TIMEOUT, self._is_idle))
+        times = ReportTimes(min(BEAT_INTERVAL, config.report_interval), _POLL_TIMEOUT, self._is_idle)
+        self._book = CopyBook(config, ends, report, beat, times)
         self._gaps = SourceGaps(self._book.pieces)
         retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
         topics = TargetTopics(config, ends.target, retries, self._stopping, self._wait)
         self._started = StartedTarget(topics, ends, retries, self._stopping)
         self._held = HeldPartitions(config, ends.fetcher, topics, ends.appender)
         failures = SendFailures(ends.router.sizes, config.abort_on_send_failure, config.synchronous)
-        refusing = aside, ends.router, self._book.pieces, ends.request_bytes, self._stopping
+        refusing = aside, ends.router, self._book.pieces, ends.options.request_bytes, self._stopping
         kept = RefusedBatches(*refusing) if aside.refused else None
         waits = config.records_may_wait and not delivery.owners  # a transaction cannot wait
         self._refusals = Refusals(ends, self._book, self._held, retries, failures, kept, may_wait=waits)
@@ -222,7 +223,7 @@ class CopyEngine:
             whole = made if self._ends.batches.check_crcs or self._exit is not None else seal(*made)
             target = TopicPartition(topic, number)
             part = Part(piece, offsets, each, number != source.partition, topic == names[source.topic])
-            if not self._ends.are_acknowledged:
+            if not self._ends.options.acks:  # the target answers nothing
                 self._book.empty_copies.before_sending(part, number)
             if not self.delivery.append(piece, target, whole, part):
                 return False

@@ -248,7 +248,7 @@ def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
     engine, frames = make()
     part, stuck = (Part(engine._book.pieces.open(place, 1, 1), range(1), None) for place in (HERE, OTHER))
     gaps = [Gap(*HERE, 1, 5, 9, "as it is")]
-    engine._ends.fetcher = SimpleNamespace(  # type: ignore[assignment]
+    engine._ends.batches.fetcher = SimpleNamespace(  # type: ignore[assignment]
         take_gaps=lambda: [gaps.pop()] if gaps else [], take_started=lambda: None, is_settled=lambda: True
     )
     target = FakeAppender()
@@ -334,7 +334,7 @@ def test_without_work_it_waits_for_its_next_report(monkeypatch: pytest.MonkeyPat
     """Records bring back the reports of each second, and wake it once a reader has copied them."""
     engine, frames = make()
     engine._book.times.interval = 1.0
-    engine._ends.fetcher = fetcher = FakeFetcher()
+    engine._ends.batches.fetcher = fetcher = FakeFetcher()
     engine._ends.appender = FakeAppender()
     monkeypatch.setattr(keep_alive, "monotonic", lambda: 100.0)
     engine._send_progress(blocked=False)

@@ -15,14 +15,15 @@ from legacy_mm.clients.admin.inspector import NativeInspector, ends
 from legacy_mm.clients.topics.internal_log import InternalLog
 from legacy_mm.clients.topics.internal_topic import InternalTopicWriter
 from legacy_mm.clients.topics.topic_reader import has_records
-from legacy_mm.features.checkpoints.feature import CHECKPOINTS, CheckpointSettings
+from legacy_mm.features.checkpoints.feature import CHECKPOINTS
+from legacy_mm.features.checkpoints.flags import CheckpointSettings
 from legacy_mm.features.checkpoints.idle_partitions import IdlePartitions
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import StoredSyncs, Translation
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
-from legacy_mm.features.offset_syncs.feature import OffsetSyncSettings
+from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings

@@ -12,7 +12,8 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.clients.topics.topic_reader import read_topic
-from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE, ExactlyOnceFlags
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
 from legacy_mm.flow.allowed_timeouts import beyond_limits, require_allowed
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events

@@ -11,7 +11,8 @@ from legacy_mm.base.settings import ExactlyOnceSettings
 from legacy_mm.clients.group.member import Member, MembershipListener
 from legacy_mm.clients.group.sharing import Sharing
 from legacy_mm.controlplane.positions import PositionStore
-from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE, ExactlyOnceFlags
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.transactions.bundle import BUNDLES
 from legacy_mm.transactions.bundle_settings import flow_bundles, offset_book

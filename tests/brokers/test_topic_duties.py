@@ -35,7 +35,8 @@ from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import FeatureSettings, TopicNames
-from legacy_mm.features.heartbeats.feature import HEARTBEATS, HeartbeatSettings
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.schedule import feature_duties
 from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_acls.flags import AclSyncSettings

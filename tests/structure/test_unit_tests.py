@@ -16,9 +16,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         base/reports cli/commands cli/log_lines clients/admin/cluster_admin clients/group/member
         words/legacy_tool/legacy_options base/settings transactions/bundle_events explain/differences
         explain/known_difference features/connect_offsets/feature features/duty flow/flow_settings handlers/api
-        logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans features/topic_acls/flags
-        features/topic_configs/flags features/topic_creation/flags metrics/legacy_mbeans dataplane/copy_book
-        dataplane/copy_ends dataplane/refusals dataplane/source_gaps
+        logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans metrics/legacy_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
         __main__ cli/adopt cli/java_class cli/cluster_look cli/command cli/driver_text cli/group_look cli/group_plan
@@ -33,7 +31,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         words/legacy_tool/client_settings words/legacy_tool/client_translation words/legacy_tool/zookeeper_files
     """,
     "test_rows asks each feature": """
-        features/exactly_once/feature
+        features/exactly_once/flags features/offset_syncs/feature features/exactly_once/feature
     """,
     "real brokers show it: tests/brokers and tests/faults": """
         audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
@@ -44,8 +42,9 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         runtime/spark/tables
     """,
     "a test of what uses it shows it": """
-        assembly/first_look assembly/wiring dataplane/delivery handlers/bridge_signatures
-        words/mirror_maker_2/connector_properties flow/mirror logs/log_settings runtime/spark/worker_daemon
+        dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_look
+        assembly/wiring dataplane/delivery handlers/bridge_signatures words/mirror_maker_2/connector_properties
+        flow/mirror logs/log_settings runtime/spark/worker_daemon
     """,
 }
 

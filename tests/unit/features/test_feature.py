@@ -12,7 +12,8 @@ from legacy_mm.base.kafka_clients import MembershipSettings
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS, ConnectOffsetSettings
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.naming.flags import NamingSettings
-from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS, OffsetSyncSettings
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.rows import FEATURES
 from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_acls.flags import AclSyncSettings

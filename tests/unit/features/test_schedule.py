@@ -9,7 +9,8 @@ import pytest
 
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.features.feature import FeatureSettings, TopicNames
-from legacy_mm.features.heartbeats.feature import HEARTBEATS, HeartbeatSettings
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.schedule import feature_duties
 from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_acls.flags import AclSyncSettings

@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.clients.topics.internal_topic import OnResult
 from legacy_mm.features.feature import FeatureSettings
-from legacy_mm.features.offset_syncs.feature import OffsetSyncSettings
+from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.flow import offset_features
 from legacy_mm.flow.offset_features import FlowOffsets
 from legacy_mm.metrics.registry import MirrorNames, Registry

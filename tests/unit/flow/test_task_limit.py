@@ -12,7 +12,8 @@ import pytest
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.settings import HandlerSettings, SparkSettings
-from legacy_mm.features.heartbeats.feature import HEARTBEATS, HeartbeatSettings
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.flow import task_limit
 from legacy_mm.handlers.transforms import Predicate, Transform, written
 from tests.unit.flow_settings import flow_settings

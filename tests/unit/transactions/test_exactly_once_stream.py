@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE, ExactlyOnceFlags
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
 from legacy_mm.transactions.bundle_sharing import ByBundles
 from legacy_mm.transactions.exactly_once_stream import exactly_once_stream, node_bundles
 from tests.unit.flow_settings import flow_settings

@@ -6,17 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.features import flags
 from legacy_mm.features.feature import DutyScene, FeatureSettings, TopicNames
-from legacy_mm.features.heartbeats.feature import HEARTBEATS, HeartbeatSettings
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.topic_configs.flags import ConfigFilterSettings
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
 from tests.fakes.admin import FakeAdmin
 
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
+
+
 EMITTED = FeatureSettings().having(HEARTBEATS, HeartbeatSettings(1.0, -1))
+
+
 MIRRORED = FeatureSettings().having(HEARTBEATS, HeartbeatSettings(1.0, -1, replicated=True))
+
+
 CREATED = MIRRORED.having(TOPIC_CREATION, CreationSettings(-1, ConfigFilterSettings(())))
 
 
@@ -34,34 +40,3 @@ CREATED = MIRRORED.having(TOPIC_CREATION, CreationSettings(-1, ConfigFilterSetti
 def test_topics_of_copies_are_made_where_nobody_else_makes_them(features: FeatureSettings, made: bool) -> None:
     assert HEARTBEATS.duty is not None
     assert (HEARTBEATS.duty(DutyScene(features, FakeAdmin(), FakeAdmin(), NAMES, 300.0)) is not None) == made
-
-
-ALIASES = {"source.cluster.alias": ["a"], "target.cluster.alias": ["b"]}
-
-
-@pytest.mark.parametrize(
-    ("given", "asked"),
-    [
-        ({}, None),
-        ({"emit.heartbeats.enabled": "true"}, HeartbeatSettings(1.0, -1, replicated=True)),
-        (
-            {"emit.heartbeats.enabled": "true", "heartbeats.replication.enabled": "false"},
-            HeartbeatSettings(1.0, -1),
-        ),
-        (
-            {"heartbeats.replication.enabled": "true", "emit.heartbeats.interval.seconds": "2"},
-            HeartbeatSettings(None, -1, replicated=True),
-        ),
-        (
-            {
-                "emit.heartbeats.enabled": "true",
-                "emit.heartbeats.interval.seconds": "7",
-                "heartbeats.topic.replication.factor": "3",
-            },
-            HeartbeatSettings(7.0, 3, replicated=True),
-        ),
-    ],
-)
-def test_heartbeats(given: dict[str, str], asked: HeartbeatSettings | None) -> None:
-    read = flags.settings({name: [text] for name, text in given.items()}, ALIASES)
-    assert read[HEARTBEATS] == asked

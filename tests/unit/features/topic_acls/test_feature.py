@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.features import flags
 from legacy_mm.features.feature import DutyScene, FeatureSettings, TopicNames
 from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
@@ -17,6 +15,8 @@ from legacy_mm.policies.changes import CreateAcl, CreateTopic, DeleteAcl
 from tests.fakes.admin import FakeAdmin
 
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
+
+
 READ = AclRule("A.t", "LITERAL", "User:x", "*", "READ", "ALLOW")
 
 
@@ -53,26 +53,3 @@ def test_rules_that_were_added_are_written_down_and_other_changes_are_not(
     assert [AclRule(**row) for row in json.loads(file.read_text())] == [READ]
     made.note([DeleteAcl(READ)])
     assert json.loads(file.read_text()) == []
-
-
-ON = {"sync.topic.acls.enabled": ["true"]}
-
-
-@pytest.mark.parametrize(
-    ("more", "settings"),
-    [
-        ({}, AclSyncSettings(600.0)),
-        ({"sync.topic.acls.interval.seconds": ["5"]}, AclSyncSettings(5.0)),
-        ({"sync.topic.acls.prefixed": ["true"]}, AclSyncSettings(600.0, prefixed=True)),
-        ({"sync.topic.acls.remove": ["true"]}, AclSyncSettings(600.0, remove=True)),
-    ],
-)
-def test_what_they_say(more: dict[str, list[str]], settings: AclSyncSettings) -> None:
-    assert flags.settings({**ON, **more})[TOPIC_ACLS] == settings
-    assert flags.settings({"sync.topic.acls.interval.seconds": ["5"]})[TOPIC_ACLS] is None
-
-
-@pytest.mark.parametrize("name", ["sync.topic.acls.prefixed", "sync.topic.acls.remove"])
-def test_one_that_shapes_it_needs_it(name: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{name}=true needs sync.topic.acls.enabled, because "):
-        flags.settings({name: ["true"]})

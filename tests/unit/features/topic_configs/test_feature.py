@@ -5,10 +5,11 @@ from __future__ import annotations
 from legacy_mm.features.feature import DutyScene, FeatureSettings, TopicNames
 from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
 from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, ConfigSyncSettings
-from legacy_mm.policies.config_filter import TopicProperty
 from tests.fakes.admin import FakeAdmin
 
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
+
+
 SETTINGS = ConfigSyncSettings(8.0, ConfigFilterSettings(("a",)))
 
 
@@ -24,9 +25,3 @@ def test_it_has_a_duty_where_it_is_on() -> None:
 
 def test_expressions_of_its_filter_are_tried() -> None:
     assert TOPIC_CONFIGS.expressions(SETTINGS) == {"config.properties.exclude": ("a",)}
-
-
-def test_properties_in_the_list_are_not_brought_over() -> None:
-    brought = ConfigFilterSettings(("retention.ms",)).made(lambda expressions: expressions.__contains__)
-    there = [TopicProperty(name, "7", "DYNAMIC_TOPIC_CONFIG") for name in ("retention.ms", "segment.ms")]
-    assert brought.at_creation(there, None) == ({"segment.ms": "7"}, [])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.features import flags
 from legacy_mm.features.feature import DutyScene, FeatureSettings, TopicNames
 from legacy_mm.features.topic_configs.flags import ConfigFilterSettings
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
@@ -12,6 +11,8 @@ from legacy_mm.features.topic_creation.flags import CreationSettings
 from tests.fakes.admin import FakeAdmin
 
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
+
+
 SETTINGS = CreationSettings(-1, ConfigFilterSettings(("a", "b")), grow=True, refresh_interval=7.0)
 
 
@@ -31,18 +32,3 @@ def test_partitions_are_looked_at_where_they_are_preserved(features: FeatureSett
 
 def test_expressions_of_its_filter_are_tried() -> None:
     assert TOPIC_CREATION.expressions(SETTINGS) == {"config.properties.exclude": ("a", "b")}
-
-
-def test_creation() -> None:
-    read = flags.settings({"topic.creation": ["true"], "use.defaults.from": ["source"]})
-    assert read.preserve_partitions
-    creation = read[TOPIC_CREATION]
-    assert creation is not None
-    assert (creation.replication_factor, creation.refresh_interval, creation.grow) == (-1, 600.0, True)
-    assert creation.filter.source_defaults
-    assert r"min\.insync\.replicas" in creation.filter.exclude
-    still = flags.settings(
-        {"topic.creation": ["true"], "refresh.topics": [], "refresh.topics.enabled": ["false"]},
-        {"config.properties.exclude": [""], "topic.creation.fewer.partitions": ["refuse"]},
-    )
-    assert still[TOPIC_CREATION] == CreationSettings(-1, ConfigFilterSettings(()))

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.features.heartbeats.feature import HEARTBEATS, HeartbeatSettings
+from legacy_mm.features.heartbeats.feature import HEARTBEATS
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.naming.flags import NamingSettings
 from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY
 from legacy_mm.logs.events import CIRCLE

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from legacy_mm.features import flags
-from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS, OffsetSyncSettings
+from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 
 ALIASES = {"source.cluster.alias": ["a"], "target.cluster.alias": ["b"]}
 

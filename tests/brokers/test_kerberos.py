@@ -387,7 +387,7 @@ def test_a_ticket_server_that_is_away(kerberized: Kerberized, tmp_path: Path) ->
     away.write_text(re.sub("kdc = .*", "kdc = 127.0.0.1:1", kerberized.realm.configuration.read_text()))
     keytab = copied(kerberized.keytab, tmp_path)
     with pytest.raises(ConnectionLost, match="Cannot contact any KDC"):
-        opened(kerberized, sasl_kerberos_krb5_conf=str(away), sasl_kerberos_keytab=str(keytab))
+        opened(kerberized, kerberos_realms=str(away), sasl_kerberos_keytab=str(keytab))
 
 
 def copied(file: Path, folder: Path) -> Path:

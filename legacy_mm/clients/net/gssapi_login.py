@@ -19,7 +19,8 @@ from legacy_mm.clients.net.connection_errors import AuthenticationFailed, Connec
 _NO_LAYER = b"\x01\x00\x00\x00"
 """Neither integrity nor encryption: TLS is there for that, and Kafka knows no other."""
 _one_at_a_time = Lock()
-"""libkrb5 empties a cache before it fills it: of two logins that find no ticket one may meet it empty."""
+"""libkrb5 empties a cache before it fills it: of two logins that find no ticket one may meet it empty; and each login
+sets where its realms are."""
 _NOT_REACHED = "Cannot contact any KDC"
 
 
@@ -27,12 +28,12 @@ class KerberosLogin:
     """The client's half of one login."""
 
     def __init__(self, host: str, kerberos: KerberosSettings) -> None:
-        if kerberos.realms:
-            os.environ["KRB5_CONFIG"] = kerberos.realms  # libkrb5 has no other way to be told
         self._gssapi = importlib.import_module("gssapi")
         service = f"{kerberos.service}@{_name_of(host)}"
         try:
             with _one_at_a_time:
+                if kerberos.realms:
+                    os.environ["KRB5_CONFIG"] = kerberos.realms  # libkrb5 has no other way to be told
                 self._context = self._gssapi.SecurityContext(
                     name=self._gssapi.Name(service, self._gssapi.NameType.hostbased_service),
                     creds=self._ticket(kerberos),

@@ -150,15 +150,14 @@ def create_topic(
     replication: int = 1,
     config: Mapping[str, str] | None = None,
 ) -> None:
-    """Create a topic and wait until every partition has a leader; an existing topic is an error."""
+    """Create a topic and wait until the leader of every partition answers; an existing topic is an error.
+
+    A leader that is named before it has a log refuses the first batch, and the second may pass it.
+    """
     admin = _admin(bootstrap)
     order = NewTopic(name, partitions, replication, config=dict(config or {}))
     admin.create_topics([order])[name].result(REQUEST_TIMEOUT)
-    wait_until(
-        lambda: _led(admin, name) == partitions,
-        REQUEST_TIMEOUT,
-        f"leaders of {name} at {bootstrap}",
-    )
+    _wait_for_leaders(bootstrap, name, partitions)
 
 
 def delete_topic(bootstrap: str, name: str) -> None:
@@ -188,10 +187,10 @@ def change_topic(bootstrap: str, name: str, config: Mapping[str, str]) -> None:
 
 
 def grow_topic(bootstrap: str, name: str, partitions: int) -> None:
-    """Give a topic more partitions and wait until all have a leader."""
+    """Give a topic more partitions and wait until the leaders of all answer."""
     admin = _admin(bootstrap)
     admin.create_partitions([NewPartitions(name, partitions)])[name].result(REQUEST_TIMEOUT)
-    wait_until(lambda: _led(admin, name) == partitions, REQUEST_TIMEOUT, f"{partitions} leaders of {name}")
+    _wait_for_leaders(bootstrap, name, partitions)
 
 
 def leader(bootstrap: str, topic: str, partition: int) -> int:
@@ -327,9 +326,12 @@ def _bytes(content: str | bytes | None) -> bytes | None:
     return content.encode() if isinstance(content, str) else content
 
 
-def _led(admin: AdminClient, name: str) -> int:
-    found = admin.list_topics(name, timeout=REQUEST_TIMEOUT).topics[name]
-    return sum(partition.leader >= 0 for partition in found.partitions.values())
+def _wait_for_leaders(bootstrap: str, name: str, partitions: int) -> None:
+    wait_until(
+        lambda: len(_log_ends(bootstrap, name)) == partitions,
+        REQUEST_TIMEOUT,
+        f"the leaders of {partitions} partitions of {name} at {bootstrap}",
+    )
 
 
 __all__ = [

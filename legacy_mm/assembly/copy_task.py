@@ -265,9 +265,9 @@ def _forward_events(peer: Peer) -> None:
         def emit(self, record: logging.LogRecord) -> None:
             event = getattr(record, "event", None)
             if event is not None:
-                told = {name: str(value) for name, value in getattr(record, "fields", {}).items()}
+                fields = {name: str(value) for name, value in getattr(record, "fields", {}).items()}
                 with suppress(ChannelError):
-                    peer.send(Log(event.name, told))
+                    peer.send(Log(event.name, fields))
 
     events.logger.handlers = [Forwarder()]
     events.logger.propagate = False

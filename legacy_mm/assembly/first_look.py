@@ -80,11 +80,11 @@ def _earlier_copies(settings: Settings, names: Names, book: PositionBook) -> Fir
 
     def look(topics: frozenset[str]) -> None:
         try:
-            told = list(copies.tell(topics, Deadline.after(settings.source.api_timeout)))
+            notices = list(copies.tell(topics, Deadline.after(settings.source.api_timeout)))
         except LegacyMMError as error:
             events.emit(events.EARLIER_COPIES_UNKNOWN, reason=one_line(error))
             return
-        found = [each for each in told if each.event is not events.POSITION_OF_ANOTHER_LOG]  # said where they are read
+        found = [each for each in notices if each.event is not events.POSITION_OF_ANOTHER_LOG]  # said where they are read
         for each in found[:_MOST_EARLIER_COPIES]:
             events.emit(each.event, error=None, **each.fields)
         if len(found) > _MOST_EARLIER_COPIES:

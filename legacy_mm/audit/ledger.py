@@ -153,8 +153,8 @@ class Ledger:
                         self._grow(row["reserved"])
                         continue
                     sequence, partition, offset, crc, timestamp, headers = row
-                    told = tuple((name, _bytes(content)) for name, content in headers)
-                    self._keep(LedgerEntry(sequence, partition, offset, crc, timestamp, told))
+                    encoded = tuple((name, _bytes(content)) for name, content in headers)
+                    self._keep(LedgerEntry(sequence, partition, offset, crc, timestamp, encoded))
         except OSError as error:
             raise HostError(f"{path} cannot be read: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:

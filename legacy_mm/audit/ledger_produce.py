@@ -84,10 +84,10 @@ def _send(writer: Producer, ledger: Ledger, refused: list[int], sequence: int, t
     value = ledger.identity(sequence) + text
     headers = _HEADERS[sequence % len(_HEADERS)] if work.headers else ()
     timestamp = time.time_ns() // 1_000_000 - work.age_ms
-    told = partial(_settled, ledger, refused, sequence, checksum(key, value), timestamp, headers)
+    on_delivery = partial(_settled, ledger, refused, sequence, checksum(key, value), timestamp, headers)
     while True:
         try:
-            writer.produce(ledger.topic, value, key, -1, told, None, timestamp, list(headers))
+            writer.produce(ledger.topic, value, key, -1, on_delivery, None, timestamp, list(headers))
             return
         except BufferError:  # the queue is full: let it drain
             writer.poll(0.1)

@@ -155,8 +155,8 @@ def compare(
         slices += [{**common, "name": topics[side][cut["topic"]], **cut} for cut in _cuts(ends)]
 
     def query(name: str, sql: str, read: list[Slice]) -> list[Mapping[str, Any]]:
-        told = None if watch is None else lambda done: watch(done / len(read))
-        return Tables(context, _TASK_MODULE, read, secret, _VIEW).query(name, sql, told)
+        on_progress = None if watch is None else lambda done: watch(done / len(read))
+        return Tables(context, _TASK_MODULE, read, secret, _VIEW).query(name, sql, on_progress)
 
     held = query("totals", _TOTALS, slices) if slices else []
     totals = [*_totals(held, names)]

@@ -75,10 +75,10 @@ class FlowClusters:
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
         if unmatched := self._names.unmatched(mirrored):
             looks[_CHOICE] = Look(notes=tuple(f"nothing to copy for {entry}: {_NO_TOPIC}" for entry in unmatched))
-        if told := list(
+        if notices := list(
             EarlierCopies(self._settings, self._names, position_book(self._settings)).tell(mirrored, _deadline())
         ):
-            looks[_BEGIN] = Look(notes=tuple(each.text for each in told))
+            looks[_BEGIN] = Look(notes=tuple(each.text for each in notices))
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
             looks[START] = Look(troubles=tuple(map(str, doubts)))
         elif self._settings.features[EXACTLY_ONCE] is not None:

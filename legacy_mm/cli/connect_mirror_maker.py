@@ -161,7 +161,7 @@ def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) 
 def _supervised(flow: FlowRun, host: Host, circles: Circles) -> SupervisedFlow:
     name = str(flow.pair)
     connectors = ", ".join(flow.connectors) or "nothing"
-    on_change = _told(host, name, flow.settings.flow, flow.connectors)
+    on_change = _reporter(host, name, flow.settings.flow, flow.connectors)
     return SupervisedFlow(name, connectors, partial(_build, flow, host, circles), on_change)
 
 
@@ -172,10 +172,10 @@ def _refused(flow: RefusedFlow, host: Host) -> SupervisedFlow:
         raise flow.error
 
     name = str(flow.pair)
-    return SupervisedFlow(name, "nothing", build, _told(host, name, name, ()))
+    return SupervisedFlow(name, "nothing", build, _reporter(host, name, name, ()))
 
 
-def _told(host: Host, name: str, flow: str, connectors: Sequence[str]) -> Callable[[str], None]:
+def _reporter(host: Host, name: str, flow: str, connectors: Sequence[str]) -> Callable[[str], None]:
     """Return what keeps the host's metrics and health in line with the flow's life."""
     life = Registry(flow, "", flow_registry.facts())
     host.registries.append(life)

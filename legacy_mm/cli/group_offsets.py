@@ -82,9 +82,9 @@ def _translate(call: CommandCall) -> int:
             options.group, Deadline.after(_ASK_TIMEOUT), from_first=options.from_first
         )
         places = [each.source for each in positions]
-        told = open_transactions(flow.translation.source.groups, options.group, places)
-    if told:
-        sys.stderr.write(f"{told}\n")
+        open_ones = open_transactions(flow.translation.source.groups, options.group, places)
+    if open_ones:
+        sys.stderr.write(f"{open_ones}\n")
     if options.json:
         document = {"format": _FORMAT, "group": options.group, "partitions": [_row(each) for each in positions]}
         print_json(document)

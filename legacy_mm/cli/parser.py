@@ -43,8 +43,8 @@ class _OptionsFile(configargparse.ConfigFileParser):  # type: ignore[misc]  # th
         found: dict[str, str | list[str]] = {}
         repeated: dict[str, list[str]] = {}
         entries = _entries(stream)
-        if told := mirror_maker_2_file.about(str(stream), entries):
-            raise ConfigurationError(f"Option --features.config: {told}")
+        if remark := mirror_maker_2_file.about(str(stream), entries):
+            raise ConfigurationError(f"Option --features.config: {remark}")
         for entry in entries:
             row = option_called(entry.name)
             if row is None or row.is_file_of_options:

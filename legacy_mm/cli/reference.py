@@ -345,16 +345,16 @@ def _docstring(member: object) -> Iterator[str]:
 
 def explanation() -> str:
     """Return the page about the JSON document of `explain`, which its docstring describes."""
-    told = inspect.cleandoc(explain.__doc__ or "").split("\n\n")
+    paragraphs = inspect.cleandoc(explain.__doc__ or "").split("\n\n")
 
     def lines() -> Iterator[str]:
-        for part in told[1:]:
+        for part in paragraphs[1:]:
             items = part.split("\n- ") if part.startswith("- ") else []
             yield from (line for item in items for line in _item(" ".join(item.removeprefix("- ").split())))
             yield from [] if items else _wrapped(" ".join(part.split()))
             yield ""
 
-    return _page("The document of explain", " ".join(told[0].split()), lines())
+    return _page("The document of explain", " ".join(paragraphs[0].split()), lines())
 
 
 PAGES: Mapping[str, Callable[[], str]] = {

@@ -83,7 +83,7 @@ class _Life:
     """The offsets of the source that copying had reached when its first record arrived."""
     begun: int = 0
     """The number of its partitions whose first record was one of ours."""
-    told: set[TopicPartition] = field(default_factory=set)
+    reported: set[TopicPartition] = field(default_factory=set)
 
 
 @dataclass
@@ -170,11 +170,11 @@ class EmptyCopies:
         life.begun += 1
         if not part.moved and self._source.partitions(place.topic) == life.partitions:
             is_late = life.topic_id is not None and life.topic_id == self._begun.get(topic) and not is_again
-            if not is_late and (place not in life.told or life.topic_id is None):
+            if not is_late and (place not in life.reported or life.topic_id is None):
                 self._tell(topic, life, place, self._reached(place))
         elif self._holds_ours_only(topic, life):
             for each in sources:
-                if each not in life.told:
+                if each not in life.reported:
                     self._tell(topic, life, each, life.reached[each])
 
     def _sources(self, topic: str) -> list[TopicPartition]:
@@ -213,6 +213,6 @@ class EmptyCopies:
     def _tell(self, topic: str, life: _Life, place: TopicPartition, reached: int) -> None:
         begin = self._copying.begins(place)
         if reached > begin >= 0:
-            life.told.add(place)
+            life.reported.add(place)
             event = events.COPY_PERHAPS_EMPTY if self._copying.handled else events.COPY_EMPTY
             events.emit(event, topic=topic, partition=place, reached=reached, begin=begin, count=reached - begin)

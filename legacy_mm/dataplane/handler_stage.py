@@ -58,7 +58,7 @@ class _Kept(NamedTuple):
     begin: int
     next_offset: int
     made: Made
-    told: dict[int, int]
+    reported: dict[int, int]
     """Index in `records` of what holds records that cannot be sent -> the topic's partitions; 0: it cannot be had.
 
     They are told once, however often the batch is read.
@@ -172,16 +172,16 @@ class HandlerStage:
     def _partitions_of(self, number: int, source: SourceRecords, kept: _Kept, count: int) -> int | None:
         """Return the partitions of the topic of some made records; None if they cannot be sent, 0 if they must wait."""
         made = kept.made.records[number]
-        if kept.told.get(number) == 0:
+        if kept.reported.get(number) == 0:
             return None
         keeps = source.wish != BY_KEY and source.wish in made.wishes
         least = max(count, source.wish + 1) if keeps else 1
         try:
-            return self._partitions(source, made, least, waits_for_wishes=number not in kept.told)
+            return self._partitions(source, made, least, waits_for_wishes=number not in kept.reported)
         except Unsendable as error:
             offsets = range(source.begin, kept.made.next_offset)
             self._engine.fail(Unsent(source.place, offsets, made.topic, assemble(made.header, made.data)), error.code)
-            kept.told[number] = 0
+            kept.reported[number] = 0
             return None
 
     def _route(
@@ -191,12 +191,12 @@ class HandlerStage:
         made = kept.made.records[number]
         placed, too_large = self._engine.router.route_made(made, source.place.partition, count, partitions, codec)
         lost = [each for each in placed if each.partition == partitions]
-        if lost and number not in kept.told:
+        if lost and number not in kept.reported:
             reason = f"the handler names a partition that the topic lacks: it has {partitions}"
             for each in lost:
                 unsent = Unsent(source.place, each.offsets, made.topic, each.batch)
                 self._engine.fail(unsent, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, reason)
-            kept.told[number] = partitions
+            kept.reported[number] = partitions
         there = [each for each in placed if each.partition < partitions]
         return Route(there, too_large, sum(each.batch.header.records for each in (*there, *too_large)), 0)
 

@@ -101,8 +101,8 @@ class HeldPartitions:
         return {**self._stuck(), **self._missing(), **self.records.reasons()}
 
     def _stuck(self) -> dict[str, str]:
-        told, stuck = self.records.places(), self._appender.stuck().items()
-        return {partition.topic: f"{partition}: {why}" for partition, why in stuck if partition not in told}
+        waiting, stuck = self.records.places(), self._appender.stuck().items()
+        return {partition.topic: f"{partition}: {why}" for partition, why in stuck if partition not in waiting}
 
     def _missing(self) -> dict[str, str]:
         missing = {held.topic for held in self._held.values() if not held.queues and held.retry is None}

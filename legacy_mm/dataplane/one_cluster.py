@@ -31,19 +31,19 @@ class OneCluster:
         self._beat = beat
         self._names = names
         self._keeps_names = any(topic == name for topic, name in names.items())
-        self._told = self._is_one = False
+        self._reported = self._is_one = False
         self._written: dict[TopicPartition, int | None] = {}
         """The first offset in a partition of the source that we may have written; None: it is another log."""
 
     def tell(self) -> None:
         """Tell if both are one cluster, or one is several; call this now and then, it sends no request."""
-        if self._told:
+        if self._reported:
             return
         source, target = self._source.cluster_id(), self._target.cluster_id()
         if source and target:
-            self._told = True
-            told = {"source": self._source.cluster_ids(), "target": self._target.cluster_ids()}
-            texts = [several_clusters(end, ids) for end, ids in told.items()]
+            self._reported = True
+            ids_by_end = {"source": self._source.cluster_ids(), "target": self._target.cluster_ids()}
+            texts = [several_clusters(end, ids) for end, ids in ids_by_end.items()]
             self._is_one = self._keeps_names and source == target
             if self._is_one:
                 texts.append(what_one_cluster_means(source, renames=False, features=False, aliases=("", "")))

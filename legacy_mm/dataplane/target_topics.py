@@ -54,7 +54,7 @@ class UnmadeTopics:
         self._topics = {config.names[topic] for topic in config.keeps_partition} if config.topics_made else set()
         self._kept = {config.names[topic] for topic in config.compacted}
         self._missing = missing
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._deadline: Deadline | None = None
         self._looked = Deadline(0)
 
@@ -84,8 +84,8 @@ class UnmadeTopics:
         if topic not in self._kept:
             events.emit(events.TOPIC_UNMADE, topic=topic)
             self._topics.remove(topic)
-        elif topic not in self._told:
-            self._told.add(topic)
+        elif topic not in self._reported:
+            self._reported.add(topic)
             events.emit(events.COMPACTED_UNMADE, topic=topic)
 
 
@@ -119,9 +119,9 @@ class RetryBackoff:
         """Report the target's answer about these topics; one that lasts at growing pauses."""
         if problems:
             self._answers += 1
-            told = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
-            if self._reminders.is_due(told):
-                events.emit(events.TOPICS_MISSING, client=self._client, number=self._answers, problems=told)
+            listed = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
+            if self._reminders.is_due(listed):
+                events.emit(events.TOPICS_MISSING, client=self._client, number=self._answers, problems=listed)
 
 
 @dataclass(slots=True)
@@ -261,7 +261,7 @@ class WaitingTopics:
 
     def __init__(self) -> None:
         self._deadlines: dict[str, Deadline] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def note(self, missing: Mapping[str, str], stuck: Mapping[str, str]) -> None:
         """Note the topics that are missing, and those with a stuck partition, each with the reason.
@@ -270,18 +270,18 @@ class WaitingTopics:
         """
         for reasons, advice in ((missing, _MAKE), (stuck, _MEND)):
             if new := [topic for topic in reasons if self._is_to_be_told(topic)]:
-                self._told.update(new)
+                self._reported.update(new)
                 events.emit(events.TOPIC_WAITS, topic=_list_names(new), reason=reasons[min(new)], advice=advice)
         over = self._deadlines.keys() - missing.keys() - stuck.keys()
-        if back := [topic for topic in over if topic in self._told]:
-            self._told.difference_update(back)
+        if back := [topic for topic in over if topic in self._reported]:
+            self._reported.difference_update(back)
             events.emit(events.TOPIC_GOES_ON, topic=_list_names(back))
         for topic in over:
             del self._deadlines[topic]
 
     def _is_to_be_told(self, topic: str) -> bool:
         deadline = self._deadlines.setdefault(topic, Deadline.after(_QUIET_INTERVAL))
-        return topic not in self._told and deadline.expired()
+        return topic not in self._reported and deadline.expired()
 
 
 def _list_names(topics: Collection[str]) -> str:

@@ -27,11 +27,11 @@ def impossible_copies(
     if not missing:
         return {}
     found = obstacles(missing, present)
-    told = target.broker_properties(deadline)
-    if told.get(_MAKES_TOPICS) == "false":
+    properties = target.broker_properties(deadline)
+    if properties.get(_MAKES_TOPICS) == "false":
         none = f"it is missing, and the brokers make no topic ({_MAKES_TOPICS}=false): make it, or set topic.creation"
         found = {name: none for name in missing if name not in created} | found
-    replicas = BROKER_DEFAULT if told else 1  # old brokers want a number, and which one is not to be known
+    replicas = BROKER_DEFAULT if properties else 1  # old brokers want a number, and which one is not to be known
     wanted = [CreateTopic(name, 1, created.get(name, replicas)) for name in missing if name not in found]
     return found | trials.creations(target, wanted, deadline).impossible
 

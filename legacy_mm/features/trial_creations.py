@@ -37,17 +37,17 @@ def numbered(target: Admin, wanted: Sequence[CreateTopic], deadline: Deadline, f
     """
     errors = creation_errors(target, wanted, deadline)
     bare = [replace(each, configs={}) for each in wanted if _lacks_a_number(each) and each.topic in errors]
-    told = target.broker_properties(deadline).get(_REPLICAS, "") if bare else ""
-    if not told or not (refused := creation_errors(target, bare, deadline)):
+    default = target.broker_properties(deadline).get(_REPLICAS, "") if bare else ""
+    if not default or not (refused := creation_errors(target, bare, deadline)):
         return Numbered(wanted, errors, [])
-    with_number = [replace(each, replication_factor=int(told)) for each in bare]
+    with_number = [replace(each, replication_factor=int(default)) for each in bare]
     if creation_errors(target, with_number, deadline).keys() >= refused.keys():
         return Numbered(wanted, errors, [])
     note = (
         f"the brokers of the {target.name} are older than 2.4 and want a replication factor: topics are created with "
-        f"{told}, their {_REPLICAS}; set {flag} for another one"
+        f"{default}, their {_REPLICAS}; set {flag} for another one"
     )
-    given = [replace(each, replication_factor=int(told)) if _lacks_a_number(each) else each for each in wanted]
+    given = [replace(each, replication_factor=int(default)) if _lacks_a_number(each) else each for each in wanted]
     return Numbered(given, creation_errors(target, given, deadline), [note])
 
 

@@ -19,9 +19,9 @@ def warning(settings: Settings, source: Admin, target: Admin, deadline: Deadline
 
     Raises HostError, and ConfigurationError where the features must not run.
     """
-    told = {"source": source.cluster_ids(deadline), "target": target.cluster_ids(deadline)}
+    ids_by_end = {"source": source.cluster_ids(deadline), "target": target.cluster_ids(deadline)}
     features, naming = settings.features, settings.features.naming
-    last = {ids[-1:] for ids in told.values()}
+    last = {ids[-1:] for ids in ids_by_end.values()}
     if len(last) == 1 and (ids := last.pop()):
         return what_one_cluster_means(
             *ids,
@@ -29,7 +29,7 @@ def warning(settings: Settings, source: Admin, target: Admin, deadline: Deadline
             features=features.concern_both_ends,
             aliases=(naming.source_alias, naming.target_alias),
         )
-    return "; ".join(filter(None, (several_clusters(end, ids) for end, ids in told.items())))
+    return "; ".join(filter(None, (several_clusters(end, ids) for end, ids in ids_by_end.items())))
 
 
 class IdentityCheck:

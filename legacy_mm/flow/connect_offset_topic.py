@@ -78,8 +78,8 @@ class WorkersPlace:
         """Return a member for one stream; `commit_metadata` goes with every position that it stores."""
         timeout = self._settings.source.api_timeout
 
-        def join(told: MembershipListener) -> NativeMember:
-            words = client, name, told, on_statistics, timeout
+        def join(listener: MembershipListener) -> NativeMember:
+            words = client, name, listener, on_statistics, timeout
             return group_members.node_member(*words, self._group, self._sharing(name))
 
         return ConnectMember(join, listener, self.positions, commit_metadata)
@@ -209,5 +209,5 @@ def _digests(settings: Settings) -> tuple[str, str]:
     return _digest(names), _digest(topics)
 
 
-def _digest(told: object) -> str:
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+def _digest(content: object) -> str:
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]

@@ -40,7 +40,7 @@ class Names:
         that must not be mirrored because of other flows of the process.
         """
         self._leaves_out = leaves_out
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         naming = features.naming
         self.compiled = compiled
         self.scope = FeatureScope(features.canary, compiled)
@@ -195,8 +195,8 @@ class Names:
         """Return True for a mirrored topic that is left out as a copy of one of the source; say so once."""
         if not self._has_left(topic) or not self._is_concerned(topic):
             return False
-        if topic not in self._told:
-            self._told.add(topic)
+        if topic not in self._reported:
+            self._reported.add(topic)
             events.emit(events.FROM_HERE, topic=topic, alias=self._naming.source_alias)
         return True
 

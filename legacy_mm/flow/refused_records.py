@@ -83,7 +83,7 @@ def _properties(cluster: Admin, topics: Collection[str], deadline: Deadline) -> 
     """Return the properties of each topic, of a missing one those that the brokers would give it."""
     present = cluster.topics(deadline)
     found, _ = cluster.properties([topic for topic in topics if topic in present], deadline)
-    told = {topic: {each.name: each.value or "" for each in rows} for topic, rows in found.items()}
+    configs = {topic: {each.name: each.value or "" for each in rows} for topic, rows in found.items()}
     if missing := [topic for topic in topics if topic not in present]:
-        told |= dict.fromkeys(missing, dict(by_default(cluster.broker_properties(deadline))))
-    return told
+        configs |= dict.fromkeys(missing, dict(by_default(cluster.broker_properties(deadline))))
+    return configs

@@ -157,9 +157,9 @@ class GuardLoop(MessageHandler):
         """Return the path of a record that has passed these clusters; raise HandlerFailure as `handle` does."""
         path = [*filter(None, passed.split(b",")), self._source.encode()]  # foreign names need not be UTF-8
         if self._target.encode() in path:
-            told = b", ".join(path).decode(errors="replace")
+            hops = b", ".join(path).decode(errors="replace")
             raise HandlerFailure(
-                f"{topic} goes in a circle: this record was at {self._target} before (its path: {told}). "
+                f"{topic} goes in a circle: this record was at {self._target} before (its path: {hops}). "
                 "Two mirrors copy the topic in both directions; stop one of them, or rename topics"
             )
         return b",".join(path)

@@ -69,16 +69,16 @@ class JavaBatches:
         settings: HandlerSettings,
         java: Path,
         compiler_jars: Sequence[str],
-        told: ProgramExit | None = None,
+        program_exit: ProgramExit | None = None,
         *,
         legal_topics: bool = False,
     ) -> None:
         """Start the JVM of this process and make the handler; raises HandlerFailure, HostError.
 
-        `told` is called when a handler ends the program; `legal_topics` as for `PythonBatches`.
+        `program_exit` is called when a handler ends the program; `legal_topics` as for `PythonBatches`.
         """
         jpype = start(settings, java, compiler_jars)
-        self._stop_watching: Callable[[], None] = (lambda: None) if told is None else java_exit.watch(jpype, told)
+        self._stop_watching: Callable[[], None] = (lambda: None) if program_exit is None else java_exit.watch(jpype, program_exit)
         self._input = _Shared(jpype.nio.convertToDirectBuffer)
         try:
             bridge = _bridge(jpype, settings, legal_topics)

@@ -36,21 +36,21 @@ class ProgramExit(Protocol):
         """Handle the end of Java; must return. The process ends when all that it reports is read."""
 
 
-def watch(jpype: Any, told: ProgramExit) -> Callable[[], None]:
+def watch(jpype: Any, program_exit: ProgramExit) -> Callable[[], None]:
     """Tell of an end that a handler asks for; return what stops that. Call it in the thread that calls the handler."""
     java = jpype.JPackage("java").lang
     caller = java.Thread.currentThread()
 
     def begin() -> None:
-        _begun.append(told)
-        told.begun(stuck=_is_stuck(caller))
+        _begun.append(program_exit)
+        program_exit.begun(stuck=_is_stuck(caller))
 
     hook = java.Thread(jpype.JProxy("java.lang.Runnable", {"run": begin}))
     java.Runtime.getRuntime().addShutdownHook(hook)
     _tell_of_the_code()
 
     def stop() -> None:
-        if told not in _begun:  # a call of Java would never return then
+        if program_exit not in _begun:  # a call of Java would never return then
             with suppress(jpype.JException):  # it begins in this moment, and keeps its hooks
                 java.Runtime.getRuntime().removeShutdownHook(hook)
 
@@ -62,8 +62,8 @@ def _tell_of_the_code() -> Any:
     """Ask the C library for the code, once; return the callback, which must live as long as the process."""
 
     def end(code: int, _: object) -> None:
-        for told in _begun:
-            told.ended(code)
+        for program_exit in _begun:
+            program_exit.ended(code)
         if _begun:
             threading.Event().wait()
 

@@ -60,19 +60,19 @@ def formatted_traceback(thrown: Thrown) -> str:
 
 def _json(line: LogEvent) -> str:
     time = datetime.fromtimestamp(line.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    told: dict[str, object] = {
+    document: dict[str, object] = {
         "time": time,
         "level": line.level_name,
         "logger": line.logger,
         "message": line.message,
     }
     if line.event:
-        told |= {"event": line.event, "fields": dict(line.fields)}
+        document |= {"event": line.event, "fields": dict(line.fields)}
     if line.detail:
-        told["detail"] = line.detail
+        document["detail"] = line.detail
     if line.thrown:
-        told["exception"] = dict(zip(("class", "message"), line.thrown, strict=True))
-    return json.dumps(told, default=str, ensure_ascii=False) + "\n"
+        document["exception"] = dict(zip(("class", "message"), line.thrown, strict=True))
+    return json.dumps(document, default=str, ensure_ascii=False) + "\n"
 
 
 # --- conversion patterns

@@ -152,7 +152,7 @@ class Registry:
             for client_id, statistics in self._admins.items():
                 client = Scope("admin", (("client_id", client_id),))
                 self.scopes[client]  # its beans are there before its numbers
-                for row in () if (told := statistics()) is None else told.measured:
+                for row in () if (report := statistics()) is None else report.measured:
                     self.scopes[_scope(client, row)].observe(client_id, row, now)
             readings = {scope: meters.read(now) for scope, meters in self.scopes.items()}
         return Snapshot(self.flow, readings, self._facts)

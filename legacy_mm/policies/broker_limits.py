@@ -15,9 +15,9 @@ TRANSACTION_LIMITS = (_MOST_TRANSACTION,)
 """The properties of a broker of the target that bound the time-out of transactions."""
 
 
-def session_beyond(seconds: float, told: Mapping[str, str]) -> tuple[str, ...]:
+def session_beyond(seconds: float, properties: Mapping[str, str]) -> tuple[str, ...]:
     """Return what is wrong with the session time-out of a member of the group at the source."""
-    wanted, least, most = _ms(seconds), _number(told, _LEAST_SESSION), _number(told, _MOST_SESSION)
+    wanted, least, most = _ms(seconds), _number(properties, _LEAST_SESSION), _number(properties, _MOST_SESSION)
     if most is not None and wanted > most:
         return (
             f"session.timeout.ms={wanted} of the consumer is above {_MOST_SESSION}={most} of the source's brokers: "
@@ -31,9 +31,9 @@ def session_beyond(seconds: float, told: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def transaction_beyond(seconds: float, told: Mapping[str, str]) -> tuple[str, ...]:
+def transaction_beyond(seconds: float, properties: Mapping[str, str]) -> tuple[str, ...]:
     """Return what is wrong with the time-out of transactions at the target."""
-    wanted, most = _ms(seconds), _number(told, _MOST_TRANSACTION)
+    wanted, most = _ms(seconds), _number(properties, _MOST_TRANSACTION)
     if most is None or wanted <= most:
         return ()
     return (
@@ -46,6 +46,6 @@ def _ms(seconds: float) -> int:
     return round(seconds * 1000)
 
 
-def _number(told: Mapping[str, str], name: str) -> int | None:
-    text = told.get(name, "")
+def _number(properties: Mapping[str, str], name: str) -> int | None:
+    text = properties.get(name, "")
     return int(text) if text.isdecimal() else None

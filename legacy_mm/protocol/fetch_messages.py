@@ -126,8 +126,8 @@ def _forgotten(partitions: Iterable[TopicPartition]) -> bytes:
     topics: dict[str, list[bytes]] = {}
     for topic, number in partitions:
         topics.setdefault(topic, []).append(_INT.pack(number))
-    told = (OLDER.string(topic) + _INT.pack(len(numbers)) + b"".join(numbers) for topic, numbers in topics.items())
-    return _INT.pack(len(topics)) + b"".join(told)
+    parts = (OLDER.string(topic) + _INT.pack(len(numbers)) + b"".join(numbers) for topic, numbers in topics.items())
+    return _INT.pack(len(topics)) + b"".join(parts)
 
 
 def decode(version: int, body: memoryview) -> FetchResponse:

@@ -114,7 +114,7 @@ class CopiedBundle:
         self._book = OffsetBook(settings.offsets_topic)
         known = {TopicPartition(*row[:2]): CommittedOffset(*row[2:]) for row in settings.group_offsets}
         self._group = {partition: known[partition] for partition in partitions if partition in known}
-        self._adopted = {each: told.offset for each, told in self._group.items() if told.metadata != self._mark}
+        self._adopted = {each: stored.offset for each, stored in self._group.items() if stored.metadata != self._mark}
         self._jumped_from: dict[TopicPartition, int] = {}
         """The group's offset of partitions whose position was set back, until it is as far again."""
         self.marked: deque[TopicPartition] = deque()

@@ -35,14 +35,14 @@ def subscription_data(bundles: int, generation: int, held: Collection[int]) -> b
 def subscriber_of(member: str, topics: frozenset[str], data: bytes | None, bundles: int) -> BundleSubscriber:
     """Return a member as the leader sees it; raise StreamFailure for one that counts on something else."""
     try:
-        told = read(data, _WANTED)
-        _check_numbers(told["bundles"], bundles, told["held"])
+        fields = read(data, _WANTED)
+        _check_numbers(fields["bundles"], bundles, fields["held"])
     except ValueError as error:
         raise StreamFailure(
             f"member {member} of the group cannot copy exactly once with this one: its user data {error}; "
             "run the same release of legacy_mm everywhere"
         ) from error
-    return BundleSubscriber(member, topics, told["generation"], frozenset(told["held"]))
+    return BundleSubscriber(member, topics, fields["generation"], frozenset(fields["held"]))
 
 
 def assignment_data(shared: SharedOut, member: str, bundles: int) -> bytes:
@@ -54,9 +54,9 @@ def assignment_data(shared: SharedOut, member: str, bundles: int) -> bytes:
 def given_bundles(data: bytes | None, partitions: Collection[TopicPartition], bundles: int) -> GivenBundles:
     """Return what a member got; raise StreamFailure if its partitions are not those of whole bundles."""
     try:
-        told = read(data, _GIVEN)
-        _check_numbers(told["bundles"], bundles, told["held"])
-        held = frozenset(told["held"])
+        fields = read(data, _GIVEN)
+        _check_numbers(fields["bundles"], bundles, fields["held"])
+        held = frozenset(fields["held"])
         strangers = [each for each in partitions if bundle_of(each, bundles) not in held]
         if strangers:
             raise ValueError(f"does not have the bundles of {describe_partitions(strangers)}")
@@ -65,11 +65,11 @@ def given_bundles(data: bytes | None, partitions: Collection[TopicPartition], bu
             f"the group does not share out whole bundles: the assignment's user data {error}; "
             "look at group.protocol and at the other members of the group"
         ) from error
-    return GivenBundles(held, frozenset(told["left_out"]))
+    return GivenBundles(held, frozenset(fields["left_out"]))
 
 
-def _check_numbers(told: int, bundles: int, held: Collection[int]) -> None:
-    if told != bundles:
-        raise ValueError(f"has {told} bundles, not {bundles}")
+def _check_numbers(count: int, bundles: int, held: Collection[int]) -> None:
+    if count != bundles:
+        raise ValueError(f"has {count} bundles, not {bundles}")
     if any(number >= bundles for number in held):
         raise ValueError("has a bundle that does not exist")

@@ -113,8 +113,8 @@ class PositionChanges:
                 doubt = ""
             except Undecided as error:
                 doubt = str(error)
-            told = None if offset is None else offset.offset
-            rows.append(PositionRow(partition, found.get(partition), told, ours, doubt))
+            committed = None if offset is None else offset.offset
+            rows.append(PositionRow(partition, found.get(partition), committed, ours, doubt))
         return rows
 
     def adopt(self, replaced: str | None = None) -> Changed:

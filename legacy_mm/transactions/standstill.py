@@ -19,19 +19,19 @@ class Standstill:
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
         self._since: float | None = None
-        self._told = False
+        self._reported = False
 
     def is_due(self, state: BundleState, now: float) -> bool:
         """Return True if it has stood still for long, and nobody was told; `now` is `clock.monotonic`."""
         if state in _AT_WORK:
-            self._since, self._told = None, False
+            self._since, self._reported = None, False
             return False
         self._since = now if self._since is None else self._since
-        return not self._told and now - self._since >= _LONG_TIMEOUT
+        return not self._reported and now - self._since >= _LONG_TIMEOUT
 
     def tell(self, state: BundleState) -> None:
         """Write the line."""
-        self._told = True
+        self._reported = True
         events.emit(
             events.BUNDLE_STANDS_STILL,
             positions=self._bundle.positions,

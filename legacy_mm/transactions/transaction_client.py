@@ -73,14 +73,14 @@ class TransactionClient:
     def tend(self) -> None:
         """Pass events on, and look at the clock. Raise what no later try can mend."""
         while not self._events.empty():
-            told = self._events.get()
-            if isinstance(told, _ReadEnded):
-                if self._owners[told.transactional_id].epoch != told.epoch:
+            item = self._events.get()
+            if isinstance(item, _ReadEnded):
+                if self._owners[item.transactional_id].epoch != item.epoch:
                     continue
-                told = told.outcome if isinstance(told.outcome, _Failed) else (told.transactional_id, told.outcome)
-            if isinstance(told, _Failed):
-                raise told.error
-            transactional_id, event = told
+                item = item.outcome if isinstance(item.outcome, _Failed) else (item.transactional_id, item.outcome)
+            if isinstance(item, _Failed):
+                raise item.error
+            transactional_id, event = item
             self._owners[transactional_id].handle(event)
         now = monotonic()
         for owner in self._owners.values():

@@ -79,7 +79,7 @@ class _Hanging:
 
     error: int
     since: float = field(default_factory=monotonic)
-    told: bool = False
+    reported: bool = False
 
 
 class TxnCoordinators:
@@ -147,9 +147,9 @@ class TxnCoordinators:
         """Return, once, the error with which an id hangs for so long that it must be told; else 0."""
         with self._changed:
             found = self._hanging.get(transactional_id)
-            if found is None or found.told or monotonic() - found.since < _SLOW_TIMEOUT:
+            if found is None or found.reported or monotonic() - found.since < _SLOW_TIMEOUT:
                 return ErrorCode.NONE
-            found.told = True
+            found.reported = True
             return found.error
 
     def not_sent(self, request: CoordinatorRequest, error: LegacyMMError) -> None:

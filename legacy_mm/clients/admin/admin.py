@@ -333,8 +333,8 @@ def _refusal(change: Change, row: Any) -> str:
     operation = _RIGHTS.get(type(change))
     if operation is not None and row.error_code in _FORBIDDEN:
         return f"{error_text.text(row.error_code)} {error_text.needed('topic', change.topic, operation)}"  # type: ignore[union-attr]
-    told: str = row.error_message or error_text.text(row.error_code)
-    return told
+    reason: str = row.error_message or error_text.text(row.error_code)
+    return reason
 
 
 def _property(row: Any) -> TopicProperty:

@@ -400,10 +400,10 @@ class Cluster:
         if self._topology.brokers:
             return answer
         ask = lambda place, seconds: known_topics(self._call(place, request, seconds))  # noqa: E731
-        told = self._addresses.ask_advertised(answer.brokers, ask, self._timeout)
-        if told is not None:
+        advertised = self._addresses.ask_advertised(answer.brokers, ask, self._timeout)
+        if advertised is not None:
             self._topology = Topology.of_cluster(answer)
-        return told or answer
+        return advertised or answer
 
     def _call(self, address: Address, request: Any, patience: float = inf, *, is_change: bool = False) -> Any:
         limit = Deadline.after(patience)

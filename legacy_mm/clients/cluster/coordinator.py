@@ -130,13 +130,13 @@ def unreachable(cluster: Cluster, keys: Iterable[str], key_type: int = GROUP, *,
     named = [MetadataRequest.MetadataRequestTopic(name=_TOPICS[key_type])]
     request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=_WITH_LISTENERS)
     try:
-        told = [topic for topic in cluster.call_any(request, within).topics if topic.partitions]
+        described = [topic for topic in cluster.call_any(request, within).topics if topic.partitions]
     except (ConnectionLost, ClusterUnreachable, UnsupportedVersion):
         return {}
-    missing = without_listener(told)
+    missing = without_listener(described)
     keepers = {
         key: TopicPartition(topic.name, coordinator_partition(key, len(topic.partitions)))
-        for topic in told
+        for topic in described
         for key in keys
     }
     return {key: listener_problem([keeper]) for key, keeper in keepers.items() if keeper in missing}

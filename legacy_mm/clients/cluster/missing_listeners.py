@@ -16,14 +16,14 @@ class MissingListeners:
 
     def __init__(self, client: str) -> None:
         self._client = client
-        self._told: frozenset[TopicPartition] = frozenset()
+        self._reported: frozenset[TopicPartition] = frozenset()
 
     def note(self, partitions: frozenset[TopicPartition]) -> None:
         """Say these, unless they were the last that were said."""
-        if partitions and partitions != self._told:
+        if partitions and partitions != self._reported:
             named = _first(partitions)
             events.emit(events.LISTENER_MISSING, client=self._client, count=len(partitions), partitions=named)
-        self._told = partitions
+        self._reported = partitions
 
 
 def listener_problem(partitions: Collection[TopicPartition]) -> str:

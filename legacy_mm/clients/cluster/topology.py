@@ -71,16 +71,16 @@ class Topology:
         """
         brokers = {row.node_id: Broker(row.node_id, row.host, row.port, row.rack) for row in response.brokers}
         problems = {topic.name: topic.error_code for topic in response.topics if topic.error_code}
-        told = [topic for topic in response.topics if topic.partitions]
-        ids = {topic.name: _uuid(topic.topic_id) for topic in told}
+        described = [topic for topic in response.topics if topic.partitions]
+        ids = {topic.name: _uuid(topic.topic_id) for topic in described}
         return cls(
             brokers=brokers,
-            leaders=dict(_leaders(told, ids, before, with_epochs=response.version >= _EPOCHS_SINCE)),
-            sizes={topic.name: len(topic.partitions) for topic in told},
+            leaders=dict(_leaders(described, ids, before, with_epochs=response.version >= _EPOCHS_SINCE)),
+            sizes={topic.name: len(topic.partitions) for topic in described},
             ids={name: topic_id for name, topic_id in ids.items() if topic_id != _NO_ID},
             cluster_ids=_ids(response, before.cluster_ids),
             problems=problems,
-            without_listener=without_listener(told),
+            without_listener=without_listener(described),
         )
 
 
@@ -110,8 +110,8 @@ def id_text(topic: Any) -> str:
 
 
 def _ids(response: Any, before: tuple[str, ...]) -> tuple[str, ...]:
-    told = getattr(response, "cluster_id", None)
-    return (*(each for each in before if each != told), told) if told else ()
+    current = getattr(response, "cluster_id", None)
+    return (*(each for each in before if each != current), current) if current else ()
 
 
 def _leaders(

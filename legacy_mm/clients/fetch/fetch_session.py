@@ -34,9 +34,9 @@ class FetchSession:
         """
         before = self._known if self._epoch != _NEW else {}
         self._known = {want.partition: want for want in wanted}
-        told = [want for partition, want in self._known.items() if before.get(partition) != want]
+        changed = [want for partition, want in self._known.items() if before.get(partition) != want]
         forgotten = [partition for partition in before if partition not in self._known]
-        return Session(self._id, self._epoch, told, forgotten)
+        return Session(self._id, self._epoch, changed, forgotten)
 
     def answered(self, response: FetchResponse) -> bool:
         """Return True if the broker accepted the session; else it read nothing, and the next request starts a new

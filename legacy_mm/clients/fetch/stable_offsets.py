@@ -22,7 +22,7 @@ class _Kept:
     offset: int
     end: int
     since: float
-    told: bool = False
+    reported: bool = False
 
 
 class StableOffsets:
@@ -45,8 +45,8 @@ class StableOffsets:
     def tend(self, now: float) -> None:
         """Tell, once, of each that has stayed where it is for longer than a transaction lasts by default."""
         for partition, kept in list(self._kept.items()):
-            if not kept.told and now - kept.since >= _LONG_TIMEOUT:
-                kept.told = True
+            if not kept.reported and now - kept.since >= _LONG_TIMEOUT:
+                kept.reported = True
                 events.emit(
                     events.STABLE_OFFSET_STANDS_STILL,
                     partition=partition,

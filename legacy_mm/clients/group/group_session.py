@@ -119,7 +119,7 @@ class GroupSession:
         self._member, self._generation = "", _NO_GENERATION
         self._counts: Mapping[str, int] | None = None
         """The number of partitions of each topic when the leader last shared them out."""
-        self._told = self._left = False
+        self._reported = self._left = False
         self._waits = False
         """True while the member waits for others to join."""
         self._next_beat = float("inf")
@@ -270,7 +270,7 @@ class GroupSession:
         self._check(synced.error_code)
         share = group_protocol.share(synced.assignment)
         self._sharing.take(joined.generation_id, share)
-        self._counts, self._generation, self._told = counts, joined.generation_id, False
+        self._counts, self._generation, self._reported = counts, joined.generation_id, False
         self.heard = monotonic()
         self._next_beat = self.heard + self._terms.heartbeat_interval
         self._tell(Joined(self._generation, topics, frozenset(share.partitions)))
@@ -371,8 +371,8 @@ class GroupSession:
             self._member = ""
 
     def _rebalancing(self) -> None:
-        if not self._told:
-            self._told = True
+        if not self._reported:
+            self._reported = True
             self._tell(Rebalancing(self._generation))
 
     def _watch_topics(self) -> None:

@@ -222,8 +222,8 @@ def require_no_members(groups: GroupAdmin, group: str, deadline: Deadline) -> No
 def raise_untold(untold: Mapping[str, str]) -> None:
     """Raise HostError for groups that could not be read or committed."""
     if untold:
-        told = "; ".join(f"group {group}: {why}" for group, why in sorted(untold.items())[:_TOLD])
-        raise HostError(told if len(untold) <= _TOLD else f"{told}; and {len(untold) - _TOLD} more")
+        reasons = "; ".join(f"group {group}: {why}" for group, why in sorted(untold.items())[:_TOLD])
+        raise HostError(reasons if len(untold) <= _TOLD else f"{reasons}; and {len(untold) - _TOLD} more")
 
 
 def _from_all_brokers(cluster: Cluster, request: Any) -> tuple[list[Any], str]:
@@ -308,11 +308,11 @@ def _with_offsets(group: str, answer: Any) -> GroupAnswer[GroupOffsets]:
 
 
 def _pending(group: str, answer: Any) -> GroupAnswer[tuple[TopicPartition, ...]]:
-    told = answer.groups[0] if answer.groups else answer
-    codes = {place: row.error_code for place, row in rows(told)}
+    group_answer = answer.groups[0] if answer.groups else answer
+    codes = {place: row.error_code for place, row in rows(group_answer)}
     unstable = tuple(sorted(place for place, code in codes.items() if code == ErrorCode.UNSTABLE_OFFSET_COMMIT))
     others = (code for place, code in codes.items() if place not in unstable)
-    return group, next(filter(None, (told.error_code, *others)), 0), unstable
+    return group, next(filter(None, (group_answer.error_code, *others)), 0), unstable
 
 
 def _nobody(group: str) -> Identity:
@@ -341,7 +341,7 @@ def allowed_session(coordinator: Coordinator, code: int, seconds: float, within:
         return ""
     try:
         node, ask = coordinator.reach(within).node, partial(coordinator.call, timeout=within)
-        told = {} if node is None else broker_properties(ask, node, SESSION_LIMITS)
+        limits = {} if node is None else broker_properties(ask, node, SESSION_LIMITS)
     except (ConnectionLost, ClusterUnreachable):
         return ""
-    return "".join(f"; {each}" for each in session_beyond(seconds, told))
+    return "".join(f"; {each}" for each in session_beyond(seconds, limits))

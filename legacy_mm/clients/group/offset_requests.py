@@ -91,10 +91,10 @@ def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:
 
 def fetched(group: str, answer: Any) -> dict[TopicPartition, CommittedOffset]:
     """Return the offsets of partitions that have one; raise CoordinatorMoved, TimeoutError, StreamFailure."""
-    told = answer.groups[0] if answer.groups else answer
-    found = dict(rows(told))
-    if told.error_code:
-        _raise(told.error_code, f"group {group}")
+    group_answer = answer.groups[0] if answer.groups else answer
+    found = dict(rows(group_answer))
+    if group_answer.error_code:
+        _raise(group_answer.error_code, f"group {group}")
     if code := next((row.error_code for row in found.values() if row.error_code), 0):
         first, *others = sorted(partition for partition, row in found.items() if row.error_code == code)
         _raise(code, f"group {group}, {first}" + (f" and {len(others)} more" if others else ""))

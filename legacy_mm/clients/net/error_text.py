@@ -45,16 +45,16 @@ def meaning(code: int) -> str:
 
 def refused_member(group: str, code: int) -> str:
     """Return why a group does not have a member; for a missing right also which one it is, and how to give it."""
-    told = f"the group refuses this member: {text(code)}"
-    return told if code != ErrorCode.GROUP_AUTHORIZATION_FAILED else f"{told} {needed('group', group, 'Read')}"
+    reason = f"the group refuses this member: {text(code)}"
+    return reason if code != ErrorCode.GROUP_AUTHORIZATION_FAILED else f"{reason} {needed('group', group, 'Read')}"
 
 
 def refused_topic(topic: str, code: int, operation: str, cluster: str = "") -> str:
     """Return the error of a topic; for a missing right also which one, and how to give it."""
-    told = text(code)
+    reason = text(code)
     if code != ErrorCode.TOPIC_AUTHORIZATION_FAILED:
-        return told
-    return f"{told} {needed('topic', topic, operation, cluster=cluster)}"
+        return reason
+    return f"{reason} {needed('topic', topic, operation, cluster=cluster)}"
 
 
 def needed(kind: str, name: str, *operations: str, cluster: str = "") -> str:
@@ -67,11 +67,11 @@ def needed(kind: str, name: str, *operations: str, cluster: str = "") -> str:
     )
 
 
-def forbids(told: str) -> bool:
+def forbids(reason: str) -> bool:
     """Return True if this text reports a missing right on a topic or a group."""
-    return told in map(text, _FORBIDDEN)
+    return reason in map(text, _FORBIDDEN)
 
 
-def tells_of_members(told: str) -> bool:
+def tells_of_members(reason: str) -> bool:
     """Return True if this text is a group's answer to a client that is not a member."""
-    return told == text(ErrorCode.UNKNOWN_MEMBER_ID)
+    return reason == text(ErrorCode.UNKNOWN_MEMBER_ID)

@@ -353,8 +353,8 @@ class BrokerSender:
             self.wake()
         for answer in appended:
             if error_codes.is_damaged(answer.error):
-                told = error_text.text(answer.error)
-                owner.traffic.on_trouble(f"{answer.partition} did not take a batch, which is tried again: {told}")
+                reason = error_text.text(answer.error)
+                owner.traffic.on_trouble(f"{answer.partition} did not take a batch, which is tried again: {reason}")
 
     def _take_back(self, link: _Link) -> list[_Request]:
         """Take back the requests in flight on a broken connection, once; the next batches use a new connection."""

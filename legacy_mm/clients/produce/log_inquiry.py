@@ -236,9 +236,9 @@ class _Reader:
             answer = connection.call(OffsetForLeaderEpochRequest(replica_id=-1, topics=rows, min_version=_EPOCH_SINCE))
         except UnsupportedVersion:
             return None
-        (told,) = answer.topics[0].partitions
-        _check(told.error_code)
-        return int(told.end_offset) if told.end_offset >= 0 else None
+        (answered,) = answer.topics[0].partitions
+        _check(answered.error_code)
+        return int(answered.end_offset) if answered.end_offset >= 0 else None
 
 
 def _fetch(connection: Connection, wanted: Wanted) -> FetchedPartition:

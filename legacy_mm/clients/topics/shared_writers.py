@@ -41,7 +41,7 @@ class SharedWriters:
             found = next((each for each in self._open if (each.settings, each.topic) == (settings, topic)), None)
             if found is None:
                 found = _Shared(settings, topic)
-                found.writer = self._make(settings, topic, found.told)
+                found.writer = self._make(settings, topic, found.on_result)
                 self._open.append(found)
             share = _Share(self, found, on_result)
             found.shares.append(share)
@@ -67,7 +67,7 @@ class _Shared:
         self.topic = topic
         self.shares: list[_Share] = []
 
-    def told(self, key: bytes, reason: str | None) -> None:
+    def on_result(self, key: bytes, reason: str | None) -> None:
         """Pass a result on to the share that has sent the record."""
         for share in list(self.shares):
             if share.is_told(key):

@@ -132,11 +132,11 @@ class GroupTranslation:
                 return Position(place, offset, named, missing)
             there_ends = target_ends[target]
             found = self._answer(place, offset.offset, source_ends[place], there_ends)
-            told = self._known.checkpoints.last(group, target)
+            checkpoint = self._known.checkpoints.last(group, target)
             if found.how is How.UNKNOWN:  # a checkpoint there was, too, right only while the group had nothing left
                 found = GroupPosition(How.AT_THE_END, there_ends[1]) if place.topic in all_read else found
-            elif told is not None and told.downstream <= there_ends[1]:
-                found = by_checkpoint(found, offset.offset, told, self._known.maps.read_map(place).nearest(-1).first)
+            elif checkpoint is not None and checkpoint.downstream <= there_ends[1]:
+                found = by_checkpoint(found, offset.offset, checkpoint, self._known.maps.read_map(place).nearest(-1).first)
             if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
                 found = GroupPosition(How.FIRST_RECORD, there_ends[0], behind=found.behind)
             if (

@@ -24,7 +24,7 @@ class TargetGroups:
     def __init__(self, admin: GroupAdmin, metrics: OffsetMetrics) -> None:
         self._admin = admin
         self._metrics = metrics
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def follow(
         self,
@@ -51,9 +51,9 @@ class TargetGroups:
     def _tell_ahead(self, group: str, committed: GroupOffsets, rewound: Mapping[TopicPartition, Checkpoint]) -> None:
         ahead = [at for at in sorted(rewound) if at in committed and committed[at].offset > rewound[at].downstream]
         if not ahead:
-            self._told.discard(group)
-        elif group not in self._told:
-            self._told.add(group)
+            self._reported.discard(group)
+        elif group not in self._reported:
+            self._reported.add(group)
             events.emit(
                 events.GROUP_STAYS,
                 group=group,

@@ -57,9 +57,9 @@ class ByNodes:
 
     def user_data(self) -> bytes:
         """Return the digests, and what a node that copies exactly once says of its bundles."""
-        told = {"names": self._names, "topics": self._topics}
+        content = {"names": self._names, "topics": self._topics}
         of_bundles = None if self._bundles is None else self._bundles.user_data()
-        return _written(told if of_bundles is None else told | {_BUNDLES: of_bundles.decode()})
+        return _written(content if of_bundles is None else content | {_BUNDLES: of_bundles.decode()})
 
     def shares(
         self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
@@ -70,21 +70,21 @@ class ByNodes:
         shares: dict[str, MemberShare] = {}
         for each in members:
             member = each.subscriber.member
-            told: dict[str, object] = {"refused": member not in agreeing, "differs": differs}
+            content: dict[str, object] = {"refused": member not in agreeing, "differs": differs}
             share = agreeing.get(member, MemberShare(()))
             if share.user_data is not None:
-                told[_BUNDLES] = share.user_data.decode()
-            shares[member] = MemberShare(share.partitions, _written(told))
+                content[_BUNDLES] = share.user_data.decode()
+            shares[member] = MemberShare(share.partitions, _written(content))
         return shares
 
     def take(self, generation: int, share: MemberShare) -> None:
         """Say when nodes want different topics, each time it begins; raise StreamFailure for a node that is refused."""
-        told = _read(share.user_data)
-        if told.get("refused"):
+        content = _read(share.user_data)
+        if content.get("refused"):
             raise StreamFailure(self._refusal())
         if self._bundles is not None:
-            self._bundles.take(generation, MemberShare(share.partitions, _of_bundles(told)))
-        differed, self._differs = self._differs, bool(told.get("differs"))
+            self._bundles.take(generation, MemberShare(share.partitions, _of_bundles(content)))
+        differed, self._differs = self._differs, bool(content.get("differs"))
         if self._differs and not differed:
             result = _ALONE if self._bundles is None else _TOGETHER
             events.emit(events.NODES_DIFFER, client=self._client, group=self._group, result=result)
@@ -93,13 +93,13 @@ class ByNodes:
         self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
     ) -> Mapping[str, MemberShare]:
         if self._bundles is not None:
-            told = [Subscription(each.subscriber, _of_bundles(_read(each.user_data))) for each in members]
-            return self._bundles.shares(protocol, told, counts)
+            content = [Subscription(each.subscriber, _of_bundles(_read(each.user_data))) for each in members]
+            return self._bundles.shares(protocol, content, counts)
         shared = by_turns((each.subscriber for each in members), counts)
         return {member: MemberShare(partitions) for member, partitions in shared.items()}
 
-    def _agrees(self, told: bytes | None) -> bool:
-        return _read(told).get("names") == self._names
+    def _agrees(self, content: bytes | None) -> bool:
+        return _read(content).get("names") == self._names
 
     def _refusal(self) -> str:
         return (
@@ -108,19 +108,19 @@ class ByNodes:
         )
 
 
-def _of_bundles(told: Mapping[str, Any]) -> bytes | None:
+def _of_bundles(content: Mapping[str, Any]) -> bytes | None:
     """Return what was said of bundles."""
-    found = told.get(_BUNDLES)
+    found = content.get(_BUNDLES)
     return found.encode() if isinstance(found, str) else None
 
 
-def _written(told: Mapping[str, Any]) -> bytes:
-    return json.dumps(told, separators=(",", ":")).encode()
+def _written(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _read(told: bytes | None) -> Mapping[str, Any]:
+def _read(content: bytes | None) -> Mapping[str, Any]:
     try:
-        found = json.loads(told or b"{}")
+        found = json.loads(content or b"{}")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

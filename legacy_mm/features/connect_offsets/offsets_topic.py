@@ -69,7 +69,7 @@ class Logs(Protocol):
 class _Waiting(NamedTuple):
     offset: int
     metadata: str
-    told: OnWritten
+    on_written: OnWritten
 
 
 class OffsetsTopic:
@@ -153,10 +153,10 @@ class OffsetsTopic:
         known = {partition for partition in found if first[partition.topic] not in foreign}
         return Lacking([partition for partition in partitions if partition not in known], foreign)
 
-    def write(self, offsets: Offsets, metadata: str, told: OnWritten) -> None:
+    def write(self, offsets: Offsets, metadata: str, on_written: OnWritten) -> None:
         """Write positions, each the next record to copy; returns at once. A later one replaces one that waits."""
         with self._writing:
-            self._waiting |= {partition: _Waiting(offset, metadata, told) for partition, offset in offsets.items()}
+            self._waiting |= {partition: _Waiting(offset, metadata, on_written) for partition, offset in offsets.items()}
         self.tend()
 
     def moved(self, partitions: Collection[TopicPartition]) -> None:
@@ -211,12 +211,12 @@ class OffsetsTopic:
             partition, waiting = self._sent[key].popleft()
             if not self._sent[key]:
                 del self._sent[key]
-        waiting.told(partition, waiting.offset, None if reason is None else f"topic {self._settings.topic}: {reason}")
+        waiting.on_written(partition, waiting.offset, None if reason is None else f"topic {self._settings.topic}: {reason}")
 
     def _fail_all(self, reason: str) -> None:
         waiting, self._waiting = self._waiting, {}
         for partition, each in waiting.items():
-            each.told(partition, each.offset, reason)
+            each.on_written(partition, each.offset, reason)
 
     def _say_where(self, stored: Collection[StoredPosition]) -> None:
         theirs = sum(each.log is None for each in stored)

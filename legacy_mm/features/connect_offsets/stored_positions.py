@@ -55,8 +55,8 @@ def value(position: int) -> bytes:
 
 def mark(log: SourceLog, metadata: str) -> bytes:
     """Return the value of the mark."""
-    told = {"cluster": log.cluster, "topic_id": log.topic_id, "metadata": metadata}
-    return json.dumps({name: text for name, text in told.items() if text}, separators=(",", ":")).encode()
+    fields = {"cluster": log.cluster, "topic_id": log.topic_id, "metadata": metadata}
+    return json.dumps({name: text for name, text in fields.items() if text}, separators=(",", ":")).encode()
 
 
 def position(record: LogRecord | None) -> StoredPosition | None:
@@ -65,16 +65,16 @@ def position(record: LogRecord | None) -> StoredPosition | None:
         return None
     for name, text in record.headers:
         if name == MARK.encode():
-            told = _told(text)
-            log = SourceLog(told.get("cluster", ""), told.get("topic_id", ""))
-            return StoredPosition(copied + 1, record.timestamp, log, told.get("metadata", ""))
+            fields = _fields(text)
+            log = SourceLog(fields.get("cluster", ""), fields.get("topic_id", ""))
+            return StoredPosition(copied + 1, record.timestamp, log, fields.get("metadata", ""))
     return StoredPosition(copied + 1, record.timestamp, None, "") if copied >= 0 else None
 
 
-def _told(text: bytes | None) -> dict[str, str]:
+def _fields(text: bytes | None) -> dict[str, str]:
     """Return what a mark says; an empty one is that of a release before 0.9."""
     try:
-        told = json.loads(text or b"{}")
+        fields = json.loads(text or b"{}")
     except ValueError:
         return {}
-    return {name: each for name, each in told.items() if isinstance(each, str)} if isinstance(told, dict) else {}
+    return {name: each for name, each in fields.items() if isinstance(each, str)} if isinstance(fields, dict) else {}

@@ -94,10 +94,10 @@ class Cutover:
 
     def _settled(self, cluster: GroupAdmin, partitions: Collection[TopicPartition]) -> bool:
         """Require that no offset of the group is in an open transaction."""
-        told = open_transactions(cluster, self._group, partitions)
-        if told:
-            self._say(told)
-        return not told
+        open_ones = open_transactions(cluster, self._group, partitions)
+        if open_ones:
+            self._say(open_ones)
+        return not open_ones
 
     def _copied(self, ends: Ends, options: CutoverOptions) -> bool:
         """Wait until the records are copied: step 2. A dry run looks once."""
@@ -182,8 +182,8 @@ class Cutover:
         try:
             found = admin.offsets_of(self._group, _deadline())
         except LegacyMMError as error:
-            told = failed or "no error reported"
-            raise HostError(f"committed for {self._group}: {told}; it cannot be read back: {error}") from error
+            outcome = failed or "no error reported"
+            raise HostError(f"committed for {self._group}: {outcome}; it cannot be read back: {error}") from error
         held = {place: found[place].offset for place in wanted if place in found}
         lower = [place for place, after in wanted.items() if held.get(place, -1) < after.offset]
         if failed or lower:
@@ -200,8 +200,8 @@ def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) ->
         say(f"members: the group is in use at the target; stop {members}")
         return False
     changed = [each for each in receipt.partitions if each.changed]
-    if told := open_transactions(target, receipt.group, [each.target for each in changed]):
-        say(told)
+    if open_ones := open_transactions(target, receipt.group, [each.target for each in changed]):
+        say(open_ones)
         return False
     found = target.offsets_of(receipt.group, _deadline())
     for each in changed:

@@ -41,9 +41,9 @@ class HeartbeatCopies:
         }
         there = self._target.topics(deadline) if brought else {}
         missing = sorted(topic for topic in brought if self._remote_name(topic) not in there)
-        told, _ = self._source.properties(missing, deadline)
+        properties, _ = self._source.properties(missing, deadline)
         wanted = [
-            CreateTopic(self._remote_name(topic), brought[topic], BROKER_DEFAULT, _cleanup(told.get(topic, ())))
+            CreateTopic(self._remote_name(topic), brought[topic], BROKER_DEFAULT, _cleanup(properties.get(topic, ())))
             for topic in missing
         ]
         found = numbered(self._target, wanted, deadline, "default.replication.factor of the brokers")

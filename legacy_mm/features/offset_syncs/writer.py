@@ -41,7 +41,7 @@ class OffsetSyncs(threading.Thread):
         self._lag_max = lag_max
         self._flush_interval = flush_interval
         self._exact = exact
-        self._told: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._assigned: dict[TopicPartition, PartitionSyncs] = {}
         self._unsent: dict[TopicPartition, list[OffsetPair]] = {}
         self._end: Deadline | None = None
@@ -94,20 +94,20 @@ class OffsetSyncs(threading.Thread):
     def finish(self, deadline: Deadline) -> None:
         """Write down the rest within this time, after all copying is over."""
         self._end = deadline
-        self._told.put(lambda: None)
+        self._news.put(lambda: None)
         if self.is_alive():  # it never was where no thread could be made
             self.join(deadline.remaining())
 
     def _tell(self, news: Callable[[], None]) -> None:
         if not self._over:
-            self._told.put(news)
+            self._news.put(news)
 
     def _take_told(self, seconds: float) -> None:
         """Process the reports up to now, or from the first within these seconds on if there are none."""
         try:
-            self._told.get(timeout=seconds)()
+            self._news.get(timeout=seconds)()
             while True:
-                self._told.get_nowait()()
+                self._news.get_nowait()()
         except queue.Empty:
             return
 

@@ -56,7 +56,7 @@ class KeptReference(NamedTuple):
     """A reference that nobody looks up, without what may be a secret."""
 
     property_name: str
-    told: str
+    reason: str
     """A sentence without its full stop."""
 
 

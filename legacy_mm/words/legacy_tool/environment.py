@@ -156,8 +156,8 @@ def _with_enough_heap(option: str) -> str:
     return option
 
 
-def _without_effect(told: str) -> Note:
-    return Note(logging.WARNING, OWN, f"{told}.")
+def _without_effect(text: str) -> Note:
+    return Note(logging.WARNING, OWN, f"{text}.")
 
 
 def _raised(option: str) -> Note:

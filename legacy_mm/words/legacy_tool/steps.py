@@ -241,9 +241,9 @@ def translated_consumers(start: Start) -> dict[str, Translated]:
 
 def _notes(read: Translated, file: PropertiesFile) -> Iterator[Note]:
     yield from read.reading.notes
-    for name, told in read.kept:
+    for name, reason in read.kept:
         if place := file.place(name):
-            yield Note(logging.WARNING, OWN, f"{place}: {told}.")
+            yield Note(logging.WARNING, OWN, f"{place}: {reason}.")
 
 
 def _use_zookeeper_files(start: Start) -> None:

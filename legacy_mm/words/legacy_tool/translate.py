@@ -117,9 +117,9 @@ def translate(
     try:
         return _translate_line(argv, read_own_options, [] if notes is None else notes, grammar, hide, environment)
     except LegacyMMError as error:
-        for told in mirror_maker_2_file.named_in(argv):
-            if told not in str(error):
-                error.add_note(f"{told}.")
+        for named in mirror_maker_2_file.named_in(argv):
+            if named not in str(error):
+                error.add_note(f"{named}.")
         raise
 
 
@@ -146,8 +146,8 @@ def _translate_line(
     hide(environment.secrets)
     start = Start(line, options, environment, notes, hide)
     start.notes += environment.notes
-    if told := stray_words.remark(stray_words.stray(words)):
-        start.notes.append(Note(logging.WARNING, OWN, told))
+    if stray := stray_words.remark(stray_words.stray(words)):
+        start.notes.append(Note(logging.WARNING, OWN, stray))
     try:
         return _translate_run(start)
     except ConfigurationError as error:
@@ -158,8 +158,8 @@ def _translate_line(
 def _translate_run(start: Start) -> LineOutcome:
     steps.run(start)
     for file in start.files.values():
-        for told in misspelt.in_file(file, start.line.grammar):
-            start.note(logging.WARNING, f"{told}.", OWN)
+        for remark in misspelt.in_file(file, start.line.grammar):
+            start.note(logging.WARNING, f"{remark}.", OWN)
     if start.streams <= 0:
         return NothingToDo()
     written, options = start.written, start.options
@@ -223,8 +223,8 @@ def _look_over(start: Start, flows: Sequence[Settings]) -> None:
     for flow in flows:
         bundle_settings.check(flow)
     for path, file in start.files.items():
-        if told := mirror_maker_2_file.about(path, file.entries()):
-            start.note(logging.WARNING, f"{told}.", OWN)
+        if remark := mirror_maker_2_file.about(path, file.entries()):
+            start.note(logging.WARNING, f"{remark}.", OWN)
     option = next(name for name in _TOPICS if start.line.has(name))
     lists: dict[str, Sequence[str]] = {f"--{option}": [flows[0].topics.pattern]}
     if (topics := flows[0].features.topics) is not None:

@@ -89,7 +89,7 @@ def load(line: ConnectLine, hide: Hide = lambda secrets: None) -> ConnectFiles:
     """Read the files of a command line; raises ConfigurationError. `hide` takes secrets as soon as they are known."""
     worker = load_worker(line.worker, hide)
     connectors = [load_connector(path, worker.properties, hide) for path in line.connectors]
-    kept = (*_told(line.worker, worker), *(told for each in connectors for told in each.kept))
+    kept = (*_notes(line.worker, worker), *(note for each in connectors for note in each.kept))
     return ConnectFiles(worker.properties, connectors, kept)
 
 
@@ -111,7 +111,7 @@ def load_connector(path: str, worker: Mapping[str, str], hide: Hide = lambda sec
         raise ConfigurationError(
             f"{path}: {_CLASS}={asked} is not a connector of MirrorMaker 2: possible are {', '.join(_KINDS)}"
         )
-    return ConnectorFile(path, kind, properties, tuple(_told(path, read)))
+    return ConnectorFile(path, kind, properties, tuple(_notes(path, read)))
 
 
 def _hidden(read: Resolved, hide: Hide) -> Resolved:
@@ -120,8 +120,8 @@ def _hidden(read: Resolved, hide: Hide) -> Resolved:
     return read
 
 
-def _told(path: str, read: Resolved) -> Iterator[str]:
-    return (f"{path}: {each.told}" for each in read.kept)
+def _notes(path: str, read: Resolved) -> Iterator[str]:
+    return (f"{path}: {each.reason}" for each in read.kept)
 
 
 def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> list[FlowReading]:

@@ -64,7 +64,7 @@ def load(line: DriverLine) -> DriverFile:
     """Read the file of a command line; raises ConfigurationError with Java's words."""
     written = properties_file.load(line.file).properties
     read = config_providers.resolve(written, config_providers.declared(written, trims=True))
-    return DriverFile(read.properties, line.clusters, read.secrets, tuple(each.told for each in read.kept))
+    return DriverFile(read.properties, line.clusters, read.secrets, tuple(each.reason for each in read.kept))
 
 
 def duplicate_keys(line: DriverLine) -> tuple[str, ...]:

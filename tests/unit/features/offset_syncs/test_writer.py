@@ -101,4 +101,4 @@ def test_what_should_not_happen_is_told_and_later_pairs_do_not_pile_up(
     syncs.join(SECONDS)
     assert [words.partition(":")[0] for words in troubles()] == ["ZeroDivisionError"]
     syncs.copied([CopiedRun("t", 0, 1, 1, 1)])
-    assert syncs._told.empty()
+    assert syncs._news.empty()

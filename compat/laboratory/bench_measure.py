@@ -208,7 +208,7 @@ def _watch(
     """Return samples from the first record until all are copied or the time is over, the peak of PSS and of tasks."""
     pids = site.broker_pids()
 
-    def look(count: int) -> Sample:
+    def inspect(count: int) -> Sample:
         cpu = process.tree.cpu_seconds()
         brokers = sum(map(_cpu_seconds, pids))
         busy, stolen = host_seconds(Path("/proc/stat").read_text(encoding="ascii"), _TICKS)
@@ -216,13 +216,13 @@ def _watch(
         return Sample(time.monotonic() - begin, count, cpu, brokers, other, stolen)
 
     count = _await_first(process, ends, begin)
-    first = look(count)
+    first = inspect(count)
     samples = [replace(first, records=0), first]
     peak, tasks, peak_at = process.tree.memory_bytes(), process.tree.tasks(), first.at
     while samples[-1].records < records and samples[-1].at - first.at < site.limit_seconds:
         _check(process)
         time.sleep(LOOK_INTERVAL)
-        samples.append(look(ends.count()))
+        samples.append(inspect(ends.count()))
         if samples[-1].at - peak_at >= MEMORY_INTERVAL:
             peak, tasks = max(peak, process.tree.memory_bytes()), max(tasks, process.tree.tasks())
             peak_at = samples[-1].at

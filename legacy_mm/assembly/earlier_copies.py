@@ -21,7 +21,7 @@ from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.newest_times import newest_times
 from legacy_mm.controlplane.positions import SetPosition, of_exactly_once
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.position_book import PositionBook
 from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
@@ -63,7 +63,7 @@ class Told(NamedTuple):
 class EarlierCopies:
     """The look at both clusters of one flow."""
 
-    def __init__(self, settings: Settings, names: Names, book: PositionBook) -> None:
+    def __init__(self, settings: Settings, names: FlowTopics, book: PositionBook) -> None:
         """Take the flow, and where its positions are."""
         self._settings = settings
         self._names = names
@@ -87,7 +87,7 @@ class EarlierCopies:
         reset = self._settings.source.offset_reset
         if self._settings.source.new_from_earliest:  # a flow that has begun takes what is new from its first record
             reset = "earliest" if len(lacking.partitions) < len(every) else "latest"
-        for found in self._look(lacking.partitions, deadline):
+        for found in self._inspect(lacking.partitions, deadline):
             twice = reset == "earliest" or found.topic in _topics(lacking.foreign)
             if count := found.there if twice else found.missing if reset == "latest" else 0:
                 time = f"{datetime.fromtimestamp(found.youngest_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
@@ -107,7 +107,7 @@ class EarlierCopies:
         exact = positions(self._settings, deadline) if is_exactly_once(self._settings) else {}
         return self._book.lacking([partition for partition in partitions if partition not in exact], deadline)
 
-    def _look(self, lacking: Sequence[TopicPartition], deadline: Deadline) -> Iterator[EarlierCopy]:
+    def _inspect(self, lacking: Sequence[TopicPartition], deadline: Deadline) -> Iterator[EarlierCopy]:
         names, begins = self._names, defaultdict[str, list[TopicPartition]](list)
         for partition in lacking:
             if not names.brings_heartbeats(partition.topic):

@@ -17,7 +17,7 @@ from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, Posit
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import KnownTopics
 from legacy_mm.flow import group_members
-from legacy_mm.flow.copy_jobs import Copies, client_id
+from legacy_mm.flow.copy_jobs import CopyJobFactory, client_id
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Failures
@@ -40,7 +40,7 @@ class FlowServices:
     settings: Settings
     host: Host
     registry: Registry
-    copies: Copies
+    copies: CopyJobFactory
     guard: GapGuard
     book: PositionBook
     workers: WorkersPlace | None

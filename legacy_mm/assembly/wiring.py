@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from legacy_mm.assembly.first_look import first_look
+from legacy_mm.assembly.first_inspection import first_inspection
 from legacy_mm.assembly.streams import FlowServices
 from legacy_mm.base.settings import SourceSettings
 from legacy_mm.clients.admin.inspector import NativeTopicLister
@@ -19,9 +19,9 @@ from legacy_mm.flow.copy_jobs import copies_of
 from legacy_mm.flow.feature_work import feature_work
 from legacy_mm.flow.flow_registry import flow_registry
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Failures, Mirror, Renewal
-from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_book import group_book, workers_place
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.transactions.bundle_settings import is_exactly_once
@@ -46,7 +46,7 @@ def build_mirror(
     used = stamps(key_stores.files(written))
     first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
-        names = Names(first.topics, first.features, host.spark.jvm.topic_matcher, leaves_out)
+        names = FlowTopics(first.topics, first.features, host.spark.jvm.topic_matcher, leaves_out)
         identity = identity_check(first)
         names.try_expressions()
     registry = flow_registry(first, names)
@@ -64,7 +64,7 @@ def build_mirror(
 def _mirror(
     settings: Settings,
     host: Host,
-    names: Names,
+    names: FlowTopics,
     registry: Registry,
     identity: IdentityCheck | None,
     listener: AssignmentListener | None,
@@ -91,7 +91,7 @@ def _mirror(
     streams = FlowServices(settings, host, registry, copies, guard, book, workers, known, failures, listener).streams()
 
     def on_change(topics: frozenset[str]) -> None:
-        names.look(topics)
+        names.inspect(topics)
         work.topics_found(topics)
         for stream in streams:
             stream.subscribe(topics)
@@ -101,7 +101,7 @@ def _mirror(
         choice=names.choice,
         pattern_text=settings.topics.pattern_text,
         interval=settings.source.metadata_max_age,
-        before_first=first_look(settings, names, guard, identity, book, work),
+        before_first=first_inspection(settings, names, guard, identity, book, work),
         on_change=on_change,
         guard=guard,
         on_failure=failures.failed,

@@ -26,8 +26,8 @@ from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import client_checks
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.key_stores import with_stores
-from legacy_mm.flow.names import Names
 from legacy_mm.logs import root_logger
 from legacy_mm.runtime.spark.session import java_for
 from legacy_mm.transactions.exactly_once_start import require_own_flow
@@ -67,7 +67,7 @@ def _adopt(call: CommandCall) -> int:
         if settings.features[EXACTLY_ONCE] is not None:
             cluster = NativeAdmin("source", settings.source_admin_connection).cluster_id(_deadline())
             require_own_flow(settings, cluster, _deadline())
-        choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
+        choice = FlowTopics(settings.topics, settings.features, jvm.topic_matcher).choice()
         inspector = NativeInspector(settings.source.connection)
         with at_cluster("source", settings.source.connection):
             counts = inspector.partitions(_deadline())

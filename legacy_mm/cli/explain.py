@@ -55,10 +55,10 @@ from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.output import as_json as json_text
 from legacy_mm.cli.parser import own_values, read_own_options
-from legacy_mm.explain import host_look, source_look
+from legacy_mm.explain import host_inspection, source_inspection
 from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
 from legacy_mm.explain.explanation import RUNS, Explained, Explanation, OptionReader, explain
-from legacy_mm.explain.source_look import Topics
+from legacy_mm.explain.source_inspection import Topics
 from legacy_mm.flow import client_checks
 from legacy_mm.logs import root_logger
 from legacy_mm.runtime.jvm.gateway import StartJvm
@@ -173,7 +173,7 @@ def _ask_clusters(explained: Explained, java: StartJvm, *, ask: bool) -> tuple[E
         if ask:
             client_checks.check_addresses(settings)
         client_checks.check_logins(settings)
-    untried = host_look.look(flows, java)
+    untried = host_inspection.inspect(flows, java)
     explanation = replace(
         explained.explanation,
         unknown=tuple(map(veil.over_known, untried)),
@@ -181,7 +181,7 @@ def _ask_clusters(explained: Explained, java: StartJvm, *, ask: bool) -> tuple[E
     if not ask:
         return explanation, Topics(why_not="not asked")
     try:
-        return explanation, source_look.look(flows, java)
+        return explanation, source_inspection.inspect(flows, java)
     except HostError as error:
         return explanation, Topics(why_not=veil.over_known(str(error)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from legacy_mm.cli.output import INDENT, WIDTH, TableRow, folded, section
 from legacy_mm.explain.explanation import Explanation, PropertyRow, SettingRow
-from legacy_mm.explain.source_look import TopicCopy, Topics
+from legacy_mm.explain.source_inspection import TopicCopy, Topics
 from legacy_mm.words.legacy_tool.stray_words import remark
 
 _MOST_PARTITIONS = 40

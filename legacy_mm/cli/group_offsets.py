@@ -18,7 +18,7 @@ from legacy_mm.base.clock import Deadline, wall
 from legacy_mm.base.errors import HostError
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser, add_flow_option
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.cli.group_look import FlowGroups, groups_of
+from legacy_mm.cli.group_inspection import FlowGroups, groups_of
 from legacy_mm.cli.mirror_line import MirrorLine
 from legacy_mm.cli.output import print_json
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
-from legacy_mm.cli.group_look import FlowGroups
+from legacy_mm.cli.group_inspection import FlowGroups
 from legacy_mm.clients.group.groups import DEAD, EMPTY
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.features.checkpoints.translation import offsets_to_set
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.offset_features import accepted_groups
-from legacy_mm.policies.changes import Look
+from legacy_mm.policies.changes import Inspection
 
 _CHECKPOINTS, GROUP_OFFSETS = "checkpoints", "group-offsets"
 _ASK_TIMEOUT = 60.0
@@ -27,7 +27,7 @@ Moves = Mapping[str, Sequence[str]]
 """Group -> where it is committed next, a line each."""
 
 
-def look(flow: FlowGroups, names: Names) -> tuple[dict[str, Look], Moves]:
+def inspect(flow: FlowGroups, names: FlowTopics) -> tuple[dict[str, Inspection], Moves]:
     """Return what is to be said of each part, and the groups that are about to be committed; raises LegacyMMError."""
     asked = flow.settings.features[CHECKPOINTS]
     assert asked is not None
@@ -45,12 +45,12 @@ def look(flow: FlowGroups, names: Names) -> tuple[dict[str, Look], Moves]:
             notes.append(f"{error}, so it gets no checkpoint")
     for group, places in positions.items():
         notes += _untranslated(group, places)
-    looks = {_CHECKPOINTS: Look(notes=tuple(notes))}
+    inspections = {_CHECKPOINTS: Inspection(notes=tuple(notes))}
     if asked.sync_interval is None:
-        return looks, {}
+        return inspections, {}
     moves, busy = _moves(flow, positions, deadline)
-    looks[GROUP_OFFSETS] = Look(notes=tuple(busy))
-    return looks, moves
+    inspections[GROUP_OFFSETS] = Inspection(notes=tuple(busy))
+    return inspections, moves
 
 
 def _left_out(groups: Sequence[str], taken: Sequence[str]) -> Iterator[str]:

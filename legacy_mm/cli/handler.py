@@ -20,7 +20,7 @@ from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.clients.topics.topic_reader import read_on
 from legacy_mm.flow import plugins
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, NO_TIMESTAMP, Record, TargetRecord
 from legacy_mm.handlers.batches import BatchHandler, Handled, SourceRecords
@@ -112,7 +112,7 @@ def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
     def java(of: HandlerSettings) -> BatchHandler:
         return JavaBatches(plugins.with_jars(of), find_java(java_home), compiler_jars())
 
-    names = Names(settings.topics, settings.features, lambda pattern: jvm().topic_matcher(pattern))
+    names = FlowTopics(settings.topics, settings.features, lambda pattern: jvm().topic_matcher(pattern))
     if settings.handler.transforms is not None:
         return _InJava(settings.handler, java, names.at_target)
     if settings.handler.steps:

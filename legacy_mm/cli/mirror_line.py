@@ -13,8 +13,8 @@ from legacy_mm.base.redaction import Secrets
 from legacy_mm.base.settings import JvmSettings
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.key_stores import with_stores
-from legacy_mm.flow.names import Names
 from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.runtime.jvm.gateway import Jvm
 from legacy_mm.runtime.spark.session import java_when_asked
@@ -66,14 +66,14 @@ class DriverFlow:
         """Return the Java properties of its producer; may hold secrets."""
         return self.run.producer.java_properties()
 
-    def names(self, settings: Settings, matcher: Callable[[], Callable[[str], Matcher]]) -> Names:
+    def names(self, settings: Settings, matcher: Callable[[], Callable[[str], Matcher]]) -> FlowTopics:
         """Return the names of its topics under these settings; raises ConfigurationError.
 
         `matcher` returns the compiler of Java's regular expressions once Java runs.
         """
         circles = Circles(self.flows, matcher)
         circles.check(self.run.pair)
-        return Names(
+        return FlowTopics(
             settings.topics,
             settings.features,
             lambda pattern: matcher()(pattern),

@@ -21,19 +21,19 @@ from pathlib import Path
 from typing import Any
 
 from legacy_mm.base.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.cli.cluster_look import START, FlowClusters, FlowPlan
+from legacy_mm.cli.cluster_inspection import START, FlowClusters, FlowPlan
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.mirror_line import DriverFlow, MirrorLine
 from legacy_mm.cli.output import as_json
-from legacy_mm.explain import host_look
+from legacy_mm.explain import host_inspection
 from legacy_mm.flow import client_checks
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.logs import root_logger
 from legacy_mm.policies.change_effects import describe_change, effect, worst_first
-from legacy_mm.policies.changes import Change, ChangeOutcome, Look, from_json, to_json
+from legacy_mm.policies.changes import Change, ChangeOutcome, Inspection, from_json, to_json
 from legacy_mm.runtime.jvm.gateway import Jvm
 from legacy_mm.runtime.spark.session import java_for
 from legacy_mm.words.mirror_maker_2.file_lines import FileLines
@@ -70,7 +70,7 @@ def _plan(call: CommandCall) -> int:
     if options.output is not None:
         _save(options.output, document)
     sys.stdout.write(document if options.json else "".join(f"{each}\n" for each in _lines(plans)))
-    if any(look.troubles for each in plans for look in each.looks.values()):
+    if any(inspection.troubles for each in plans for inspection in each.inspections.values()):
         return ExitCode.FAILED
     return ExitCode.FOUND if _keys(plans) or any(each.moves for each in plans) else ExitCode.DONE
 
@@ -79,7 +79,7 @@ def _apply(call: CommandCall) -> int:
     saved = _saved(call.options.plan)
     with _flows(call.line) as found:
         flows = [clusters() for clusters in found.values()]
-        plans = [flow.look() for flow in flows]
+        plans = [flow.inspect() for flow in flows]
         _refuse_difference(saved, _keys(plans))
         failed = 0
         for flow, plan in zip(flows, plans, strict=True):
@@ -101,9 +101,9 @@ def _flows(line: MirrorLine) -> Iterator[Mapping[str, Callable[[], FlowClusters]
 def _clusters(settings: Settings, of_file: DriverFlow | None, java: Jvm) -> FlowClusters:
     """Return the clusters of a flow that would start; raise LegacyMMError as its start does."""
     client_checks.check_clients(settings)
-    host_look.look((settings,), lambda: java)
+    host_inspection.inspect((settings,), lambda: java)
     if of_file is None:
-        names = Names(settings.topics, settings.features, lambda pattern: java.topic_matcher(pattern))
+        names = FlowTopics(settings.topics, settings.features, lambda pattern: java.topic_matcher(pattern))
     else:
         names = of_file.names(settings, lambda: java.topic_matcher)
     return FlowClusters(settings, names, java)
@@ -121,7 +121,7 @@ def _looked(line: MirrorLine, flows: Mapping[str, Callable[[], FlowClusters]]) -
     for flow, clusters in flows.items():
         try:
             with lines.get(flow, FileLines()).named():
-                found = clusters().look()
+                found = clusters().inspect()
         except (ConfigurationError, StreamFailure) as error:
             if flow not in lines:
                 raise
@@ -130,19 +130,19 @@ def _looked(line: MirrorLine, flows: Mapping[str, Callable[[], FlowClusters]]) -
 
 
 def _in_trouble(flow: str, why: str) -> FlowPlan:
-    return FlowPlan(flow, {START: Look(troubles=(why,))})
+    return FlowPlan(flow, {START: Inspection(troubles=(why,))})
 
 
 def _changes(found: FlowPlan) -> list[Change]:
-    return [change for look in found.looks.values() for change in look.changes]
+    return [change for inspection in found.inspections.values() for change in inspection.changes]
 
 
 def _keys(plans: Iterable[FlowPlan]) -> dict[Key, Change]:
     return {
         _key(each.flow, duty, change): change
         for each in plans
-        for duty, look in each.looks.items()
-        for change in look.changes
+        for duty, inspection in each.inspections.items()
+        for change in inspection.changes
     }
 
 
@@ -159,12 +159,12 @@ def _document(plans: Iterable[FlowPlan]) -> dict[str, Any]:
             "duties": [
                 {
                     "duty": duty,
-                    "changes": [to_json(change) for change in look.changes],
-                    "effects": [effect(change).text for change in look.changes],
-                    "troubles": look.troubles,
-                    "notes": look.notes,
+                    "changes": [to_json(change) for change in inspection.changes],
+                    "effects": [effect(change).text for change in inspection.changes],
+                    "troubles": inspection.troubles,
+                    "notes": inspection.notes,
                 }
-                for duty, look in each.looks.items()
+                for duty, inspection in each.inspections.items()
             ],
         }
         for each in plans
@@ -175,19 +175,19 @@ def _document(plans: Iterable[FlowPlan]) -> dict[str, Any]:
 def _lines(plans: Sequence[FlowPlan]) -> Iterator[str]:
     troubles = 0
     for each in plans:
-        troubles += sum(len(look.troubles) for look in each.looks.values())
+        troubles += sum(len(inspection.troubles) for inspection in each.inspections.values())
         yield f"{each.flow}:"
-        for duty, look in each.looks.items():
+        for duty, inspection in each.inspections.items():
             moves = [line for lines in each.moves.values() for line in lines] if duty == GROUP_OFFSETS else []
             said = [
                 *moves,
-                *map(describe_change, worst_first(look.changes)),
-                *(f"trouble: {text}" for text in look.troubles),
-                *(f"note: {text}" for text in look.notes),
+                *map(describe_change, worst_first(inspection.changes)),
+                *(f"trouble: {text}" for text in inspection.troubles),
+                *(f"note: {text}" for text in inspection.notes),
             ]
             yield f"  {duty}:" if said else f"  {duty}: nothing to do"
             yield from (f"    {text}" for text in said)
-        if not each.looks:
+        if not each.inspections:
             yield "  no feature that changes anything at the target is switched on"
         if each.left_behind:
             yield "  left behind, and not removed:"

@@ -27,7 +27,7 @@ from legacy_mm.clients.produce.single_producer import NativeProducer
 from legacy_mm.clients.topics.backlog import Backlog
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BY_KEY, BatchHandler, PythonBatches
 from legacy_mm.handlers.line_file import holding, take, was_taken
@@ -47,7 +47,7 @@ def _add_options(parser: CommandParser) -> None:
 def _redrive(call: CommandCall) -> int:
     file: Path | None = call.options.file
     with call.line.flow_with_stores() as (settings, java):
-        names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+        names = FlowTopics(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
         made = _handler(settings, names, java)
         for found in _of_topic(settings) if file is None else _of_file(file):
             try:
@@ -122,18 +122,18 @@ def _tell_of_file(path: Path) -> None:
     )
 
 
-def _handler(settings: Settings, names: Names, java: Callable[[], Jvm]) -> BatchHandler:
+def _handler(settings: Settings, names: FlowTopics, java: Callable[[], Jvm]) -> BatchHandler:
     if settings.handler is None and settings.quarantine.refused:
         return PythonBatches(lambda record: [record.to(names.at_target(record.topic))])
     return handler_of(settings, java)
 
 
-def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Sequence[Outgoing]:
+def _targets(made: BatchHandler, names: FlowTopics, records: Sequence[Record]) -> Sequence[Outgoing]:
     """Return what a mirror sends for these records."""
     if not records:
         return ()
     topics = {record.topic for record in records}
-    names.scope.look(topics)
+    names.scope.inspect(topics)
     kept = names.keeps_partition(topics)
     return handled(made, records, lambda place: place.partition if place.topic in kept else BY_KEY).targets
 

@@ -24,8 +24,8 @@ from legacy_mm.features import flags
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow import client_checks
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.key_stores import with_stores
-from legacy_mm.flow.names import Names
 from legacy_mm.handlers.built_in import GuardLoop
 from legacy_mm.logs import root_logger
 from legacy_mm.runtime.jvm.gateway import Jvm
@@ -68,7 +68,7 @@ class _Compared:
     pattern: str
     """The Java regular expression of the source topics."""
     committed_only: bool
-    names: Callable[[Jvm], Names]
+    names: Callable[[Jvm], FlowTopics]
     connections: Callable[[Jvm], Mapping[str, ConnectionSettings]]
     heartbeats: bool = True
     """False: topics of heartbeats are left out, because they never stand still."""
@@ -141,7 +141,7 @@ def _of_files(options: argparse.Namespace, parts: LineParts | None) -> _Compared
         features,
         topics.pattern,
         features[EXACTLY_ONCE] is not None or read.get("isolation.level") == "read_committed",
-        lambda jvm: Names(topics, features, jvm.topic_matcher),
+        lambda jvm: FlowTopics(topics, features, jvm.topic_matcher),
         lambda jvm: {side: each.reached(lambda: jvm) for side, each in clusters.items()},
     )
 
@@ -194,7 +194,7 @@ def _started(host: SparkHost) -> Any:
         raise HostError(f"Spark does not start: {reason_of(error)}") from error
 
 
-def _copies(names: Names, found: Collection[str], *, heartbeats: bool) -> dict[str, str]:
+def _copies(names: FlowTopics, found: Collection[str], *, heartbeats: bool) -> dict[str, str]:
     """Return those of these topics that a mirror copies, and the names of the copies.
 
     A mirror brings heartbeats whatever its pattern says; here they are compared only where the pattern has them.
@@ -202,7 +202,7 @@ def _copies(names: Names, found: Collection[str], *, heartbeats: bool) -> dict[s
     chosen = names.choice().select(found)
     if not heartbeats:
         chosen = frozenset(topic for topic in chosen if not names.brings_heartbeats(topic))
-    names.scope.look(chosen)
+    names.scope.inspect(chosen)
     return {topic: names.at_target(topic) for topic in sorted(chosen)}
 
 

@@ -68,9 +68,9 @@ class StoreWatch(threading.Thread, Generic[Read]):
     def run(self) -> None:
         """Look until the content has changed."""
         while self.renewed is None and not self._stopping.wait(_LOOK_INTERVAL):
-            self.look()
+            self.inspect()
 
-    def look(self) -> None:
+    def inspect(self) -> None:
         """Read changed files once they are the same in two looks."""
         now = stamps(self._files)
         if now != self._seen:

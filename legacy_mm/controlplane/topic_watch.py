@@ -38,7 +38,7 @@ class UnmatchedEntries:
         self._since: float | None = None
         self._is_over = False
 
-    def look(self, mirrored: frozenset[str]) -> None:
+    def inspect(self, mirrored: frozenset[str]) -> None:
         """Tell of entries that match none of these topics, if the first look was long ago."""
         if self._is_over:
             return
@@ -120,7 +120,7 @@ class TopicWatch(threading.Thread):
             lister = self._make_lister()
             with closing(lister):
                 while not self._stopping.is_set():
-                    is_complete = self._look(lister, choice)
+                    is_complete = self._inspect(lister, choice)
                     self._again.wait(self._pause() if is_complete else _RETRY_BACKOFF)
                     self._again.clear()
         except InvalidPattern as error:
@@ -142,7 +142,7 @@ class TopicWatch(threading.Thread):
                 self._ids[topic] = now
                 self._guard.recreated(topic, before, now)
 
-    def _look(self, lister: TopicLister, choice: TopicChoice) -> bool:
+    def _inspect(self, lister: TopicLister, choice: TopicChoice) -> bool:
         """Match the topics and report changes; return False if the source did not answer completely."""
         try:
             ids = lister.topics()
@@ -157,7 +157,7 @@ class TopicWatch(threading.Thread):
                 self._mirrored = found
                 events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
                 self._on_change(found)
-            self._entries.look(found)
+            self._entries.inspect(found)
         except HostError as error:
             if self._reminders.is_due(str(error)):
                 events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))

@@ -55,7 +55,7 @@ class CopyEngine:
         times = ReportTimes(min(BEAT_INTERVAL, config.report_interval), _POLL_TIMEOUT, self._is_idle)
         self._book = CopyBook(config, ends, report, beat, times)
         self._gaps = SourceGaps(self._book.pieces)
-        retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
+        retries = RetryLoop(self._stopping, beat, lambda: self._poll(blocked=True))
         topics = TargetTopics(config, ends.target, retries, self._stopping, self._wait)
         self._started = StartedTarget(topics, ends, retries, self._stopping)
         self._held = HeldPartitions(config, ends.fetcher, topics, ends.appender)
@@ -112,7 +112,7 @@ class CopyEngine:
         """Wait until the driver stops this job, because the handler has ended the program."""
         exit_.report()
         while not self._stopping.wait(_POLL_TIMEOUT):
-            self._tend(blocked=False)
+            self._poll(blocked=False)
             self._put_aside()
 
     def _prove_sent(self) -> None:
@@ -125,8 +125,8 @@ class CopyEngine:
         for fetched in arrived:
             if not self._stopping.is_set():  # what a stop left uncopied must not be followed by what came after it
                 self._copy(fetched)
-        self._tend(blocked=False)
-        self._held.tend()
+        self._poll(blocked=False)
+        self._held.poll()
         self._put_aside()
         self._mind_gaps()
         if arrived and self._book.times.soon():
@@ -231,7 +231,7 @@ class CopyEngine:
         return True
 
     def _wait(self) -> None:
-        self._tend(blocked=True)
+        self._poll(blocked=True)
         self._ends.target.wait_for_refresh(_POLL_TIMEOUT)
 
     def _wait_for_room(self) -> bool:
@@ -240,19 +240,19 @@ class CopyEngine:
         while not self._ends.appender.wait_for_room(_POLL_TIMEOUT):
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
-            self._tend(blocked=True)
+            self._poll(blocked=True)
         return True
 
     # --- what comes back
 
-    def _tend(self, *, blocked: bool) -> None:
+    def _poll(self, *, blocked: bool) -> None:
         appender = self._ends.appender
         refused = appender.take_refused()  # first: it comes behind what its queue has acknowledged
         try:
             for acknowledged in appender.take_acknowledged():
                 self.delivery.acknowledged(acknowledged)
-            appender.tend()
-            self.delivery.tend()
+            appender.poll()
+            self.delivery.poll()
             self._refusals.halving = bool(refused)
             while refused:
                 self._refusals.deal_with(refused[0], self.delivery, self._report_when_due)
@@ -276,7 +276,7 @@ class CopyEngine:
             self._refusals.aside.put(self._started.partitions, self._wait_for_topics, self._append_aside)
 
     def _wait_for_topics(self) -> None:
-        self._held.tend()
+        self._held.poll()
         self._wait()
 
     def _append_aside(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
@@ -336,9 +336,9 @@ class CopyEngine:
     def _drain(self, give_up: Callable[[], bool]) -> bool:
         """Wait for what is under way, and report what is safe; return True if nothing is left."""
         while not self._all_settled(_POLL_TIMEOUT) and not give_up():
-            self._tend(blocked=True)
+            self._poll(blocked=True)
             self._put_aside()
-        self._tend(blocked=False)
+        self._poll(blocked=False)
         if settled := self._all_settled(0.0):
             self.delivery.finish()
         self._send_progress(blocked=not settled)

@@ -115,7 +115,7 @@ class Delivery:
         """Forget a batch that has failed for good, and what stands behind it: copying ends, so none of it is safe."""
         raise NotImplementedError
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Continue with what other threads have brought; raise what no later try can mend."""
         raise NotImplementedError
 
@@ -199,9 +199,9 @@ class AtLeastOnce(Delivery):
         for part in (refused.opaque, *self._appender.abandon(refused.queue)):
             self._pieces.abandon(part.piece.partition, part.first_offset)
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Report the starts of partitions that had no leader, and send refused records again."""
-        self._waiting.tend()
+        self._waiting.poll()
         while started := self._fetcher.take_started():
             self._report(started)
 

@@ -52,7 +52,7 @@ class HeldPartitions:
         self._appender = appender
         self._held: dict[TopicPartition, _Held] = {}
         self._waiting = WaitingTopics()
-        self._look = Deadline(0)
+        self._next_inspection = Deadline(0)
 
     def __len__(self) -> int:
         return len(self._held)
@@ -85,12 +85,12 @@ class HeldPartitions:
         self._held.pop(source, None)
         self.records.forget(source)
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Let those go on for which there may be a way; raise ProducerBroken where there will be none."""
-        if not self._look.expired():
+        if not self._next_inspection.expired():
             return
-        self._look = Deadline.after(_LOOK_INTERVAL)
-        self._topics.tend(self._appender.stuck())
+        self._next_inspection = Deadline.after(_LOOK_INTERVAL)
+        self._topics.poll(self._appender.stuck())
         for source in [source for source, held in self._held.items() if self._may_go_on(held)]:
             del self._held[source]
             self._fetcher.release(source)

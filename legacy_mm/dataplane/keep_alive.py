@@ -50,7 +50,7 @@ class KeepAlive:
             watched, self._is_watched = self._is_watched, True
             return not watched
 
-    def tend(self) -> bool:
+    def poll(self) -> bool:
         """Report a call that takes long; return False if this is to be forgotten. Called each second."""
         since = self._since
         self._idle = self._idle + 1 if since is None else 0
@@ -89,7 +89,7 @@ class _Beats:
             threading.Event().wait(BEAT_INTERVAL)
             with self._lock:
                 watched = list(self._watched)
-            over = [engine for engine in watched if not engine.tend()]
+            over = [engine for engine in watched if not engine.poll()]
             with self._lock:
                 for engine in over:
                     self._watched.remove(engine)  # once: it may be watched anew already

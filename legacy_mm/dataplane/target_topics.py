@@ -192,7 +192,7 @@ class TargetTopics:
         problem = self._target.problem(topic)
         return error_codes.name(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if problem is None else problem)
 
-    def tend(self, stuck: Collection[TopicPartition]) -> None:
+    def poll(self, stuck: Collection[TopicPartition]) -> None:
         """Ask again for what is waited for, when it is time, and tell of it; also of the topics that are `stuck`.
 
         Raise ProducerBroken for a stuck partition that is gone, since its topic came back with fewer: what waits for it

@@ -111,7 +111,7 @@ class WaitingRecords:
         """Forget a partition that goes on elsewhere."""
         self._failed.pop(source, None)
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Send those again whose pause is over."""
         now = monotonic()
         for waiting in self._waiting.values():

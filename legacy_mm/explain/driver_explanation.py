@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, LegacyMMError, one_line, printed_error
 from legacy_mm.base.redaction import HIDDEN, Veil, is_secret_property
-from legacy_mm.explain import host_look, source_look
+from legacy_mm.explain import host_inspection, source_inspection
 from legacy_mm.explain.explanation import RUNS
 from legacy_mm.explain.origin import values_in_force
 from legacy_mm.explain.permissions import Permission, permissions
-from legacy_mm.explain.source_look import Topics
+from legacy_mm.explain.source_inspection import Topics
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow import client_checks
 from legacy_mm.runtime.jvm.gateway import StartJvm
@@ -270,7 +270,7 @@ def _with_answers(flow: FlowExplanation, run: FlowRun, circles: Circles, java: S
         return replace(flow, found=Topics(why_not=one_line(error)))
     try:
         with run.lines.named():
-            return replace(flow, found=source_look.look((run.settings,), java, leaves_out))
+            return replace(flow, found=source_inspection.inspect((run.settings,), java, leaves_out))
     except HostError as error:
         return replace(flow, found=Topics(why_not=one_line(error)))
 
@@ -291,7 +291,7 @@ def _flow(
         clients.hide(run.secrets)
         with reading.lines.named():
             client_checks.check_logins(run.settings)
-            made["unknown"] = host_look.look((run.settings,), java)
+            made["unknown"] = host_inspection.inspect((run.settings,), java)
         made["clients"] = {
             "consumer": _visible(run.consumer),
             "producer": _visible(run.producer),

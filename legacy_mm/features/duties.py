@@ -27,7 +27,7 @@ from legacy_mm.policies.changes import (
     CreateAcl,
     CreateTopic,
     DeleteAcl,
-    Look,
+    Inspection,
     by_topic,
 )
 
@@ -166,27 +166,27 @@ class Duties(threading.Thread):
             return False
         try:
             run.due = monotonic() + run.scheduled.interval
-            look, outcomes, failure = self._look_and_apply(run.scheduled.duty, deadline)
-            undone = failure or look.unfinished or any(outcome.error for outcome in outcomes)
+            inspection, outcomes, failure = self._inspect_and_apply(run.scheduled.duty, deadline)
+            undone = failure or inspection.unfinished or any(outcome.error for outcome in outcomes)
             if run.scheduled.before_copying and undone:
                 run.due = min(run.due, monotonic() + _RETRY_BACKOFF)
                 self._wake.set()
-            self._tell(run, look, outcomes, failure)
+            self._tell(run, inspection, outcomes, failure)
             return not failure
         finally:
             run.lock.release()
 
-    def _look_and_apply(self, duty: Duty, deadline: Deadline) -> tuple[Look, list[ChangeOutcome], str]:
-        look, outcomes, failure = Look(), [], ""
+    def _inspect_and_apply(self, duty: Duty, deadline: Deadline) -> tuple[Inspection, list[ChangeOutcome], str]:
+        inspection, outcomes, failure = Inspection(), [], ""
         try:
-            look = duty.look(self._topics, deadline)
-            for outcome in self._applier.apply(look.changes, deadline):
+            inspection = duty.inspect(self._topics, deadline)
+            for outcome in self._applier.apply(inspection.changes, deadline):
                 outcomes.append(outcome)
         except Exception as error:  # noqa: BLE001 - logged; a duty never ends the mirror
             failure = one_line(error)
-        return look, outcomes, failure
+        return inspection, outcomes, failure
 
-    def _tell(self, run: _Run, look: Look, outcomes: Sequence[ChangeOutcome], failure: str) -> None:
+    def _tell(self, run: _Run, inspection: Inspection, outcomes: Sequence[ChangeOutcome], failure: str) -> None:
         """Log each change, and each trouble and note that the run before did not have."""
         duty = run.scheduled.duty.name
         done = [outcome.change for outcome in outcomes if not outcome.error and not outcome.already]
@@ -197,12 +197,12 @@ class Duties(threading.Thread):
             else:
                 events.emit(events.DUTY_CHANGED, duty=duty, change=describe_change(change))
         refused = [f"{outcome.change.text}: {outcome.error}" for outcome in outcomes if outcome.error]
-        troubles = [*look.troubles, *refused, *([failure] if failure else [])]
+        troubles = [*inspection.troubles, *refused, *([failure] if failure else [])]
         for trouble in troubles:
             if trouble not in run.said and not self._stopping.is_set():  # requests end with the mirror
                 events.emit(events.DUTY_FAILED, duty=duty, reason=trouble)
-        for note in look.notes:
+        for note in inspection.notes:
             if note not in run.said:
                 events.emit(events.DUTY_NOTED, duty=duty, note=note)
-        run.said = frozenset([*troubles, *look.notes])
+        run.said = frozenset([*troubles, *inspection.notes])
         self._count(duty, len(done), len(troubles))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.policies.changes import Change, Look
+from legacy_mm.policies.changes import Change, Inspection
 
 ChangeNote = Callable[[Sequence[Change]], None]
 """Writes down changes that were made; raises HostError."""
@@ -20,7 +20,7 @@ class Duty(Protocol):
     def name(self) -> str:
         """Return the name in logs and metrics."""
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
         """Find what must change for these topics of the source; raises LegacyMMError if that cannot be found out."""
 
 

@@ -11,7 +11,7 @@ from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.trial_creations import creation_errors, numbered
-from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
+from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Inspection
 
 _FACTORS = "heartbeats.topic.replication.factor, checkpoints.topic.replication.factor and so on"
 COMPACTED = {"cleanup.policy": "compact"}
@@ -38,7 +38,7 @@ class InternalTopics:
         self._wanted = wanted
         self._partitions = partitions or {}
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
         """Find the topics to create, whatever is mirrored; raises HostError."""
         present = self._cluster.topics(deadline)
         missing = [
@@ -50,7 +50,7 @@ class InternalTopics:
         tried = [each for each in given if each.topic in self._dispensable]
         refused = creation_errors(self._cluster, tried, deadline)
         notes += [f"topic {topic} is not made, and everything else goes on: {why}" for topic, why in refused.items()]
-        return Look(tuple(each for each in given if each.topic not in refused), notes=tuple(notes))
+        return Inspection(tuple(each for each in given if each.topic not in refused), notes=tuple(notes))
 
     def _given(self, missing: Sequence[CreateTopic], deadline: Deadline) -> tuple[Sequence[CreateTopic], list[str]]:
         """Return the topics as the brokers take them, and notes; those with a number are not tried."""

@@ -63,5 +63,5 @@ def identity_check(settings: Settings) -> IdentityCheck | None:
     from legacy_mm.flow.cluster_identity import IdentityCheck
 
     check = IdentityCheck(settings)
-    check.look()
+    check.inspect()
     return check

@@ -39,7 +39,7 @@ class IdentityCheck:
         self._settings = settings
         self._known = False
 
-    def look(self) -> None:
+    def inspect(self) -> None:
         """Raise ConfigurationError if both ends are one cluster and must not be."""
         if self._known:
             return

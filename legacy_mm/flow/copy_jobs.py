@@ -14,8 +14,8 @@ from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.feature_work import FeatureWork
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.host import Host
-from legacy_mm.flow.names import Names
 from legacy_mm.flow.task_limit import usable_cores
 from legacy_mm.flow.topic_steps import TopicSteps, move_whole_topics
 from legacy_mm.handlers.held_code import HeldCode
@@ -27,13 +27,13 @@ from legacy_mm.runtime.channel.frames import LEASE_TIMEOUT, TaskConfig
 from legacy_mm.runtime.spark.runner import SparkRunner
 
 
-class Copies:
+class CopyJobFactory:
     """Makes copy jobs, and remembers what an earlier job found out about the clusters."""
 
     def __init__(
         self,
         settings: Settings,
-        names: Names,
+        names: FlowTopics,
         channel: ChannelServer,
         runner: SparkRunner,
         processes: CopyProcesses,
@@ -181,11 +181,11 @@ def client_id(settings: Settings, stream: int) -> str:
     )
 
 
-def copies_of(settings: Settings, host: Host, names: Names, work: FeatureWork) -> Copies:
+def copies_of(settings: Settings, host: Host, names: FlowTopics, work: FeatureWork) -> CopyJobFactory:
     """Return it; `work` of the features may prepare the target and take offset pairs."""
     handled, shared = settings.handler, (host.channel, host.runner, host.processes)
     steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
     held = None if handled is None or not host.spark.embedded else HeldCode(handled, host.spark.folder / "code")
     prepare = None if work.duties is None else work.duties.before_copying
     pairs = None if work.offsets is None else work.offsets.pairs
-    return Copies(settings, names, *shared, prepare, pairs, host.exits.put, steps, held)
+    return CopyJobFactory(settings, names, *shared, prepare, pairs, host.exits.put, steps, held)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.mirror import Background
-from legacy_mm.flow.names import Names
 from legacy_mm.metrics.registry import Registry
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class FeatureWork:
 
 def feature_work(
     settings: Settings,
-    names: Names,
+    names: FlowTopics,
     registry: Registry,
     writers: Callable[[], SharedWriters],
     workers: WorkersPlace | None,
@@ -53,7 +53,7 @@ def feature_work(
 
 def _duties(
     settings: Settings,
-    names: Names,
+    names: FlowTopics,
     registry: Registry,
     writers: Callable[[], SharedWriters],
     workers: WorkersPlace | None,
@@ -67,7 +67,7 @@ def _duties(
     return FlowDuties(settings, names, registry, writers(), workers.would_take_us)
 
 
-def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffsets | None:
+def _offsets(settings: Settings, names: FlowTopics, registry: Registry) -> FlowOffsets | None:
     syncs = settings.features[OFFSET_SYNCS]
     if syncs is None:
         return None

@@ -6,12 +6,12 @@ from legacy_mm import __version__
 from legacy_mm.base.clock import wall
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.logs import root_logger
 from legacy_mm.metrics.registry import MirrorNames, Registry
 
 
-def flow_registry(settings: Settings, names: Names) -> Registry:
+def flow_registry(settings: Settings, names: FlowTopics) -> Registry:
     """Make the registry of a flow that begins now."""
     clients = settings.target.connection.client_id
     registry = Registry(settings.flow, clients, facts(), mirror_names=_mirror_names(settings, names))
@@ -29,7 +29,7 @@ def facts() -> dict[str, str | int]:
     }
 
 
-def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
+def _mirror_names(settings: Settings, names: FlowTopics) -> MirrorNames | None:
     """Return the names for the metrics; None without offset syncs, where the metrics are the legacy tool's alone."""
     if settings.features[OFFSET_SYNCS] is None:
         return None

@@ -27,7 +27,7 @@ from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.position_book import position_book
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
@@ -42,7 +42,7 @@ _NO_GROUP = re.compile("(?!)")
 class FlowOffsets:
     """The offset syncs, checkpoints and group offsets of one running flow."""
 
-    def __init__(self, settings: Settings, names: Names, syncs: OffsetSyncSettings, registry: Registry) -> None:
+    def __init__(self, settings: Settings, names: FlowTopics, syncs: OffsetSyncSettings, registry: Registry) -> None:
         """Take settings that contain what Java key stores hold."""
         source, target = settings.source_admin_connection, settings.target_admin_connection
         at = source if syncs.location == "source" else target
@@ -80,7 +80,7 @@ class FlowOffsets:
         self,
         asked: CheckpointSettings,
         settings: Settings,
-        names: Names,
+        names: FlowTopics,
         source: ConnectionSettings,
         target: ConnectionSettings,
         translation: Translation,
@@ -111,7 +111,7 @@ class FlowOffsets:
         )
 
 
-def accepted_groups(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:
+def accepted_groups(asked: CheckpointSettings, settings: Settings, names: FlowTopics) -> Callable[[str], bool]:
     """Return a function that accepts the groups with checkpoints.
 
     The mirror's own group is left out, and so are those of all flows of MirrorMaker 2's file.

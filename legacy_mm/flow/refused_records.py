@@ -11,7 +11,7 @@ from legacy_mm.base.errors import LegacyMMError, one_line
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.logs import events
 from legacy_mm.policies.changes import Change, CreateTopic, SetConfig
 from legacy_mm.policies.record_limits import Properties, by_default, limits, listed, narrower_copies
@@ -47,7 +47,7 @@ def tell_of_quarantine(settings: Settings, deadline: Deadline) -> None:
 
 def narrower_limits(
     settings: Settings,
-    names: Names,
+    names: FlowTopics,
     topics: Collection[str],
     ends: tuple[Admin, Admin],
     planned: Iterable[Change],

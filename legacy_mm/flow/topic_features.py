@@ -20,7 +20,7 @@ from legacy_mm.features.schedule import feature_duties, source_duties
 from legacy_mm.features.topic_creation.creation import TopicCreation
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.policies.name_list import in_list
 
@@ -30,7 +30,7 @@ _BEFORE_COPYING_TIMEOUT = 30.0
 class DutyClusters:
     """Both clusters as the features reach them, the duties between them, and the administration that changes them."""
 
-    def __init__(self, settings: Settings, names: Names, registry: Registry | None = None) -> None:
+    def __init__(self, settings: Settings, names: FlowTopics, registry: Registry | None = None) -> None:
         """Take settings that contain what Java key stores hold, and who counts what a running flow asks.
 
         Java is asked when the first duty looks at the clusters.
@@ -58,7 +58,7 @@ class FlowDuties:
     def __init__(
         self,
         settings: Settings,
-        names: Names,
+        names: FlowTopics,
         registry: Registry,
         writers: SharedWriters,
         may_begin: Callable[[], bool] = lambda: True,
@@ -99,7 +99,7 @@ class FlowDuties:
         Returns when that is done, has failed, or takes too long.
         """
         self._topics = frozenset(topic for topic in topics if topic in self._scope)
-        self._look_again()
+        self._inspect_again()
 
     def before_copying(self) -> frozenset[str]:
         """Let the target grow before a stream copies its partitions.
@@ -108,7 +108,7 @@ class FlowDuties:
 
         Returns the compacted topics of the source that may still have no copy.
         """
-        again = threading.Thread(target=self._look_again, name="duties-again", daemon=True)
+        again = threading.Thread(target=self._inspect_again, name="duties-again", daemon=True)
         again.start()
         again.join(_BEFORE_COPYING_TIMEOUT)
         return frozenset().union(*(duty.compacted for duty in self._creation))
@@ -123,7 +123,7 @@ class FlowDuties:
     def finish(self, deadline: Deadline) -> None:
         """Do nothing: no work is left."""
 
-    def _make_heartbeats(self, settings: Settings, names: Names, interval: float) -> Heartbeats:
+    def _make_heartbeats(self, settings: Settings, names: FlowTopics, interval: float) -> Heartbeats:
         naming, target = settings.features.naming, settings.target_admin_connection
         return Heartbeats(
             naming.source_alias,
@@ -133,6 +133,6 @@ class FlowDuties:
             partial(self._writers.open, target, names.heartbeats_topic()),
         )
 
-    def _look_again(self) -> None:
+    def _inspect_again(self) -> None:
         for duties in self._duties:  # each has its own thread and time, because one cluster may be away
             duties.topics_found(self._topics, Deadline.after(_BEFORE_COPYING_TIMEOUT))

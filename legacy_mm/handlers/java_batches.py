@@ -78,7 +78,9 @@ class JavaBatches:
         `program_exit` is called when a handler ends the program; `legal_topics` as for `PythonBatches`.
         """
         jpype = start(settings, java, compiler_jars)
-        self._stop_watching: Callable[[], None] = (lambda: None) if program_exit is None else java_exit.watch(jpype, program_exit)
+        self._stop_watching: Callable[[], None] = lambda: None
+        if program_exit is not None:
+            self._stop_watching = java_exit.watch(jpype, program_exit)
         self._input = _Shared(jpype.nio.convertToDirectBuffer)
         try:
             bridge = _bridge(jpype, settings, legal_topics)

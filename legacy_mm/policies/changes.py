@@ -1,6 +1,7 @@
-"""Changes at the target cluster, as values: found by a look, printed by `plan`, made by the applier.
+"""Changes at the target cluster, as values: found by an inspection, printed by `plan`, made by the applier.
 
-`Look` is what a duty brings back from both clusters. JSON is what a saved plan holds: `change` says which one it is.
+`Inspection` is what a duty brings back from both clusters. JSON is what a saved plan holds: `change` says which one it
+is.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Inspection:
     """The findings of a duty: changes, problems it cannot solve, and notes."""
 
     changes: tuple[Change, ...] = ()

@@ -102,7 +102,7 @@ class FeatureScope:
         except InvalidPattern as error:
             raise ConfigurationError(f"feature.topics: {self._canary} is no Java regular expression") from error
 
-    def look(self, topics: Iterable[str]) -> None:
+    def inspect(self, topics: Iterable[str]) -> None:
         """Look at the topics that are mirrored now; raise ConfigurationError."""
         self._topics = self.select(topics)
 

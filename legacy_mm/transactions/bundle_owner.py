@@ -1,7 +1,7 @@
 """The owner of a bundle at work: a session decides (`transactions/bundle_session.py`), and this does what it decides.
 
 All owners of a process share a `TransactionClient`: one appender, the conversations with coordinators, and the events
-that threads put there for the one thread that calls `tend`.
+that threads put there for the one thread that calls `poll`.
 
 Data is told to a session by the transaction and not by the batch: one `Append` for each target partition stands for all
 batches that go there. It counts as answered when the transaction takes no more pieces and the target has all of them.
@@ -70,7 +70,7 @@ LogRow = tuple[int, bytes | None, bytes | None]
 
 
 class BundleWork(Protocol):
-    """The work of a bundle's owner beside its transactions. Called by the thread that tends, but for `weigh`."""
+    """The work of a bundle's owner beside its transactions. The polling thread calls all but `decide_positions`."""
 
     def ask_ownership(self) -> None:
         """Find out whether the bundle is ours, then tell the owner `Owned`."""
@@ -78,7 +78,7 @@ class BundleWork(Protocol):
     def claim(self) -> PositionsRecord:
         """Return the record of a new owner."""
 
-    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+    def decide_positions(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return the positions in these committed records, and those to adopt. Called on a thread of its own.
 
         Raise ConnectionLost or ClusterUnreachable where a later try may succeed.
@@ -288,14 +288,14 @@ class BundleOwner:
         finally:
             self._handling = False
 
-    def tend(self, now: float) -> None:
+    def poll(self, now: float) -> None:
         """Look at the clock, and at the queues of a transaction that takes no more pieces."""
         hangs = self._client.coordinators.hangs  # which is told with more
         if self._standstill.is_due(self.state, now) and not hangs(self.bundle.transactional_id):
             self._standstill.tell(self.state)
         if self._session.transaction is None:
             return
-        self._linger.tend(now)
+        self._linger.poll(now)
         if now - self._began >= self._longest:
             self.handle(Timer.OVERDUE)
         elif not self.busy:

@@ -19,7 +19,7 @@ from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.transactions.bundle import BUNDLES, Bundle
 from legacy_mm.transactions.bundle_events import Discard, Owned, Timer
 from legacy_mm.transactions.bundle_owner import BundleOwner, LogRow, id_refused
-from legacy_mm.transactions.claim_look import policy_doubt
+from legacy_mm.transactions.claim_inspection import policy_doubt
 from legacy_mm.transactions.position_records import PositionsRecord
 from legacy_mm.transactions.transaction_client import TransactionClient
 from legacy_mm.transactions.txn_requests import Positions, TransactionVersion
@@ -34,7 +34,7 @@ class RunContents(Protocol):
     def claim(self) -> PositionsRecord:
         """Return the record of a new owner."""
 
-    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+    def decide_positions(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return the positions in these records, and those to write now. Called on a thread of its own."""
 
     def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
@@ -84,10 +84,10 @@ class BundleRuns:
         self._appender.wait_for_news(_LOOK_INTERVAL)
         for acknowledged in self._appender.take_acknowledged():
             owner.written(acknowledged.opaque.request, acknowledged.base_offset)
-        self._appender.tend()
+        self._appender.poll()
         for refused in self._appender.take_refused():
             owner.refused(refused)
-        self._client.tend()
+        self._client.poll()
 
     def _why(self, bundle: Bundle) -> str:
         name = bundle.transactional_id
@@ -117,11 +117,11 @@ class _Run:
         self._bundle = bundle
         self._client = client
 
-    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+    def decide_positions(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return what its contents find; raise Undecided before they do, where the topic keeps no positions."""
         if doubt := policy_doubt(self._client.appender.cluster, self._bundle.positions.topic):
             raise Undecided(doubt)
-        return self._contents.weigh(rows)
+        return self._contents.decide_positions(rows)
 
     def ask_ownership(self) -> None:
         """Take the bundle without a group: a run is short, and whoever copies claims it again."""

@@ -45,8 +45,8 @@ from legacy_mm.runtime.channel.frames import MarkAsked, OwnershipAsked, TaskConf
 from legacy_mm.transactions.bundle import BUNDLES, FlowBundles
 from legacy_mm.transactions.bundle_events import Discard, Timer
 from legacy_mm.transactions.bundle_owner import BundleOwner, LogRow, id_refused
-from legacy_mm.transactions.claim_look import ClaimLooks
-from legacy_mm.transactions.evidence import SourceSide, mark, weigh
+from legacy_mm.transactions.claim_inspection import ClaimInspections
+from legacy_mm.transactions.evidence import SourceSide, decide_positions, mark
 from legacy_mm.transactions.offset_book import OffsetBook
 from legacy_mm.transactions.position_records import (
     Claim,
@@ -89,7 +89,7 @@ class BundleServices(Protocol):
     fetcher: Fetcher
     engine: DeliveryServices
     pieces: Pieces
-    looks: ClaimLooks
+    inspections: ClaimInspections
     client: TransactionClient
     report: Callable[[Frame], None]
 
@@ -202,7 +202,7 @@ class CopiedBundle:
             self.owner.give_up()
         self.owner.stop()
 
-    def tend(self, now: float) -> None:
+    def poll(self, now: float) -> None:
         """Ask again for the bundle when its time has come, and keep nothing in memory for a bundle that waits."""
         if self._ask_at is not None and now >= self._ask_at:
             self._ask_at = None
@@ -257,17 +257,17 @@ class CopiedBundle:
         host = socket.gethostname()
         return encode_claim(Claim(self._number, BUNDLES, self._source_id(), host, settings.generation, epoch_ms()))
 
-    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+    def decide_positions(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return the begin of each partition: its position at the target, or what becomes it now."""
         found = read_bundle(self._bundle.positions, BUNDLES, rows).positions
-        look = self._all.looks.since(self._asked_at)
-        self._cluster, self._ids = look.cluster, look.topic_ids
-        ids = {topic: str(topic_id) for topic, topic_id in look.topic_ids.items()}
-        side = SourceSide(look.cluster, ids, self._group, self._book)
-        evidence = weigh(self._partitions, found, side, self._all.flow.positions_topic)
+        inspection = self._all.inspections.since(self._asked_at)
+        self._cluster, self._ids = inspection.cluster, inspection.topic_ids
+        ids = {topic: str(topic_id) for topic, topic_id in inspection.topic_ids.items()}
+        side = SourceSide(inspection.cluster, ids, self._group, self._book)
+        evidence = decide_positions(self._partitions, found, side, self._all.flow.positions_topic)
         self._epochs = {partition: found[partition].leader_epoch for partition in evidence.positions}
-        if look.doubt:  # after the evidence: that positions are lost already says more
-            raise Undecided(look.doubt)
+        if inspection.doubt:  # after the evidence: that positions are lost already says more
+            raise Undecided(inspection.doubt)
         adopted = evidence.adopted | self._first_offsets(evidence.unset)
         return tuple(sorted(evidence.positions.items())), tuple(sorted(adopted.items()))
 

@@ -56,7 +56,7 @@ class Evidence(NamedTuple):
     """`auto.offset.reset` says where to begin; that becomes the position, too."""
 
 
-def weigh(
+def decide_positions(
     partitions: Collection[TopicPartition],
     found: Mapping[TopicPartition, SourcePosition],
     source: SourceSide,

@@ -17,7 +17,7 @@ from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
 from legacy_mm.flow.allowed_timeouts import beyond_limits, require_allowed
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
-from legacy_mm.policies.changes import CreateTopic, Look
+from legacy_mm.policies.changes import CreateTopic, Inspection
 from legacy_mm.transactions.broker_risks import broker_risks
 from legacy_mm.transactions.bundle import BUNDLES, FLOW, FlowBundles
 from legacy_mm.transactions.bundle_owner import LogRow
@@ -136,7 +136,7 @@ def start_doubts(settings: Settings, source: Admin, target: Admin, deadline: Dea
         check(settings, keeper.lowest_version(_INIT_PRODUCER_ID, NEWEST, deadline))
     except ConfigurationError as error:
         return [error, *found]  # brokers without transactions keep no positions
-    if troubles := look_at_positions(keeper, topic, deadline).troubles:
+    if troubles := inspect_positions(keeper, topic, deadline).troubles:
         return [*found, ConfigurationError("; ".join(troubles))]
     record = flow_record(settings, deadline)
     if doubt := flow_doubt(record, BUNDLES, source.cluster_id(deadline), topic, offset_book(settings)):
@@ -161,14 +161,14 @@ def risks(target: NativeAdmin, copies: Set[str], deadline: Deadline) -> Sequence
     return broker_risks({topic: {each.name: each.value or "" for each in rows} for topic, rows in found.items()})
 
 
-def look_at_positions(target: NativeAdmin, topic: str, deadline: Deadline) -> Look:
+def inspect_positions(target: NativeAdmin, topic: str, deadline: Deadline) -> Inspection:
     """Return what a positions topic needs; raise HostError where the target does not tell."""
     layout = target.layout(topic, deadline)
     if not layout.partitions:
-        return Look((topic_to_create(topic, BUNDLES, layout.brokers),))
+        return Inspection((topic_to_create(topic, BUNDLES, layout.brokers),))
     there = FoundTopic(layout.partitions, layout.replicas, target.properties_of(topic, deadline))
     verdict = judge_topic(topic, there, BUNDLES, layout.brokers)
-    return Look((), verdict.refusals, verdict.warnings)
+    return Inspection((), verdict.refusals, verdict.warnings)
 
 
 def require_topic(target: NativeAdmin, topic: str, deadline: Deadline) -> None:
@@ -177,18 +177,18 @@ def require_topic(target: NativeAdmin, topic: str, deadline: Deadline) -> None:
     Raises ConfigurationError for one that cannot keep positions; HostError, to be tried again, also while the broker
     that is asked does not know yet what was created.
     """
-    look = look_at_positions(target, topic, deadline)
-    missing = [change for change in look.changes if isinstance(change, CreateTopic)]
+    inspection = inspect_positions(target, topic, deadline)
+    missing = [change for change in inspection.changes if isinstance(change, CreateTopic)]
     for outcome in target.create_topics(missing, deadline):
         if outcome.error:
             raise HostError(f"positions topic {topic} cannot be created: {outcome.error}")
     if missing:
-        look = look_at_positions(target, topic, deadline)
-        if look.changes:
+        inspection = inspect_positions(target, topic, deadline)
+        if inspection.changes:
             raise HostError(f"positions topic {topic} is created, but not known to all brokers yet: tried again")
-    if look.troubles:
-        raise ConfigurationError("; ".join(look.troubles))
-    for warning in look.notes:
+    if inspection.troubles:
+        raise ConfigurationError("; ".join(inspection.troubles))
+    for warning in inspection.notes:
         events.emit(events.POSITIONS_AT_RISK, what=warning)
 
 
@@ -205,7 +205,7 @@ class _FlowRecord:
         """Return the record of this process."""
         return encode_claim(Claim(FLOW, BUNDLES, self._cluster, socket.gethostname(), -1, epoch_ms()))
 
-    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+    def decide_positions(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return the number of bundles, to be written where it is not there; raise Undecided for another flow's."""
         place = self._flow.bundle(FLOW).positions
         number = ((place, BUNDLES),)

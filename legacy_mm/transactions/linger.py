@@ -51,7 +51,7 @@ class Linger:
             self._appender.release(*self._queues)
         self.forget()
 
-    def tend(self, now: float) -> None:
+    def poll(self, now: float) -> None:
         """Flush what has waited for long, and what takes the room that is left."""
         if self._queues and (now - self._since >= _LONGEST or not self._appender.has_room()):
             self.flush()

@@ -30,7 +30,7 @@ from legacy_mm.transactions.bundle import BUNDLES, by_bundle
 from legacy_mm.transactions.bundle_owner import LogRow
 from legacy_mm.transactions.bundle_run import BundleRuns
 from legacy_mm.transactions.bundle_settings import flow_bundles, offset_book
-from legacy_mm.transactions.evidence import SourceSide, mark, require_own, weigh
+from legacy_mm.transactions.evidence import SourceSide, decide_positions, mark, require_own
 from legacy_mm.transactions.exactly_once_start import (
     claim_flow,
     flow_record,
@@ -109,7 +109,7 @@ class PositionChanges:
             offset = offsets.get(partition)
             ours = offset is not None and offset.metadata == mark(topic)
             try:
-                weigh([partition], found, side, topic)
+                decide_positions([partition], found, side, topic)
                 doubt = ""
             except Undecided as error:
                 doubt = str(error)
@@ -242,7 +242,7 @@ class _Changed:
         """Return the record of this command."""
         return encode_claim(Claim(self._number, BUNDLES, self._cluster, socket.gethostname(), -1, epoch_ms()))
 
-    def weigh(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
+    def decide_positions(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
         """Return the positions that change, once the same offsets are committed."""
         found = read_bundle(self._place, BUNDLES, rows).positions
         self._made = self._change(found)

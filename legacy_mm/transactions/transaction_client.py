@@ -38,7 +38,7 @@ class _ReadEnded(NamedTuple):
 
 
 class TransactionClient:
-    """The things that the owners of a process share. One thread calls `own`, `tend` and the owners."""
+    """The things that the owners of a process share. One thread calls `own`, `poll` and the owners."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class TransactionClient:
         on_trouble: Callable[[str], None],
         wake: Callable[[], None],
     ) -> None:
-        """Create it over an appender of its own; `wake` is called, on any thread, when `tend` has something to do."""
+        """Create it over an appender of its own; `wake` is called, on any thread, when `poll` has something to do."""
         self.appender = appender
         self.transaction_timeout = transaction_timeout
         self._on_trouble = on_trouble
@@ -66,11 +66,11 @@ class TransactionClient:
         return owner
 
     def tell(self, bundle: Bundle, event: BundleEvent) -> None:
-        """Tell an owner of an event, from any thread; `tend` hands it over."""
+        """Tell an owner of an event, from any thread; `poll` hands it over."""
         self._events.put((bundle.transactional_id, event))
         self.wake()
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Pass events on, and look at the clock. Raise what no later try can mend."""
         while not self._events.empty():
             item = self._events.get()
@@ -84,7 +84,7 @@ class TransactionClient:
             self._owners[transactional_id].handle(event)
         now = monotonic()
         for owner in self._owners.values():
-            owner.tend(now)
+            owner.poll(now)
 
     def refused(self, refused: ProducerBatch) -> bool:
         """Handle a batch that the target refuses for another reason than its records; return False if it is for
@@ -115,7 +115,7 @@ class TransactionClient:
         outcome: PositionsRead | _Failed | None = None
         while outcome is None and not self._closed.is_set():
             try:
-                outcome = PositionsRead(*work.weigh(list(self._rows(bundle.positions, past))))
+                outcome = PositionsRead(*work.decide_positions(list(self._rows(bundle.positions, past))))
             except (ConnectionLost, ClusterUnreachable) as error:
                 self._on_trouble(str(error))
                 self._closed.wait(_RETRY_PAUSE)

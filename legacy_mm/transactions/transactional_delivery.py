@@ -22,7 +22,7 @@ from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.transactions.bundle import BUNDLES, FlowBundles, by_bundle
 from legacy_mm.transactions.bundle_events import Owned
 from legacy_mm.transactions.bundle_owner import OwnBatch
-from legacy_mm.transactions.claim_look import ClaimLooks
+from legacy_mm.transactions.claim_inspection import ClaimInspections
 from legacy_mm.transactions.copied_bundle import CopiedBundle
 from legacy_mm.transactions.transaction_client import TransactionClient
 
@@ -47,7 +47,7 @@ class ExactlyOnce(Delivery):
         self.report = parts.report
         self.pieces = parts.pieces
         trouble = self.appender.traffic.on_trouble
-        self.looks = ClaimLooks(self.fetcher.cluster, self.appender.cluster, self.flow.positions_topic)
+        self.inspections = ClaimInspections(self.fetcher.cluster, self.appender.cluster, self.flow.positions_topic)
         self.client = TransactionClient(self.appender, settings.transaction_timeout, trouble, self._wake)
         self._holds = 0
         self._bundles: dict[TopicPartition, CopiedBundle] = {}
@@ -122,12 +122,12 @@ class ExactlyOnce(Delivery):
         owner = opaque.owner if isinstance(opaque, OwnBatch) else self._bundles[opaque.piece.partition].owner
         owner.give_up()
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Continue with all transactions."""
         now = monotonic()
         for bundle in self._numbers.values():
-            bundle.tend(now)
-        self.client.tend()
+            bundle.poll(now)
+        self.client.poll()
 
     def may_resume(self, offsets: Offsets) -> bool:
         """Return True if these bundles take pieces; raise Undecided for a partition that would go back.

@@ -75,7 +75,7 @@ def test_little_and_much_in_any_mixture_all_arrive_in_order(appender: BatchAppen
             take()
 
     def take() -> None:
-        appender.tend()
+        appender.poll()
         assert not appender.take_refused()
         for (number, turn), offset in appender.take_acknowledged():
             arrived[number].append((turn, offset))
@@ -109,7 +109,7 @@ def test_a_refused_batch_is_not_taken_for_stored_by_a_broker_that_has_forgotten_
 
     def is_known() -> bool:
         with suppress(ProducerForgotten):
-            appender.tend()
+            appender.poll()
             return bool(appender.take_refused())
         return True
 

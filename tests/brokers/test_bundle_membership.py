@@ -193,12 +193,12 @@ def test_a_group_of_consumers_is_not_joined_and_its_hosts_are_named(join: Join, 
 class Hasty(ByBundles):
     """Looks at the group a moment before its members come."""
 
-    looks = 0
+    inspections = 0
 
     @override
     def doubt(self, group: str, found: GroupDescription) -> str:
-        self.looks += 1
-        return super().doubt(group, found) if self.looks > 1 else ""
+        self.inspections += 1
+        return super().doubt(group, found) if self.inspections > 1 else ""
 
 
 def test_a_member_that_looks_too_early_is_refused_and_looks_again(
@@ -210,7 +210,7 @@ def test_a_member_that_looks_too_early_is_refused_and_looks_again(
     make = lambda listener: NativeMember(settings, "hasty", listener, print, print, SECONDS, sharing)  # noqa: E731
     with closing(Membership(make, {name})) as hasty:
         assert "range-1 on 127.0.0.1" in refusal(hasty)
-    assert sharing.looks == 2
+    assert sharing.inspections == 2
 
 
 @ON_CURRENT

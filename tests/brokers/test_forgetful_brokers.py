@@ -100,7 +100,7 @@ def appender(forgetful: Any) -> Iterator[BatchAppender]:
 
 
 def settled(appender: BatchAppender) -> bool:
-    appender.tend()
+    appender.poll()
     assert not appender.take_refused()
     return appender.wait_empty(0.05)
 

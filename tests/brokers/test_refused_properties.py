@@ -23,7 +23,7 @@ from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.features.topic_creation.flags import CreationSettings
-from legacy_mm.policies.changes import BROKER_DEFAULT, Look
+from legacy_mm.policies.changes import BROKER_DEFAULT, Inspection
 from tests.fixtures import client_settings
 
 pytestmark = pytest.mark.brokers
@@ -65,10 +65,10 @@ class Run:
         names = TopicNames(lambda name: name, frozenset, listed)
         (self._scheduled,), self._applier = feature_duties(features, there, here, names, 300.0)
 
-    def look(self, *topics: str) -> Look:
-        return self._scheduled.duty.look(frozenset(topics), Deadline.after(SECONDS))
+    def inspect(self, *topics: str) -> Inspection:
+        return self._scheduled.duty.inspect(frozenset(topics), Deadline.after(SECONDS))
 
-    def errors(self, found: Look) -> list[str]:
+    def errors(self, found: Inspection) -> list[str]:
         applier: Applier = self._applier
         return [each.error for each in applier.apply(found.changes, Deadline.after(SECONDS)) if each.error]
 
@@ -81,7 +81,7 @@ def test_a_refused_property_costs_no_other(
     create_topic(source_39.bootstrap, name, 3, config={**TOO_SMALL, "cleanup.policy": "compact", "flush.ms": "7"})
     create_topic(source_39.bootstrap, plain, 1, config={"flush.ms": "7"})
     creation = Run(source_39, target, client, sync=False)
-    found = creation.look(name, plain)
+    found = creation.inspect(name, plain)
     (trouble,) = found.troubles
     assert trouble.startswith(f"topic {name}: the target refuses segment.bytes=65536, which is left out: ")
     assert creation.errors(found) == []
@@ -90,7 +90,7 @@ def test_a_refused_property_costs_no_other(
 
     sync = Run(source_39, target, client, sync=True)
     override(source_39.bootstrap, name, {"flush.ms": "8", "max.message.bytes": "2000000"})
-    found = sync.look(name, plain)
+    found = sync.inspect(name, plain)
     (trouble,) = found.troubles
     assert trouble.startswith(f"topic {name}: the target refuses segment.bytes=65536, which is left out: ")
     assert sync.errors(found) == []
@@ -104,7 +104,7 @@ def test_a_topic_that_cannot_be_made_is_told_before_anything_is_done(
     name = f"{topic('a')}.x"
     create_topic(source.bootstrap, name, 1)
     create_topic(target.bootstrap, name.replace(".", "_"), 1)
-    found = Run(source, target, client, sync=False).look(name)
+    found = Run(source, target, client, sync=False).inspect(name)
     (trouble,) = found.troubles
     assert trouble.startswith(f"topic {name} cannot be created at the target: ")
     assert "collides with existing topic" in trouble
@@ -127,12 +127,12 @@ def test_old_targets_are_asked_in_the_old_way(
         old.bootstrap, there, 2, config={"delete.retention.ms": "5", "flush.ms": "6", "max.message.bytes": "1000"}
     )
     creation = Run(source, old, client, sync=False)
-    found = creation.look(missing, there)
+    found = creation.inspect(missing, there)
     assert ["older than 2.4" in note for note in found.notes] == [True] * ancient
     assert creation.errors(found) == []
     assert overrides(old.bootstrap, missing) == {"cleanup.policy": "compact", "flush.ms": "7"}
     sync = Run(source, old, client, sync=True)
-    found = sync.look(missing, there)
+    found = sync.inspect(missing, there)
     assert found.troubles == ()
     assert sync.errors(found) == []
     expected = {"cleanup.policy": "compact", "flush.ms": "7", "delete.retention.ms": "5"}
@@ -154,7 +154,7 @@ def test_the_mirror_s_own_topics_and_copies_of_heartbeats_get_the_default_of_old
         InternalTopics(here, dict.fromkeys(own, BROKER_DEFAULT), dispensable=own[1:]),
         HeartbeatCopies(there, here, lambda name: name, brought.__eq__),
     ):
-        found = duty.look(frozenset(), Deadline.after(SECONDS))
+        found = duty.inspect(frozenset(), Deadline.after(SECONDS))
         assert ["created with 1, their default.replication.factor" in note for note in found.notes] == [True] * ancient
         assert not [each.error for each in Applier(here).apply(found.changes, Deadline.after(SECONDS)) if each.error]
     for name in (*own, brought):
@@ -173,12 +173,12 @@ def test_what_an_old_target_does_not_know_costs_no_other(
         create_topic(source.bootstrap, name, 2, config={**wanted, **unknown})
     create_topic(old.bootstrap, there, 2)
     creation = Run(source, old, client, sync=False)
-    found = creation.look(missing, there)
+    found = creation.inspect(missing, there)
     assert [name for name in unknown if any(name in told for told in found.troubles)] == [*unknown]
     assert creation.errors(found) == []
     assert overrides(old.bootstrap, missing) == wanted
     sync = Run(source, old, client, sync=True)
-    found = sync.look(missing, there)
+    found = sync.inspect(missing, there)
     assert [name for name in unknown if any(name in told for told in found.troubles)] == [*unknown]
     assert sync.errors(found) == []
     assert overrides(old.bootstrap, there) == wanted

@@ -89,7 +89,7 @@ class Flow:
     def done(self, features: FeatureSettings, *topics: str, mirrored: str = ".*") -> list[ChangeOutcome]:
         """What the one duty of these features does; then it has nothing more to do."""
         (scheduled,), applier = self.duties(features, mirrored)
-        found = scheduled.duty.look(frozenset(topics), Deadline.after(SECONDS))
+        found = scheduled.duty.inspect(frozenset(topics), Deadline.after(SECONDS))
         outcomes = list(applier.apply(found.changes, Deadline.after(SECONDS)))
         if not any(outcome.error for outcome in outcomes):
             self.expect_nothing(scheduled, *topics)
@@ -99,7 +99,7 @@ class Flow:
         """The brokers take a moment to see what the controller has done."""
 
         def left() -> tuple[Change, ...]:
-            return scheduled.duty.look(frozenset(topics), Deadline.after(SECONDS)).changes
+            return scheduled.duty.inspect(frozenset(topics), Deadline.after(SECONDS)).changes
 
         wait_until(lambda: not left(), SECONDS, "nothing to be left to do")
 
@@ -171,7 +171,7 @@ def test_fewer_partitions_are_refused_where_they_may_not_grow(flow: Flow, topic:
     create_topic(flow.source.bootstrap, name, 2)
     create_topic(flow.target.bootstrap, f"A.{name}", 1)
     (scheduled,), _ = flow.duties(PRESERVED)
-    found = scheduled.duty.look(frozenset({name}), Deadline.after(SECONDS))
+    found = scheduled.duty.inspect(frozenset({name}), Deadline.after(SECONDS))
     assert (found.changes, found.notes) == ((), ())
     (trouble,) = found.troubles
     assert trouble.startswith(f"topic A.{name} has 1 partitions at the target and 2 at the source")
@@ -334,12 +334,12 @@ def test_what_may_not_be_seen_is_told(clean: Flow, topic: Callable[..., str]) ->
     names, target = TopicNames(str, frozenset, listed), clean.admin("target")
 
     (creation,), _ = feature_duties(CREATION, source, target, names, 300.0)
-    found = creation.duty.look(frozenset({name}), Deadline.after(SECONDS))
+    found = creation.duty.inspect(frozenset({name}), Deadline.after(SECONDS))
     assert found.changes == ()
     assert found.troubles == (f"topic {name}: the source does not tell its properties: Topic authorization failed.",)
     (acls,), _ = feature_duties(ACLS, source, target, names, 300.0)
     with pytest.raises(HostError, match="listing the source's access rules failed: CLUSTER_AUTHORIZATION_FAILED"):
-        acls.duty.look(frozenset({name}), Deadline.after(SECONDS))
+        acls.duty.inspect(frozenset({name}), Deadline.after(SECONDS))
 
 
 def test_a_right_that_is_missing_is_told_before_anything_is_tried(clean: Flow, topic: Callable[..., str]) -> None:
@@ -351,7 +351,7 @@ def test_a_right_that_is_missing_is_told_before_anything_is_tried(clean: Flow, t
     known = client_settings.read_connection({"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
     target = clean.client("target", known)
     (creation,), _ = feature_duties(CREATION, clean.admin("target"), target, TopicNames(str, frozenset, listed), 300.0)
-    found = creation.duty.look(frozenset({name}), Deadline.after(SECONDS))
+    found = creation.duty.inspect(frozenset({name}), Deadline.after(SECONDS))
     (trouble,) = found.troubles
     assert trouble.startswith(f"topic {name} cannot be created at the target: ")
     assert "uthorization" in trouble
@@ -361,7 +361,7 @@ def test_a_right_that_is_missing_is_told_before_anything_is_tried(clean: Flow, t
 def test_without_an_authorizer_at_the_source_the_target_is_not_asked(source: Any) -> None:
     nobody = NamedKafka("127.0.0.1:1")
     (scheduled,), _ = Flow(source, nobody).duties(ACLS)
-    found = scheduled.duty.look(frozenset({"t"}), Deadline.after(SECONDS))
+    found = scheduled.duty.inspect(frozenset({"t"}), Deadline.after(SECONDS))
     assert (found.changes, found.troubles) == ((), ())
     assert found.notes == ("the source has no authorizer, so there are no access rules to copy",)
 
@@ -370,7 +370,7 @@ def test_without_an_authorizer_at_the_target(clean: Flow, target: Any) -> None:
     add_rules(clean.source.bootstrap, [rule("t", "READ")])
     (scheduled,), _ = Flow(clean.source, target).duties(ACLS)
     with pytest.raises(HostError, match="the target has no authorizer"):
-        scheduled.duty.look(frozenset({"t"}), Deadline.after(SECONDS))
+        scheduled.duty.inspect(frozenset({"t"}), Deadline.after(SECONDS))
 
 
 @pytest.mark.slow

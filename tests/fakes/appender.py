@@ -27,7 +27,7 @@ class FakeAppender(BatchAppender):
         self.troubles: dict[TopicPartition, str] = {}
 
     @override
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Nothing to do."""
 
     @override

@@ -43,7 +43,7 @@ class FakeCluster(Cluster):
         self.called_stale += 1
 
     @override
-    def tend(self) -> None:
+    def poll(self) -> None:
         pass
 
     @override

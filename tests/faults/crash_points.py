@@ -189,7 +189,7 @@ class _Watch:
         self._happened = False
         self._leaving: tuple[Api, bytes] | None = None
 
-    def look(self, when: str, what: BundleEvent | BundleAction | Frame, owner: BundleOwner | None = None) -> None:
+    def inspect(self, when: str, what: BundleEvent | BundleAction | Frame, owner: BundleOwner | None = None) -> None:
         """Send the signal at the point, once."""
         if self._happened or not self._point.fits(Step(when, what, owner._session if owner else None)):
             return
@@ -225,18 +225,18 @@ def strike(name: str, number: signal.Signals) -> None:
     handle, do, report = BundleOwner._handle, BundleOwner._do, Copying._report
 
     def watched_handle(owner: BundleOwner, event: BundleEvent) -> None:
-        watch.look("told", event, owner)
+        watch.inspect("told", event, owner)
         handle(owner, event)
 
     def watched_do(owner: BundleOwner, action: BundleAction) -> None:
-        watch.look("does", action, owner)
+        watch.inspect("does", action, owner)
         do(owner, action)
-        watch.look("did", action, owner)
+        watch.inspect("did", action, owner)
 
     def watched_report(copying: Copying, frame: Frame) -> None:
-        watch.look("does", frame)
+        watch.inspect("does", frame)
         report(copying, frame)
-        watch.look("did", frame)
+        watch.inspect("did", frame)
 
     patch = pytest.MonkeyPatch()
     patch.setattr(BundleOwner, "_handle", watched_handle)

@@ -43,8 +43,8 @@ STEPS = [
 @pytest.fixture(scope="module")
 def brokers(proxy: HoldingProxy, module_clusters: Callable[..., Cluster]) -> Cluster:
     """Three, whose coordinators look for transactions that are overdue each second, not each ten."""
-    looks = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}
-    return module_clusters(brokers=3, properties=looks, advertise=proxy.before)
+    inspections = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}
+    return module_clusters(brokers=3, properties=inspections, advertise=proxy.before)
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans metrics/legacy_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
-        __main__ cli/adopt cli/java_class cli/cluster_look cli/command cli/driver_text cli/group_look cli/group_plan
+        __main__ cli/adopt cli/java_class cli/cluster_inspection cli/command cli/driver_text cli/group_inspection
+        cli/group_plan
         cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest words/legacy_tool/steps
-        explain/client_files explain/explanation explain/host_look
+        explain/client_files explain/explanation explain/host_inspection
     """,
     "test_apply, test_translate, test_logins and test_security_properties give it whole files": """
         words/java_clients/client_properties/bearer words/java_clients/client_properties/common
@@ -42,7 +43,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         runtime/spark/tables
     """,
     "a test of what uses it shows it": """
-        dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_look
+        dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_inspection
         assembly/wiring dataplane/delivery handlers/bridge_signatures words/mirror_maker_2/connector_properties
         flow/mirror logs/log_settings runtime/spark/worker_daemon
     """,

@@ -73,7 +73,7 @@ class Cluster:
         self._refreshed = self._due = float("-inf")
         self._refreshing = Lock()
         self._on_trouble: Callable[[str], None] | None = None
-        self._look_at = 0.0
+        self._inspect_at = 0.0
         self._refresher: Thread | None = None
         self._starting = Lock()
         self._wake = Event()
@@ -150,7 +150,7 @@ class Cluster:
         return list(self._now().brokers.values())
 
     def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
-        """Keep the metadata fresh behind all questions from now on, so that none waits; call `tend` often.
+        """Keep the metadata fresh behind all questions from now on, so that none waits; call `poll` often.
 
         `on_trouble` is called with the reason of a failure. As in Java, there is always a connection, even when idle.
         The next question raises an error that cannot be repaired.
@@ -158,11 +158,11 @@ class Cluster:
         self._on_trouble = on_trouble
         self._refresh_behind()
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Start a refresh if one is due, and look after idle connections; waits for nothing."""
         now = monotonic()
-        if now >= min(self._due, self._look_at):
-            self._look_at = now + _IDLE_TIMEOUT
+        if now >= min(self._due, self._inspect_at):
+            self._inspect_at = now + _IDLE_TIMEOUT
             self._refresh_behind()
 
     def wait_for_refresh(self, timeout: float) -> None:

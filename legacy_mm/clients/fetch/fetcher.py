@@ -357,8 +357,8 @@ class Fetcher:
         if now < self._attend_at:
             return
         self._attend_at = now + _ATTEND_INTERVAL
-        self.cluster.tend()
-        self._stable.tend(now)
+        self.cluster.poll()
+        self._stable.poll(now)
         with self._changed:
             nodes = {reads_from for _, reads_from in self._places(now)}
             if None in nodes:

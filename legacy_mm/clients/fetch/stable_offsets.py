@@ -42,7 +42,7 @@ class StableOffsets:
         else:
             kept.end = end
 
-    def tend(self, now: float) -> None:
+    def poll(self, now: float) -> None:
         """Tell, once, of each that has stayed where it is for longer than a transaction lasts by default."""
         for partition, kept in list(self._kept.items()):
             if not kept.reported and now - kept.since >= _LONG_TIMEOUT:

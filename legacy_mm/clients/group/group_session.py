@@ -192,7 +192,7 @@ class GroupSession:
             while not self._left:
                 self._follow_order()
                 for cluster in {self._cluster, self._source}:
-                    cluster.tend()
+                    cluster.poll()
                 self._beat()
                 self._watch_topics()
                 self._report()
@@ -254,7 +254,7 @@ class GroupSession:
 
     def _join_once(self, topics: frozenset[str]) -> bool:
         if not self._member:
-            self._look_at_group()
+            self._inspect_group()
         request = group_protocol.join(
             self._terms, self._member, topics, self._sharing.protocols, self._sharing.user_data()
         )
@@ -293,14 +293,14 @@ class GroupSession:
             self._member = ""
         elif code in COORDINATOR_MOVED:
             self._coordinator.forget()
-        elif code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL and self._look_at_group():
+        elif code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL and self._inspect_group():
             self._on_trouble(error_text.text(code))  # they join just now: their protocol is known later
         elif code not in GENERATION_OVER and not error_codes.is_retriable(code):
             limits = allowed_session(self._coordinator, code, self._terms.session_timeout, self._timeout)
             raise StreamFailure(f"{error_text.refused_member(self._terms.group, code)}{limits}")
         raise _JoinAgain(code == ErrorCode.UNKNOWN_MEMBER_ID)
 
-    def _look_at_group(self) -> bool:
+    def _inspect_group(self) -> bool:
         """Look whether the members may be joined, and raise StreamFailure if not; False: that does not matter."""
         if (doubt := self._sharing.doubt) is None:
             return False

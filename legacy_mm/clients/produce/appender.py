@@ -150,7 +150,7 @@ class BatchAppender:
         return not size or not (_is_stuck(queue, monotonic()) or size >= self.options.buffer_bytes // _SHARE)
 
     def stuck(self) -> dict[TopicPartition, str]:
-        """Return the partitions that were stuck at the last `tend`, each with the reason."""
+        """Return the partitions that were stuck at the last `poll`, each with the reason."""
         return {queue.partition: queue.trouble.reason for queue in self._stuck if queue.trouble is not None}
 
     def is_empty(self) -> bool:
@@ -167,7 +167,7 @@ class BatchAppender:
         """Wait until more may be appended."""
         deadline = Deadline.after(timeout)
         with self.lock:
-            while not self.has_room() and not self._is_to_look(deadline):
+            while not self.has_room() and not self._is_to_inspect(deadline):
                 self._settled.wait(deadline.remaining())
             self._woken = False
         return self.has_room()
@@ -175,7 +175,7 @@ class BatchAppender:
     def wait_for_news(self, timeout: float) -> None:
         """Wait until something changes here, or somebody wakes this thread."""
         with self.lock:
-            if not self._is_to_look(Deadline.after(timeout)):
+            if not self._is_to_inspect(Deadline.after(timeout)):
                 self._settled.wait(timeout)
             self._woken = False
 
@@ -183,7 +183,7 @@ class BatchAppender:
         """Wait until the target has everything."""
         deadline = Deadline.after(timeout)
         with self.lock:
-            while self._bytes and not self._is_to_look(deadline):
+            while self._bytes and not self._is_to_inspect(deadline):
                 self._settled.wait(deadline.remaining())
             self._woken = False
             return not self._bytes
@@ -233,7 +233,7 @@ class BatchAppender:
             refused.queue.start_anew(producer)
             self._queue(refused.queue)
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Resume paused queues and check deadlines and request timeouts; call this often.
 
         Raise the error that ended a sender.
@@ -244,7 +244,7 @@ class BatchAppender:
         if now < self._tend_at:
             return
         self._tend_at = now + _LOOK_INTERVAL
-        self.cluster.tend()
+        self.cluster.poll()
         with self.lock:
             for queue in [queue for queue, until in self._waiting.items() if until <= now]:
                 del self._waiting[queue]
@@ -352,7 +352,7 @@ class BatchAppender:
             "requests_in_flight": in_flight,
         }
 
-    def _is_to_look(self, deadline: Deadline) -> bool:
+    def _is_to_inspect(self, deadline: Deadline) -> bool:
         return deadline.expired() or bool(self._refused) or self._woken or self._error is not None
 
     def _every_queue(self) -> Iterator[PartitionQueue]:

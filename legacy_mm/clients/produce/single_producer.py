@@ -115,7 +115,7 @@ class NativeProducer:
             self._note(error_text.text(problem) if problem else f"{topic} has {partitions} partitions")
             self._cluster.stale()
             self._cluster.wait_for_refresh(_LOOK_INTERVAL)
-            self._appender.tend()
+            self._appender.poll()
             self._raise_if_silent()
         return partitions
 
@@ -123,7 +123,7 @@ class NativeProducer:
         """Return what the target has refused since the last call."""
         if self._appender.take_acknowledged():
             self._silence = Deadline.after(self._silence_timeout)
-        self._appender.tend()
+        self._appender.poll()
         return [each for refused in self._appender.take_refused() for each in self._deal_with(refused)]
 
     def _deal_with(self, refused: ProducerBatch) -> list[RefusedRecord]:

@@ -210,7 +210,7 @@ class InternalTopicWriter:
         for group, _ in self._appender.take_acknowledged():
             self._trouble.note("")
             results |= {id(each): each.result(None) for each in group}
-        self._appender.tend()
+        self._appender.poll()
         for refused in self._appender.take_refused():
             reason = self._reason(refused)
             results |= {id(each): each.result(reason) for each in refused.opaque}

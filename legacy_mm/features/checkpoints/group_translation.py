@@ -136,7 +136,8 @@ class GroupTranslation:
             if found.how is How.UNKNOWN:  # a checkpoint there was, too, right only while the group had nothing left
                 found = GroupPosition(How.AT_THE_END, there_ends[1]) if place.topic in all_read else found
             elif checkpoint is not None and checkpoint.downstream <= there_ends[1]:
-                found = by_checkpoint(found, offset.offset, checkpoint, self._known.maps.read_map(place).nearest(-1).first)
+                first = self._known.maps.read_map(place).nearest(-1).first
+                found = by_checkpoint(found, offset.offset, checkpoint, first)
             if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
                 found = GroupPosition(How.FIRST_RECORD, there_ends[0], behind=found.behind)
             if (

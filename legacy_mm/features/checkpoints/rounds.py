@@ -68,7 +68,7 @@ class SourceGroups:
         self._refresh = refresh
         self._groups: frozenset[str] | None = None
         self._left_out: frozenset[str] = frozenset()
-        self._look_at = 0.0
+        self._refresh_at = 0.0
 
     def __contains__(self, group: str) -> bool:
         """Return True if the last look found the group."""
@@ -79,11 +79,11 @@ class SourceGroups:
 
         Raises LegacyMMError.
         """
-        if self._groups is None or (self._refresh is not None and monotonic() >= self._look_at):
+        if self._groups is None or (self._refresh is not None and monotonic() >= self._refresh_at):
             found = frozenset(self._admin.groups(deadline))
             self._groups = frozenset(filter(self._accepted, found))
             self._tell_left_out(found - self._groups)
-            self._look_at = monotonic() + (self._refresh or 0.0)
+            self._refresh_at = monotonic() + (self._refresh or 0.0)
         offsets, untold = self._admin.offsets(self._groups, deadline)
         self._tell_copies(offsets)
         return offsets, untold

@@ -47,7 +47,7 @@ class ConnectMember:
     def poll(self, timeout: float) -> None:
         """Serve the membership for at most `timeout` seconds. Raises StreamFailure when the group refuses us."""
         self._member.poll(timeout)
-        self._positions.tend()
+        self._positions.poll()
         self._tell()
 
     def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, CommittedOffset]:

@@ -156,8 +156,8 @@ class OffsetsTopic:
     def write(self, offsets: Offsets, metadata: str, on_written: OnWritten) -> None:
         """Write positions, each the next record to copy; returns at once. A later one replaces one that waits."""
         with self._writing:
-            self._waiting |= {partition: _Waiting(offset, metadata, on_written) for partition, offset in offsets.items()}
-        self.tend()
+            self._waiting |= {each: _Waiting(offset, metadata, on_written) for each, offset in offsets.items()}
+        self.poll()
 
     def moved(self, partitions: Collection[TopicPartition]) -> None:
         """Note that these go on elsewhere after a gap: their log may be another one."""
@@ -168,7 +168,7 @@ class OffsetsTopic:
         for partition in partitions:
             self._logs[partition] = logs.get(partition.topic, SourceLog("", ""))
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Send what waits for room, and tell of what is written; call this often."""
         with self._writing:
             if self._waiting and not self._latest.partitions():
@@ -182,7 +182,7 @@ class OffsetsTopic:
     def flush(self, deadline: Deadline) -> bool:
         """Wait until what was given is written or refused; True if it is."""
         while not deadline.expired():
-            self.tend()
+            self.poll()
             with self._writing:
                 if not self._waiting and not any(self._sent.values()):
                     return True
@@ -211,7 +211,8 @@ class OffsetsTopic:
             partition, waiting = self._sent[key].popleft()
             if not self._sent[key]:
                 del self._sent[key]
-        waiting.on_written(partition, waiting.offset, None if reason is None else f"topic {self._settings.topic}: {reason}")
+        error = None if reason is None else f"topic {self._settings.topic}: {reason}"
+        waiting.on_written(partition, waiting.offset, error)
 
     def _fail_all(self, reason: str) -> None:
         waiting, self._waiting = self._waiting, {}

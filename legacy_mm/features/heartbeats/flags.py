@@ -39,7 +39,7 @@ FLAGS = (
             "The source's heartbeats topics, copies of copies too (their names end with .heartbeats), are mirrored "
             "whatever the pattern says, under the source's alias; where this is not given, as emit.heartbeats.enabled. "
             "(MirrorMaker 2: true.)",
-            "legacy_mm.flow.names",
+            "legacy_mm.flow.flow_topics",
             type=boolean,
         ),
         synonyms=("heartbeats.replication",),

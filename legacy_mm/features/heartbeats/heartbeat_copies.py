@@ -9,7 +9,7 @@ from legacy_mm.clients.admin.cluster_admin import Admin
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.trial_creations import numbered
-from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
+from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Inspection
 from legacy_mm.policies.config_filter import TopicProperty
 
 
@@ -30,7 +30,7 @@ class HeartbeatCopies:
         self._remote_name = remote_name
         self._are_brought = are_brought
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
         """Find the topics to create, whichever topics a canary has; raises HostError.
 
         A topic of the user's may be named like a copy of heartbeats: only those that are compacted at the source are
@@ -47,7 +47,7 @@ class HeartbeatCopies:
             for topic in missing
         ]
         found = numbered(self._target, wanted, deadline, "default.replication.factor of the brokers")
-        return Look(tuple(found.wanted), notes=tuple(found.notes))
+        return Inspection(tuple(found.wanted), notes=tuple(found.notes))
 
 
 def _cleanup(properties: Iterable[TopicProperty]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from legacy_mm.features.topic_acls.flags import AclSyncSettings
 from legacy_mm.features.topic_acls.made_rules import MadeRules, state_folder
 from legacy_mm.policies import acl_rules
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.changes import Change, CreateAcl, DeleteAcl, Look
+from legacy_mm.policies.changes import Change, CreateAcl, DeleteAcl, Inspection
 
 
 class TopicAcls:
@@ -51,7 +51,7 @@ class TopicAcls:
         self._prefixed = prefixed
         self._made = made
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
         """Find the rules that the target lacks, and those it must lose; raises HostError.
 
         The target is not asked if the source has no authorizer.
@@ -59,14 +59,14 @@ class TopicAcls:
         try:
             rules = self._rules(self._source, deadline)
         except NoAuthorizer as error:
-            return Look(notes=(f"{error}, so there are no access rules to copy",))
+            return Inspection(notes=(f"{error}, so there are no access rules to copy",))
         wanted = set(acl_rules.copies(rules, self._remote_name, self._concerned, topics, prefixed=self._prefixed))
         made = self._made_before(deadline)
         present = self._rules(self._target, deadline) if wanted or made else frozenset()
         unwanted = acl_rules.removable(made, rules, self._remote_name, present)
         added = (CreateAcl(rule) for rule in sorted(wanted - present))
         left_out = acl_rules.left_out(rules, self._remote_name, self._concerned, topics, prefixed=self._prefixed)
-        return Look((*added, *(DeleteAcl(rule) for rule in sorted(unwanted))), notes=tuple(left_out))
+        return Inspection((*added, *(DeleteAcl(rule) for rule in sorted(unwanted))), notes=tuple(left_out))
 
     def _rules(self, cluster: Admin, deadline: Deadline) -> frozenset[AclRule]:
         return self._read(cluster.name, cluster.connection, deadline)

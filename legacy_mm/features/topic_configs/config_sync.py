@@ -10,7 +10,7 @@ from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.topic_configs.flags import ConfigSyncSettings
 from legacy_mm.features.topic_creation import trials
-from legacy_mm.policies.changes import Alteration, Look
+from legacy_mm.policies.changes import Alteration, Inspection
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
 
 
@@ -30,7 +30,7 @@ class TopicConfigs:
         self._remote_name = remote_name
         self._filter = properties
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
         """Find the differences in topics that exist on both sides; raises HostError."""
         there, here = self._source.topics(deadline), self._target.topics(deadline)
         remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in there}
@@ -46,7 +46,7 @@ class TopicConfigs:
             changes += found
             troubles += not_known(remote[topic], unknown)
         passing, refusals = trials.alterations(self._target, changes, deadline)
-        return Look(tuple(passing), (*troubles, *refusals))
+        return Inspection(tuple(passing), (*troubles, *refusals))
 
 
 def scheduled(scene: DutyScene, settings: ConfigSyncSettings) -> Scheduled:

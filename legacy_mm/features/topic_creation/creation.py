@@ -11,7 +11,7 @@ from legacy_mm.features.duty import Scheduled
 from legacy_mm.features.feature import DutyScene
 from legacy_mm.features.topic_creation import trials
 from legacy_mm.features.topic_creation.flags import CreationSettings
-from legacy_mm.policies.changes import AddPartitions, CreateTopic, Look
+from legacy_mm.policies.changes import AddPartitions, CreateTopic, Inspection
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, TopicProperty, not_known
 
 
@@ -40,7 +40,7 @@ class TopicCreation:
         self.compacted: frozenset[str] = frozenset()
         """Topics of the source that keep the last record of each key, and have no copy yet."""
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
         """Find the topics of the source to create or to grow; raises HostError."""
         counts, present = self._source.topics(deadline), self._target.topics(deadline)
         remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in counts}
@@ -54,7 +54,7 @@ class TopicCreation:
             troubles += [_too_small(change) for change in grown]
             grown = []
         unfinished = bool(untold or tried.impossible)
-        return Look((*tried.made, *grown), (*untold, *troubles), tuple(tried.notes), unfinished)
+        return Inspection((*tried.made, *grown), (*untold, *troubles), tuple(tried.notes), unfinished)
 
     def _missing(
         self,

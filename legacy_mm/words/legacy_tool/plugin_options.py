@@ -8,14 +8,14 @@ from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.settings import HandlerSettings, ListenerSettings, QuarantineSettings
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
-from legacy_mm.words.legacy_tool.steps import Start
+from legacy_mm.words.legacy_tool.steps import LineReading
 from legacy_mm.words.options.option_catalogue import OwnOptions
 from legacy_mm.words.options.validate import runs_on_cluster
 
 
-def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
+def handler(reading: LineReading, features: FeatureSettings) -> HandlerSettings | None:
     """Return the handler of the records; raises ConfigurationError for options that exclude each other."""
-    line, options = start.line, start.options
+    line, options = reading.line, reading.options
     steps = tuple(options.handler_step)
     if features.detect_loops:
         steps += (f"loop.guard={features.naming.source_alias}>{features.naming.target_alias}",)
@@ -32,8 +32,8 @@ def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
         name=_name(line.value("message.handler") or ""),
         argument=line.value("message.handler.args") if line.has("message.handler.args") else None,
         steps=steps,
-        class_path=start.class_path,
-        java_options=start.environment.jvm.options,
+        class_path=reading.class_path,
+        java_options=reading.environment.jvm.options,
     )
 
 
@@ -57,15 +57,15 @@ def quarantine(options: OwnOptions) -> QuarantineSettings:
     return made
 
 
-def listener(start: Start) -> ListenerSettings | None:
+def listener(reading: LineReading) -> ListenerSettings | None:
     """Return the rebalance listener, if one is named."""
-    line = start.line
+    line = reading.line
     if not line.has("consumer.rebalance.listener"):
         return None
     return ListenerSettings(
         name=_name(line.value("consumer.rebalance.listener") or ""),
         argument=line.value("rebalance.listener.args") if line.has("rebalance.listener.args") else None,
-        class_path=start.class_path,
+        class_path=reading.class_path,
     )
 
 

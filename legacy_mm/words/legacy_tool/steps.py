@@ -37,7 +37,7 @@ _OFFSETS_IN_ZOOKEEPER = (
 
 
 @dataclass
-class Start:
+class LineReading:
     """Results of the steps so far."""
 
     line: ParsedLine
@@ -115,24 +115,24 @@ class Start:
         self.notes.append(Note(level, logger, text))
 
 
-def run(start: Start) -> None:
+def run(reading: LineReading) -> None:
     """Run all steps of the release; raises the error of the first that fails."""
-    for step in start.line.grammar.steps:
-        _STEPS[step](start)
+    for step in reading.line.grammar.steps:
+        _STEPS[step](reading)
 
 
-def _consumer(start: Start) -> None:
-    grammar = start.line.grammar
+def _consumer(reading: LineReading) -> None:
+    grammar = reading.line.grammar
     if grammar.consumer == "zookeeper":
-        paths = distinct(start.line.values("consumer.config"))
+        paths = distinct(reading.line.values("consumer.config"))
     else:
-        paths = [start.line.value("consumer.config") or ""]
+        paths = [reading.line.value("consumer.config") or ""]
     for path in paths:
-        file = start.files[path] = properties_file.load(path, grammar.file_errors)
-        start.consumer_files[path] = file.properties
-        start.hide(known_secrets(file.properties))
+        file = reading.files[path] = properties_file.load(path, grammar.file_errors)
+        reading.consumer_files[path] = file.properties
+        reading.hide(known_secrets(file.properties))
     if grammar.consumer == "zookeeper":
-        _use_zookeeper_files(start)
+        _use_zookeeper_files(reading)
 
 
 def distinct(paths: Iterable[str]) -> list[str]:
@@ -143,99 +143,99 @@ def distinct(paths: Iterable[str]) -> list[str]:
     return list(found.values())
 
 
-def _topics(start: Start) -> None:
-    line, grammar = start.line, start.line.grammar
-    if start.zookeeper and grammar.consumer == "file":
-        _refuse_mixed_consumers(start)
-    if start.zookeeper or not grammar.refusals_logged:
+def _topics(reading: LineReading) -> None:
+    line, grammar = reading.line, reading.line.grammar
+    if reading.zookeeper and grammar.consumer == "file":
+        _refuse_mixed_consumers(reading)
+    if reading.zookeeper or not grammar.refusals_logged:
         if line.has("whitelist") == line.has("blacklist"):
             raise PlainRefusal(ONE_LIST_WANTED)
     elif line.has("blacklist"):
         raise PlainRefusal("blacklist can not be used when using new consumer in mirror maker. Use whitelist instead.")
     elif not line.has("whitelist") and not line.has("include"):
         raise PlainRefusal(grammar.topics_missing)
-    warned = grammar.assignment_warning and not start.zookeeper
-    if warned and "partition.assignment.strategy" not in start.consumer_file:
-        start.note(logging.WARNING, grammar.assignment_warning, logger="")
+    warned = grammar.assignment_warning and not reading.zookeeper
+    if warned and "partition.assignment.strategy" not in reading.consumer_file:
+        reading.note(logging.WARNING, grammar.assignment_warning, logger="")
 
 
-def _refuse_mixed_consumers(start: Start) -> None:
-    if start.line.has("new.consumer"):
+def _refuse_mixed_consumers(reading: LineReading) -> None:
+    if reading.line.has("new.consumer"):
         raise PlainRefusal(
             "The consumer configuration parameter `zookeeper.connect` is not valid when using --new.consumer"
         )
-    if zookeeper_files.BOOTSTRAP_SERVERS in start.consumer_file:
+    if zookeeper_files.BOOTSTRAP_SERVERS in reading.consumer_file:
         raise PlainRefusal(
             "The configuration parameters `zookeeper.connect` (old consumer) and `bootstrap.servers` (new consumer) "
             "cannot be used together."
         )
 
 
-def _numbers(start: Start) -> None:
-    line = start.line
+def _numbers(reading: LineReading) -> None:
+    line = reading.line
     if line.grammar.catches_errors:
-        start.abort = line.boolean("abort.on.send.failure")
-        start.interval_ms = line.integer("offset.commit.interval.ms")
-        start.streams = line.integer("num.streams")
-        start.hook = True
+        reading.abort = line.boolean("abort.on.send.failure")
+        reading.interval_ms = line.integer("offset.commit.interval.ms")
+        reading.streams = line.integer("num.streams")
+        reading.hook = True
         return
     line.integer("num.producers")
-    start.streams = line.integer("num.streams")
+    reading.streams = line.integer("num.streams")
     line.integer("queue.size")
     for name, reason in _NO_EFFECT.items():
         if line.has(name):
-            start.note(logging.WARNING, f"--{name} has no effect here: {reason}.", logger=OWN)
+            reading.note(logging.WARNING, f"--{name} has no effect here: {reason}.", logger=OWN)
 
 
-def _producer(start: Start) -> None:
-    grammar, streams = start.line.grammar, start.all_streams
-    path = start.line.value("producer.config") or ""
-    file = start.files[path] = properties_file.load(path, grammar.file_errors)
+def _producer(reading: LineReading) -> None:
+    grammar, streams = reading.line.grammar, reading.all_streams
+    path = reading.line.value("producer.config") or ""
+    file = reading.files[path] = properties_file.load(path, grammar.file_errors)
     loaded = file.properties
-    start.hide(known_secrets(loaded))
-    if grammar.consumer == "zookeeper" and not start.line.has("new.producer"):
+    reading.hide(known_secrets(loaded))
+    if grammar.consumer == "zookeeper" and not reading.line.has("new.producer"):
         loaded = zookeeper_files.producer(loaded)
-    start.producer_file = loaded
-    start.notes += defaults.override_notes(grammar.producer_defaults, loaded)
+    reading.producer_file = loaded
+    reading.notes += defaults.override_notes(grammar.producer_defaults, loaded)
     known = {name: text for name, text in loaded.items() if name != "producer.type"}
-    literal = start.options.producer_tuning == "literal"
+    literal = reading.options.producer_tuning == "literal"
     with blamed_on(file):
-        _require_servers(start, loaded)
-        start.written = start.client("producer", known, streams, literal=literal).named_in(file)
-    start.notes += _notes(start.written, file)
+        _require_servers(reading, loaded)
+        reading.written = reading.client("producer", known, streams, literal=literal).named_in(file)
+    reading.notes += _notes(reading.written, file)
     if streams > 1:
-        share = start.written.producer.produce.buffer_bytes
-        start.note(
+        share = reading.written.producer.produce.buffer_bytes
+        reading.note(
             logging.INFO,
             f"buffer.memory is divided between the producers of {streams} streams: {share} bytes each.",
             logger=OWN,
         )
 
 
-def _pattern(start: Start) -> None:
-    start.inverted = start.line.has("blacklist") and not start.line.has("whitelist")
-    chosen = "include" if start.line.has("include") else "blacklist" if start.inverted else "whitelist"
-    start.pattern = start.line.value(chosen) or ""
+def _pattern(reading: LineReading) -> None:
+    reading.inverted = reading.line.has("blacklist") and not reading.line.has("whitelist")
+    chosen = "include" if reading.line.has("include") else "blacklist" if reading.inverted else "whitelist"
+    reading.pattern = reading.line.value(chosen) or ""
 
 
-def translated_consumers(start: Start) -> dict[str, Translated]:
+def translated_consumers(reading: LineReading) -> dict[str, Translated]:
     """Translate the consumer's side, by path, and note its messages; only a tool with streams comes so far."""
-    grammar = start.line.grammar
-    if start.zookeeper:
+    grammar = reading.line.grammar
+    if reading.zookeeper:
         if grammar.consumer != "zookeeper":
-            _use_zookeeper_files(start)
+            _use_zookeeper_files(reading)
     else:
-        start.notes += defaults.override_notes(grammar.consumer_defaults, start.consumer_file)
-        (path,) = start.consumer_files
-        with blamed_on(start.files[path]):
-            _require_servers(start, start.consumer_file)
-        if start.inverted:
+        reading.notes += defaults.override_notes(grammar.consumer_defaults, reading.consumer_file)
+        (path,) = reading.consumer_files
+        with blamed_on(reading.files[path]):
+            _require_servers(reading, reading.consumer_file)
+        if reading.inverted:
             raise ConfigurationError("java.lang.IllegalArgumentException: White list cannot be empty for new consumer")
     consumers = {}
-    for path, file in start.consumer_files.items():
-        with blamed_on(start.files[path]):
-            consumers[path] = start.client("consumer", file, start.all_streams).named_in(start.files[path])
-        start.notes += _notes(consumers[path], start.files[path])
+    for path, file in reading.consumer_files.items():
+        with blamed_on(reading.files[path]):
+            consumers[path] = reading.client("consumer", file, reading.all_streams).named_in(reading.files[path])
+        reading.notes += _notes(consumers[path], reading.files[path])
     return consumers
 
 
@@ -246,13 +246,13 @@ def _notes(read: Translated, file: PropertiesFile) -> Iterator[Note]:
             yield Note(logging.WARNING, OWN, f"{place}: {reason}.")
 
 
-def _use_zookeeper_files(start: Start) -> None:
-    servers, clusters = start.options.source_bootstrap_servers, set()
-    for path, file in start.consumer_files.items():
-        start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, file)
-        with blamed_on(start.files[path]):
-            named = start.line.grammar.consumer != "zookeeper"  # since 0.9 the tool names it
-            start.consumer_files[path] = zookeeper_files.consumer(file, servers, client_named=named)
+def _use_zookeeper_files(reading: LineReading) -> None:
+    servers, clusters = reading.options.source_bootstrap_servers, set()
+    for path, file in reading.consumer_files.items():
+        reading.notes += defaults.override_notes(reading.line.grammar.zookeeper_defaults, file)
+        with blamed_on(reading.files[path]):
+            named = reading.line.grammar.consumer != "zookeeper"  # since 0.9 the tool names it
+            reading.consumer_files[path] = zookeeper_files.consumer(file, servers, client_named=named)
         if not file.get(zookeeper_files.BOOTSTRAP_SERVERS):
             clusters.add(file[zookeeper_files.ZOOKEEPER_CONNECT])
     if len(clusters) > 1:
@@ -260,17 +260,17 @@ def _use_zookeeper_files(start: Start) -> None:
             f"--source.bootstrap.servers names the brokers of one source, and {', '.join(sorted(clusters))} are "
             "several: put bootstrap.servers into each of their consumer files"
         )
-    start.note(logging.WARNING, _OFFSETS_IN_ZOOKEEPER, logger=OWN)
+    reading.note(logging.WARNING, _OFFSETS_IN_ZOOKEEPER, logger=OWN)
 
 
-def _require_servers(start: Start, properties: Mapping[str, str]) -> None:
-    if start.line.grammar.servers_required and zookeeper_files.BOOTSTRAP_SERVERS not in properties:
+def _require_servers(reading: LineReading, properties: Mapping[str, str]) -> None:
+    if reading.line.grammar.servers_required and zookeeper_files.BOOTSTRAP_SERVERS not in properties:
         error = config_exception('Missing required configuration "bootstrap.servers" which has no default value.')
         error.property_name = zookeeper_files.BOOTSTRAP_SERVERS
         raise error
 
 
-_STEPS: Mapping[Step, Callable[[Start], None]] = {
+_STEPS: Mapping[Step, Callable[[LineReading], None]] = {
     "consumer": _consumer,
     "topics": _topics,
     "numbers": _numbers,

@@ -48,7 +48,7 @@ from legacy_mm.words.legacy_tool.command_line import Word
 from legacy_mm.words.legacy_tool.environment import Environment
 from legacy_mm.words.legacy_tool.messages import OWN
 from legacy_mm.words.legacy_tool.releases import CURRENT, Grammar
-from legacy_mm.words.legacy_tool.steps import Start
+from legacy_mm.words.legacy_tool.steps import LineReading
 from legacy_mm.words.options import validate
 from legacy_mm.words.options.option_catalogue import EMBEDDED, NO_ENGINES, OwnOptions
 
@@ -144,63 +144,63 @@ def _translate_line(
     validate.check_spark(options.spark_master, options.spark_conf)
     validate.check_timeouts(shutdown_timeout_ms=options.shutdown_timeout_ms)
     hide(environment.secrets)
-    start = Start(line, options, environment, notes, hide)
-    start.notes += environment.notes
+    reading = LineReading(line, options, environment, notes, hide)
+    reading.notes += environment.notes
     if stray := stray_words.remark(stray_words.stray(words)):
-        start.notes.append(Note(logging.WARNING, OWN, stray))
+        reading.notes.append(Note(logging.WARNING, OWN, stray))
     try:
-        return _translate_run(start)
+        return _translate_run(reading)
     except ConfigurationError as error:
-        error.last_words = start.last_words()
+        error.last_words = reading.last_words()
         raise
 
 
-def _translate_run(start: Start) -> LineOutcome:
-    steps.run(start)
-    for file in start.files.values():
-        for remark in misspelt.in_file(file, start.line.grammar):
-            start.note(logging.WARNING, f"{remark}.", OWN)
-    if start.streams <= 0:
+def _translate_run(reading: LineReading) -> LineOutcome:
+    steps.run(reading)
+    for file in reading.files.values():
+        for remark in misspelt.in_file(file, reading.line.grammar):
+            reading.note(logging.WARNING, f"{remark}.", OWN)
+    if reading.streams <= 0:
         return NothingToDo()
-    written, options = start.written, start.options
+    written, options = reading.written, reading.options
     assert written is not None  # the step "producer" is in every release
-    consumers = steps.translated_consumers(start)
+    consumers = steps.translated_consumers(reading)
     for path, read in consumers.items():
-        with blamed_on(start.files[path]):
-            _refuse_group(read.reading, start.line.grammar)
-    target = target_settings(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
-    features = [flags.settings(*sources) for sources in _flags(start)]
+        with blamed_on(reading.files[path]):
+            _refuse_group(read.reading, reading.line.grammar)
+    target = target_settings(written, abort=reading.abort, synchronous=_is_synchronous(reading.producer_file))
+    features = [flags.settings(*sources) for sources in _flags(reading)]
     for remark in dict.fromkeys(remark for each in features for remark in each.remarks):
-        start.note(logging.WARNING, f"{remark}.", OWN)
+        reading.note(logging.WARNING, f"{remark}.", OWN)
     if options.engine is not None:
-        start.note(logging.INFO, NO_ENGINES, OWN)
+        reading.note(logging.INFO, NO_ENGINES, OWN)
     if target.client.produce.acks == 0 and any(each[OFFSET_SYNCS] is not None for each in features):
         raise ConfigurationError(
             "emit.offset-syncs.enabled=true and acks=0 exclude each other, because the target does not tell where "
             "records are"
         )
-    admins = [_admins(start, asked, path) for asked, path in zip(features, consumers, strict=True)]
+    admins = [_admins(reading, asked, path) for asked, path in zip(features, consumers, strict=True)]
     spark = SparkSettings(
         master=None if options.spark_master == EMBEDDED else options.spark_master,
         conf=options.spark_conf,
-        jvm=start.environment.jvm,
+        jvm=reading.environment.jvm,
     )
     flows = tuple(
         Settings(
             source=source_settings(read, f"source {path}" if len(consumers) > 1 else "source", options),
             target=target,
-            topics=_topics(start, read.reading),
+            topics=_topics(reading, read.reading),
             spark=spark,
-            streams=start.streams,
-            commit_interval=commit_interval(read.reading, start.interval_ms, start.notes),
+            streams=reading.streams,
+            commit_interval=commit_interval(read.reading, reading.interval_ms, reading.notes),
             shutdown_timeout=options.shutdown_timeout_ms / 1000,
             metrics=MetricsSettings(options.metrics_port, options.metrics_address),
             receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
             fail_on_gap=options.on_gap == "fail",
-            first_stream=number * start.streams,
-            handler=plugin_options.handler(start, features[number]),
+            first_stream=number * reading.streams,
+            handler=plugin_options.handler(reading, features[number]),
             quarantine=plugin_options.quarantine(options),
-            listener=plugin_options.listener(start),
+            listener=plugin_options.listener(reading),
             features=features[number],
             source_admin=admin_settings(admins[number][0]),
             target_admin=admin_settings(admins[number][1]),
@@ -208,49 +208,49 @@ def _translate_run(start: Start) -> LineOutcome:
         for number, (path, read) in enumerate(consumers.items())
     )
     flows = tuple(map(bundle_settings.of_committed_records, flows))
-    _look_over(start, flows)
+    _inspect_whole(reading, flows)
     overridden = (side for sides in admins for side in sides if side is not None)
     read_secrets = (secret for read in (*consumers.values(), *overridden) for secret in read.secrets)
-    secrets = (*read_secrets, *written.secrets, *start.environment.secrets)
-    return MirrorRun(flows, options, tuple(start.notes), secrets, tuple(consumers.values()), written)
+    secrets = (*read_secrets, *written.secrets, *reading.environment.secrets)
+    return MirrorRun(flows, options, tuple(reading.notes), secrets, tuple(consumers.values()), written)
 
 
-def _look_over(start: Start, flows: Sequence[Settings]) -> None:
+def _inspect_whole(reading: LineReading, flows: Sequence[Settings]) -> None:
     """Note files of MirrorMaker 2, and entries that no topic can match.
 
     Raise ConfigurationError for flows that cannot keep what they promise.
     """
     for flow in flows:
         bundle_settings.check(flow)
-    for path, file in start.files.items():
+    for path, file in reading.files.items():
         if remark := mirror_maker_2_file.about(path, file.entries()):
-            start.note(logging.WARNING, f"{remark}.", OWN)
-    option = next(name for name in _TOPICS if start.line.has(name))
+            reading.note(logging.WARNING, f"{remark}.", OWN)
+    option = next(name for name in _TOPICS if reading.line.has(name))
     lists: dict[str, Sequence[str]] = {f"--{option}": [flows[0].topics.pattern]}
     if (topics := flows[0].features.topics) is not None:
         lists |= {"topics": topics.include, "topics.exclude": topics.exclude}
     for name, expressions in lists.items():
         for unfit in unfit_entries(name, expressions):
-            start.note(logging.WARNING, f"{unfit}.", OWN)
+            reading.note(logging.WARNING, f"{unfit}.", OWN)
 
 
-def _flags(start: Start) -> list[list[Given]]:
+def _flags(reading: LineReading) -> list[list[Given]]:
     """Return the sources of flags in the order of their precedence, for each consumer file."""
-    files = (start.producer_file, *start.consumer_files.values())
-    for text in flags.without_effect(start.options.features, *files):
-        start.note(logging.INFO, text, OWN)
-    written = flags.given_in(start.producer_file)
-    return [[start.options.features, written, flags.given_in(read)] for read in start.consumer_files.values()]
+    files = (reading.producer_file, *reading.consumer_files.values())
+    for text in flags.without_effect(reading.options.features, *files):
+        reading.note(logging.INFO, text, OWN)
+    written = flags.given_in(reading.producer_file)
+    return [[reading.options.features, written, flags.given_in(read)] for read in reading.consumer_files.values()]
 
 
-def _admins(start: Start, features: FeatureSettings, path: str) -> tuple[Translated | None, Translated | None]:
+def _admins(reading: LineReading, features: FeatureSettings, path: str) -> tuple[Translated | None, Translated | None]:
     """Return the features' clients at the source and at the target, if they have properties of their own."""
-    start.hide(known_secrets({**features.source_admin, **features.target_admin}))
+    reading.hide(known_secrets({**features.source_admin, **features.target_admin}))
     sides: tuple[tuple[Side, Mapping[str, str], Mapping[str, str]], ...] = (
-        ("consumer", start.consumer_files[path], features.source_admin),
-        ("producer", start.producer_file, features.target_admin),
+        ("consumer", reading.consumer_files[path], features.source_admin),
+        ("producer", reading.producer_file, features.target_admin),
     )
-    source, target = (start.client(side, {**file, **over}, 1) if over else None for side, file, over in sides)
+    source, target = (reading.client(side, {**file, **over}, 1) if over else None for side, file, over in sides)
     return source, target
 
 
@@ -267,21 +267,21 @@ def _refuse_group(reading: PropertyReading, grammar: Grammar) -> None:
         )
 
 
-def _topics(start: Start, reading: PropertyReading) -> TopicSettings:
+def _topics(reading: LineReading, consumer: PropertyReading) -> TopicSettings:
     """Return the topics; raises InvalidPattern for what the consumer refuses when a stream subscribes."""
-    grammar = start.line.grammar
+    grammar = reading.line.grammar
     topics = topic_pattern.topic_settings(
-        start.pattern,
-        exclude_internal=reading.boolean("exclude.internal.topics", True)
-        and (start.zookeeper or not grammar.internal_topics),
-        cleaned=start.zookeeper or grammar.pattern_cleaned,
-        inverted=start.inverted,
+        reading.pattern,
+        exclude_internal=consumer.boolean("exclude.internal.topics", True)
+        and (reading.zookeeper or not grammar.internal_topics),
+        cleaned=reading.zookeeper or grammar.pattern_cleaned,
+        inverted=reading.inverted,
     )
-    obstacle = "" if reading.given("group.id") else _INVALID_GROUP
+    obstacle = "" if consumer.given("group.id") else _INVALID_GROUP
     if not topics.pattern and grammar.empty_pattern_fails:
         obstacle = obstacle or _EMPTY_PATTERN
     if obstacle:
-        raise InvalidPattern(f"Invalid expression syntax: {start.pattern}") from ConfigurationError(obstacle)
+        raise InvalidPattern(f"Invalid expression syntax: {reading.pattern}") from ConfigurationError(obstacle)
     return topics
 
 

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.logs import events
 from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.words.mirror_maker_2.circles import Circle, FlowNames, circle
@@ -81,7 +81,7 @@ class Circles:
         found = []
         for run in self._runs:
             with suppress(ConfigurationError):  # such a flow does not run, so it closes no circle
-                names = Names(run.settings.topics, run.settings.features, self._matcher())
+                names = FlowTopics(run.settings.topics, run.settings.features, self._matcher())
                 found.append(FlowNames(run.pair, names.choice().select, names.at_target))
         return found
 
@@ -97,7 +97,7 @@ def _unasked(pattern: str) -> NoReturn:
 
 def _tells_origin(run: FlowRun) -> bool:
     try:
-        return Names(run.settings.topics, run.settings.features, _unasked).tell_origin()
+        return FlowTopics(run.settings.topics, run.settings.features, _unasked).tell_origin()
     except ConfigurationError:
         return True
 

@@ -90,7 +90,7 @@ def test_a_start_that_hangs_ends_after_the_shutdown_timeout(folder: Path) -> Non
 @pytest.mark.parametrize("given", ["default_int_handler", "SIG_IGN"])
 def test_an_interrupt_while_the_tool_is_read_in_has_no_traceback(given: str) -> None:
     """It ends the process as the shell expects, unless whoever called it ignores it (nohup)."""
-    look = f"import signal; signal.signal(signal.SIGINT, signal.{given}); import legacy_mm.__main__\n"
-    look += "print(signal.getsignal(signal.SIGINT).name)"
-    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    inspection = f"import signal; signal.signal(signal.SIGINT, signal.{given}); import legacy_mm.__main__\n"
+    inspection += "print(signal.getsignal(signal.SIGINT).name)"
+    done = subprocess.run([sys.executable, "-c", inspection], capture_output=True, text=True, check=True)
     assert done.stdout == ("SIG_IGN\n" if given == "SIG_IGN" else "SIG_DFL\n")

@@ -18,10 +18,10 @@ class Task:
 
     def __init__(self) -> None:
         self.over = threading.Event()
-        self.looks = 0
+        self.inspections = 0
 
     def check_lease(self) -> None:
-        self.looks += 1
+        self.inspections += 1
 
 
 def test_each_lease_is_watched_until_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,10 +30,10 @@ def test_each_lease_is_watched_until_the_last_word(monkeypatch: pytest.MonkeyPat
     first, second = Task(), Task()
     process.watch_lease(first)
     process.watch_lease(second)
-    wait_until(lambda: min(first.looks, second.looks) >= 2, SECONDS, "two looks at each")
+    wait_until(lambda: min(first.inspections, second.inspections) >= 2, SECONDS, "two looks at each")
     first.over.set()
-    begin = second.looks
-    wait_until(lambda: second.looks > begin + 1, SECONDS, "a look that began afterwards")
-    looks, begin = first.looks, second.looks
-    wait_until(lambda: second.looks > begin + 1, SECONDS, "two more looks at the second")
-    assert first.looks == looks
+    begin = second.inspections
+    wait_until(lambda: second.inspections > begin + 1, SECONDS, "a look that began afterwards")
+    inspections, begin = first.inspections, second.inspections
+    wait_until(lambda: second.inspections > begin + 1, SECONDS, "two more looks at the second")
+    assert first.inspections == inspections

@@ -136,12 +136,12 @@ class Patient:
     """The owner of a socket that waits for something that may never come; it looks often enough to see that."""
 
     def __init__(self) -> None:
-        self.looks = threading.Semaphore(0)
+        self.inspections = threading.Semaphore(0)
         self.end: queue.Queue[Exception | None] = queue.Queue()
         self.patience_is_over = False
 
     def take(self) -> bool:
-        self.looks.release()
+        self.inspections.release()
         if self.patience_is_over:
             raise TimeoutError("no answer")
         return True
@@ -164,7 +164,7 @@ def test_an_owner_looks_at_the_time_though_nothing_comes_and_others_are_busy(oth
     with ours, theirs:
         reader.add(ours, patient)
         for _ in range(3):
-            assert patient.looks.acquire(timeout=WAIT)
+            assert patient.inspections.acquire(timeout=WAIT)
         patient.patience_is_over = True
         assert isinstance(patient.end.get(timeout=WAIT), TimeoutError)
     talks.set()

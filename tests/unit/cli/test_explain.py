@@ -16,9 +16,9 @@ from legacy_mm.cli import explain
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.output import folded_table
-from legacy_mm.explain import source_look
+from legacy_mm.explain import source_inspection
 from legacy_mm.explain.explanation import Explanation
-from legacy_mm.explain.source_look import Topics
+from legacy_mm.explain.source_inspection import Topics
 from legacy_mm.transactions.txn_requests import TransactionVersion
 from legacy_mm.words.legacy_tool.environment import KAFKA_HOME
 from legacy_mm.words.options.option_catalogue import OPTIONS
@@ -276,7 +276,7 @@ def test_no_secret_is_shown(
 
 def test_the_source_does_not_answer(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
     """Port 1 refuses: one line says so, and the line would run all the same."""
-    monkeypatch.setattr(source_look, "_ASK_TIMEOUT", 0.5)
+    monkeypatch.setattr(source_inspection, "_ASK_TIMEOUT", 0.5)
     code, text = run(*OLD_LINE, "--include", "orders", flags=())
     assert code == 0
     assert (
@@ -445,12 +445,12 @@ def test_no_topic_is_said_at_once() -> None:
 
 
 def test_the_transaction_version_of_exactly_once_is_named(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_look, "_flow", lambda *_, whose: ([], []))
-    monkeypatch.setattr(source_look, "_attention", lambda *_: "")
-    monkeypatch.setattr(source_look, "cluster_version", lambda *_: TransactionVersion.TWO)
+    monkeypatch.setattr(source_inspection, "_flow", lambda *_, whose: ([], []))
+    monkeypatch.setattr(source_inspection, "_attention", lambda *_: "")
+    monkeypatch.setattr(source_inspection, "cluster_version", lambda *_: TransactionVersion.TWO)
     risks = Mock(return_value=["min.insync.replicas=1 at the target for t: what only one broker has is lost with it"])
-    monkeypatch.setattr(source_look, "risks", risks)
-    monkeypatch.setattr(source_look, "start_doubts", lambda *_: [])
+    monkeypatch.setattr(source_inspection, "risks", risks)
+    monkeypatch.setattr(source_inspection, "start_doubts", lambda *_: [])
     for flag, named in (("true", True), ("false", False)):
         _, text = run(*OLD_LINE, "--include", "t", "--exactly.once", flag, flags=())
         risk = "  min.insync.replicas=1 at the target for t: what only one broker has is lost with it\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.cli.explain_text import answers
-from legacy_mm.explain.source_look import TopicCopy, Topics
+from legacy_mm.explain.source_inspection import TopicCopy, Topics
 
 
 @pytest.mark.parametrize(

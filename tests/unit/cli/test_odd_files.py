@@ -18,7 +18,7 @@ import pytest
 from legacy_mm.assembly import wiring
 from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.cli import connect_mirror_maker, mirror_maker, plan
-from legacy_mm.cli.cluster_look import FlowPlan
+from legacy_mm.cli.cluster_inspection import FlowPlan
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.clients.librdkafka.property_texts import ROWS
 from legacy_mm.features import rows
@@ -188,8 +188,8 @@ def host(java: StartJvm, one_java: None, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(wiring, "identity_check", lambda settings: None)
     monkeypatch.setattr(wiring, "flow_registry", begins)
     monkeypatch.setattr(lifecycle, "Signals", lambda _: SimpleNamespace(shutdown_timeout=0.0))
-    look = lambda settings, *_: SimpleNamespace(look=lambda: FlowPlan(settings.flow, {}))  # noqa: E731
-    monkeypatch.setattr(plan, "FlowClusters", look)
+    inspection = lambda settings, *_: SimpleNamespace(inspect=lambda: FlowPlan(settings.flow, {}))  # noqa: E731
+    monkeypatch.setattr(plan, "FlowClusters", inspection)
     return NoClusters(java)
 
 

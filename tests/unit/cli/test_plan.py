@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from legacy_mm.cli import plan
-from legacy_mm.cli.cluster_look import FlowPlan
+from legacy_mm.cli.cluster_inspection import FlowPlan
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.policies.changes import Change, ChangeOutcome, CreateTopic, Look
+from legacy_mm.policies.changes import Change, ChangeOutcome, CreateTopic, Inspection
 
 LINE = ("kafka-mirror-maker.sh", "--consumer.config", "c.properties", "--producer.config", "p.properties")
 Run = Callable[..., tuple[int, str]]
@@ -92,9 +92,9 @@ class FakeClusters:
         self.applied: list[Change] = []
 
     def find(self, *changes: Change) -> None:
-        self.found = FlowPlan("f", {"duty": Look(changes)})
+        self.found = FlowPlan("f", {"duty": Inspection(changes)})
 
-    def look(self) -> FlowPlan:
+    def inspect(self) -> FlowPlan:
         return self.found
 
     def apply(self, changes: Sequence[Change]) -> Iterator[ChangeOutcome]:
@@ -121,10 +121,10 @@ def called(*words: str) -> int:
 @pytest.mark.parametrize(
     ("found", "code"),
     [
-        ({"looks": {"duty": Look(notes=("a note",))}}, 0),
-        ({"looks": {"duty": Look((ONE,))}}, 2),
-        ({"looks": {}, "moves": {"group": ["group continues at t-0=5"]}}, 2),
-        ({"looks": {"duty": Look((ONE,), ("trouble",))}}, 1),
+        ({"inspections": {"duty": Inspection(notes=("a note",))}}, 0),
+        ({"inspections": {"duty": Inspection((ONE,))}}, 2),
+        ({"inspections": {}, "moves": {"group": ["group continues at t-0=5"]}}, 2),
+        ({"inspections": {"duty": Inspection((ONE,), ("trouble",))}}, 1),
     ],
     ids=["nothing", "a change", "a group", "trouble"],
 )

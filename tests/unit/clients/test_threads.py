@@ -58,7 +58,7 @@ def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
     thread.start()
     thread.join(SECONDS)
     with pytest.raises(MemoryError):
-        appender.tend()
+        appender.poll()
 
 
 @pytest.mark.parametrize("step", ["wait_for_work", "without_gaps"])

@@ -127,10 +127,10 @@ def test_a_pattern_that_does_not_compile_ends_it_before_it_looks(caplog: pytest.
         refused.advice = "a way out"
         raise refused
 
-    def look() -> FakeTopicLister:
+    def inspect() -> FakeTopicLister:
         raise AssertionError("it looked")
 
-    topic_watch = watch(choice=refuse, lister=look, on_failure=lambda stream, error: failures.put(error))
+    topic_watch = watch(choice=refuse, lister=inspect, on_failure=lambda stream, error: failures.put(error))
     topic_watch.start()
     assert isinstance(failures.get(timeout=10), InvalidPattern)
     topic_watch.join(10)
@@ -161,8 +161,8 @@ def test_a_topic_that_comes_back_is_told_before_it_is_read() -> None:
         @override
         def topics(self) -> dict[str, str]:
             super().topics()
-            looks = [{"a": "a-1", "ab": "ab-1"}, {"a": "a-1"}, {"a": "a-1", "ab": "ab-2"}]
-            return looks[min(self.looks, len(looks)) - 1]
+            inspections = [{"a": "a-1", "ab": "ab-1"}, {"a": "a-1"}, {"a": "a-1", "ab": "ab-2"}]
+            return inspections[min(self.looks, len(inspections)) - 1]
 
     topic_watch = watch(
         lister=Recreated,
@@ -203,21 +203,21 @@ class Bench:
         self.looks += 1
         return self.left
 
-    def look(self, seconds: float) -> None:
+    def inspect(self, seconds: float) -> None:
         """Another look after so long."""
         self.now += seconds
-        self.entries.look(frozenset())
+        self.entries.inspect(frozenset())
 
 
 def test_they_are_told_once_after_a_minute(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     bench = Bench(monkeypatch)
     assert bench.entries.due_in() == float("inf"), "nothing is known before the first look"
-    bench.look(0)
+    bench.inspect(0)
     assert (bench.entries.due_in(), caplog.messages) == (60.0, [])
-    bench.look(59)
+    bench.inspect(59)
     bench.left = ["pay.*"]
-    bench.look(2)
-    bench.look(100)
+    bench.inspect(2)
+    bench.inspect(100)
     assert [message.partition(":")[0] for message in caplog.messages] == ["Nothing is copied for pay.*"]
     assert (bench.entries.due_in(), bench.looks) == (float("inf"), 3)
 
@@ -225,8 +225,8 @@ def test_they_are_told_once_after_a_minute(monkeypatch: pytest.MonkeyPatch, capl
 def test_all_that_match_are_never_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(monkeypatch)
     bench.left = []
-    bench.look(0)
-    bench.look(100)
+    bench.inspect(0)
+    bench.inspect(100)
     assert (bench.entries.due_in(), bench.looks) == (float("inf"), 1)
 
 
@@ -235,6 +235,6 @@ def test_flows_that_share_their_entries_warn_of_none(
 ) -> None:
     caplog.set_level(logging.INFO, "legacy_mm")
     bench = Bench(monkeypatch, shared=True)
-    bench.look(0)
-    bench.look(61)
+    bench.inspect(0)
+    bench.inspect(61)
     assert [line.levelname for line in caplog.records] == ["INFO"]

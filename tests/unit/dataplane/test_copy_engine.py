@@ -74,7 +74,7 @@ def hear(engine: CopyEngine, target: FakeAppender) -> None:
     """Let it see what has arrived."""
     write_to(engine, target)
     for _ in range(2):
-        engine._tend(blocked=False)
+        engine._poll(blocked=False)
 
 
 def told(refusal: int, *, doubtful: bool, keeps_partition: bool = True) -> list[CopiedRun]:
@@ -222,7 +222,7 @@ def stored_and_refused(engine: CopyEngine, *, doubtful: bool) -> ProducerBatch:
 def test_who_is_forgotten_by_the_target_goes_on_under_another_producer_id() -> None:
     engine, _ = make()
     refused = stored_and_refused(engine, doubtful=False)
-    engine._tend(blocked=False)
+    engine._poll(blocked=False)
     queue = refused.queue
     queue.paused = False
     assert queue.begin() is refused
@@ -237,7 +237,7 @@ def test_what_arrived_before_the_producer_broke_is_not_sent_again(error: type[Ex
     if error is not ProducerBroken:
         engine._ends.appender.ended(error("as it is"))
     engine._book.times.next_at = float("inf")
-    engine._run = lambda: engine._tend(blocked=False)  # type: ignore[method-assign,assignment,return-value]
+    engine._run = lambda: engine._poll(blocked=False)  # type: ignore[method-assign,assignment,return-value]
     with pytest.raises(error):
         engine.run()
     assert [frame.offsets for frame in frames if isinstance(frame, Progress)] == [{HERE: 1}]

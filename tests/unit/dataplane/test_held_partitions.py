@@ -40,7 +40,7 @@ class Topics(TargetTopics):
         return MISSING
 
     @override
-    def tend(self, stuck: Collection[TopicPartition]) -> None:
+    def poll(self, stuck: Collection[TopicPartition]) -> None:
         self.stuck = stuck
 
 
@@ -64,7 +64,7 @@ def test_a_partition_waits_for_its_topic_alone(copying: Copying) -> None:
     copying.held.hold(A, 5, "w.a", 1)
     copying.held.hold(B, 7, "w.b", 1)
     copying.topics.counts["w.b"] = 1
-    copying.held.tend()
+    copying.held.poll()
     assert (copying.source.held, len(copying.held)) == ({A: 5}, 1)
     assert copying.held.reasons() == {"w.a": MISSING}
 
@@ -73,7 +73,7 @@ def test_a_topic_with_too_few_partitions_is_waited_for(copying: Copying) -> None
     copying.held.hold(A, 5, "w.a", 3)
     for count, waits in ((1, True), (2, True), (3, False)):
         copying.topics.counts["w.a"] = count
-        copying.held.tend()
+        copying.held.poll()
         assert bool(len(copying.held)) is waits
 
 
@@ -82,11 +82,11 @@ def test_one_that_has_records_for_several_target_partitions_waits_for_all_of_the
     copying.held.hold(A, 5, "w.a", 2, [A_THERE, A1_THERE])
     copying.topics.counts["w.a"] = 2
     for through in (A_THERE, A1_THERE):
-        copying.held.tend()
+        copying.held.poll()
         assert {place.topic for place in copying.topics.stuck} == {"w.a"}
         assert copying.source.held == {A: 5}
         del copying.queues.troubles[through]
-    copying.held.tend()
+    copying.held.poll()
     assert copying.source.held == {}
 
 
@@ -104,17 +104,17 @@ def test_one_that_resumes_elsewhere_is_not_released_by_us(copying: Copying) -> N
     copying.held.forget(A)
     copying.held.forget(B)
     copying.topics.counts["w.a"] = 1
-    copying.held.tend()
+    copying.held.poll()
     assert copying.source.held == {A: 5}, "its new owner knows better"
     assert not copying.held.stays(A)
 
 
 def test_it_does_not_look_at_each_turn_of_the_loop(copying: Copying, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held_partitions, "_LOOK_INTERVAL", 60.0)
-    copying.held.tend()
+    copying.held.poll()
     copying.held.hold(A, 5, "w.a", 1)
     copying.topics.counts["w.a"] = 1
-    copying.held.tend()
+    copying.held.poll()
     assert copying.source.held == {A: 5}
 
 
@@ -147,13 +147,13 @@ def test_a_partition_waits_at_a_record_until_its_pause_is_over(
 ) -> None:
     monkeypatch.setattr(growing_pauses, "_FIRST", 3600.0)
     copying.held.wait_at(A, 5, CorruptRecords("a-0: torn"))
-    copying.held.tend()
+    copying.held.poll()
     assert copying.held.stays(A)
     assert copying.held.reasons() == {"w.a": "a-0 waits at offset 5: a-0: torn"}
     copying.held.forget(A)
     monkeypatch.setattr(growing_pauses, "_FIRST", 0.0)
     copying.held.wait_at(A, 5, CorruptRecords("a-0: torn"))
-    copying.held.tend()
+    copying.held.poll()
     assert not copying.held.stays(A)
 
 

@@ -111,8 +111,8 @@ def test_a_call_that_begins_while_its_engine_is_forgotten_is_watched(beating: Ca
     beats = threading.Semaphore(0)
 
     class Late(KeepAlive):
-        def tend(self) -> bool:
-            goes_on = super().tend()
+        def poll(self) -> bool:
+            goes_on = super().poll()
             if not goes_on and not called.is_set():
                 called.set()
                 self.__enter__()

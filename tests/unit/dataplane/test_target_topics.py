@@ -48,7 +48,7 @@ def test_a_topic_that_brokers_cannot_make_at_the_moment_keeps_nobody(error: int)
     assert found.partitions("t", 1) == 0
     assert not found.may_go_on("t", 1)
     for _ in range(2):
-        found.tend(())
+        found.poll(())
     assert found.may_go_on("t", 1)
     assert found.partitions("t", 1) == 2
 
@@ -77,7 +77,7 @@ def test_a_topic_that_stays_away_is_given_up_when_the_file_says_so() -> None:
 def test_a_topic_that_is_too_small_ends_the_mirror_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     found = topics(0, there=0)
     assert found.partitions("t", 3) == 0
-    found.tend([TopicPartition("t", 0)])
+    found.poll([TopicPartition("t", 0)])
     assert not found.may_go_on("t", 3)
     monkeypatch.setattr("legacy_mm.base.clock.monotonic", lambda: 1e9)
     assert found.may_go_on("t", 3)
@@ -89,7 +89,7 @@ def test_an_answer_is_told_in_the_words_of_the_old_tool(caplog: pytest.LogCaptur
     found = topics(3, target={"client.id": "producer-1"})
     found.partitions("t", 1)
     for _ in range(4):
-        found.tend(())
+        found.poll(())
         found.may_go_on("t", 1)
     told = [record for record in caplog.records if record.event.name == "topics-missing"]  # type: ignore[attr-defined]
     assert [record.fields["number"] for record in told] == [1]  # type: ignore[attr-defined]
@@ -101,10 +101,10 @@ def test_a_partition_that_is_gone_from_its_topic_ends_the_job() -> None:
     found, away = topics(0, there=1), topics(3, there=10)
     for each in (found, away):
         each.partitions("t", 1)
-    found.tend([TopicPartition("t", 1)])
-    away.tend([TopicPartition("t", 2)])
+    found.poll([TopicPartition("t", 1)])
+    away.poll([TopicPartition("t", 2)])
     with pytest.raises(ProducerBroken, match="t-2 is gone from the target: the topic was recreated there with 2"):
-        found.tend([TopicPartition("t", 2)])
+        found.poll([TopicPartition("t", 2)])
 
 
 def test_each_is_told_once_and_many_at_once_in_one_line(

@@ -37,7 +37,7 @@ class Bench:
 
     def sent_again(self, seconds: float) -> bool:
         self.now += seconds
-        self.waiting.tend()
+        self.waiting.poll()
         sent, self.appender.replaced = self.appender.replaced, []
         return [opaque for _, opaque in sent] == [self.part]
 

@@ -14,8 +14,8 @@ import pytest
 from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure
 from legacy_mm.cli import explain
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.explain import source_look
-from legacy_mm.explain.source_look import PartitionStart, TopicCopy, Topics
+from legacy_mm.explain import source_inspection
+from legacy_mm.explain.source_inspection import PartitionStart, TopicCopy, Topics
 from legacy_mm.runtime.jvm import gateway
 
 AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
@@ -229,15 +229,15 @@ ANSWERS = Topics(answered=True, copies=(TopicCopy("t", "A.t", 2),), partitions=(
 
 def asked(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, answer: Any) -> Any:
     """The document and the text of a file whose clusters answer so."""
-    look = Mock(side_effect=answer) if isinstance(answer, Exception) else Mock(return_value=answer)
-    monkeypatch.setattr(source_look, "look", look)
+    inspection = Mock(side_effect=answer) if isinstance(answer, Exception) else Mock(return_value=answer)
+    monkeypatch.setattr(source_inspection, "inspect", inspection)
     file = folder / "mm2.properties"
     file.write_text(LOCAL)
     words = ("--", "connect-mirror-maker.sh", str(file))
     code = main(["explain", "--json", *words])
     document = json.loads(capsys.readouterr().out)
     assert main(["explain", *words]) == code == document["exit_code"]
-    assert look.call_count == 2, "the flow that only emits heartbeats asks nobody"
+    assert inspection.call_count == 2, "the flow that only emits heartbeats asks nobody"
     return document, capsys.readouterr().out
 
 

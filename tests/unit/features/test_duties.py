@@ -15,7 +15,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Look, SetConfig
+from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Inspection, SetConfig
 from tests.fakes.admin import FakeAdmin
 
 SECONDS = 10.0
@@ -25,17 +25,17 @@ def target() -> FakeAdmin:
     return FakeAdmin(refuses={"bad": "Broker: Invalid topic"}, there=["there"])
 
 
-class Looks:
+class Inspections:
     """A duty that finds one thing after the other, then nothing."""
 
-    name = "looks"
+    name = "inspections"
 
-    def __init__(self, *found: Look | Exception) -> None:
+    def __init__(self, *found: Inspection | Exception) -> None:
         self.found = list(found)
         self.asked: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        found = self.found.pop(0) if self.found else Look()
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
+        found = self.found.pop(0) if self.found else Inspection()
         self.asked.put(topics)
         if isinstance(found, Exception):
             raise found
@@ -58,7 +58,7 @@ class Bench:
     """Duties with a target, and what they counted."""
 
     def __init__(
-        self, *duties: Looks, interval: float = 0.0, before_copying: bool = False, run_timeout: float = 60.0
+        self, *duties: Inspections, interval: float = 0.0, before_copying: bool = False, run_timeout: float = 60.0
     ) -> None:
         self.target, self.counted = target(), queue.SimpleQueue[tuple[str, int, int]]()
         scheduled = [Scheduled(duty, interval, before_copying) for duty in duties]
@@ -78,16 +78,16 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     return [(record.levelname, record.getMessage()) for record in caplog.records]
 
 
-class Waits(Looks):
+class Waits(Inspections):
     """A duty that notes how long it may look."""
 
     def __init__(self) -> None:
         super().__init__()
         self.remaining: queue.SimpleQueue[float] = queue.SimpleQueue()
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
         self.remaining.put(deadline.remaining())
-        return super().look(topics, deadline)
+        return super().inspect(topics, deadline)
 
 
 def test_a_run_may_take_as_long_as_the_file_says() -> None:
@@ -100,17 +100,18 @@ def test_a_run_may_take_as_long_as_the_file_says() -> None:
 def test_changes_are_made_told_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     configs, topic = SetConfig("new", "a", None, "1"), CreateTopic("new", 3, -1)
-    found = Look((configs, topic, CreateTopic("there", 1, -1), AddPartitions("bad", 1, 2)), ("trouble",), ("note",))
-    with Bench(Looks(found)) as bench:
+    wanted = configs, topic, CreateTopic("there", 1, -1), AddPartitions("bad", 1, 2)
+    found = Inspection(wanted, ("trouble",), ("note",))
+    with Bench(Inspections(found)) as bench:
         bench.duties.topics_found(frozenset({"t"}), Deadline.after(SECONDS))
-        assert bench.counted.get(timeout=SECONDS) == ("looks", 2, 2)
+        assert bench.counted.get(timeout=SECONDS) == ("inspections", 2, 2)
     assert bench.target.done == [topic, CreateTopic("there", 1, -1), configs]
     assert lines(caplog) == [
-        ("INFO", f"[looks] {topic.text}"),
-        ("INFO", f"[looks] {configs.text}"),
-        ("WARNING", "[looks] trouble; it is tried again"),
-        ("WARNING", "[looks] add partitions to topic bad: from 1 to 2: Broker: Invalid topic; it is tried again"),
-        ("INFO", "[looks] note"),
+        ("INFO", f"[inspections] {topic.text}"),
+        ("INFO", f"[inspections] {configs.text}"),
+        ("WARNING", "[inspections] trouble; it is tried again"),
+        ("WARNING", "[inspections] add partitions to topic bad: from 1 to 2: Broker: Invalid topic; it is tried again"),
+        ("INFO", "[inspections] note"),
     ]
 
 
@@ -143,10 +144,10 @@ def test_a_note_has_what_was_done_and_not_what_was_refused() -> None:
 
 
 def test_what_fails_because_the_mirror_stops_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
-    looks = Looks(HostError("Java has ended"))
-    bench = Bench(looks)
+    inspections = Inspections(HostError("Java has ended"))
+    bench = Bench(inspections)
     bench.duties.stop()
-    assert bench.duties.perform("looks", Deadline.after(SECONDS)) is False
+    assert bench.duties.perform("inspections", Deadline.after(SECONDS)) is False
     assert lines(caplog) == []
 
 
@@ -154,18 +155,18 @@ def test_what_fails_because_the_mirror_stops_is_not_told(caplog: pytest.LogCaptu
     ("failure", "text"), [(HostError("no answer"), "no answer"), (ValueError("a bug"), "ValueError: a bug")]
 )
 def test_a_cause_is_told_once_until_it_is_gone(failure: Exception, text: str, caplog: pytest.LogCaptureFixture) -> None:
-    noted = Look(notes=("nobody is there",))
-    with Bench(Looks(failure, failure, noted, noted, failure)) as bench:
+    noted = Inspection(notes=("nobody is there",))
+    with Bench(Inspections(failure, failure, noted, noted, failure)) as bench:
         caplog.set_level("INFO")
         bench.duties.topics_found(frozenset(), Deadline.after(SECONDS))
         counts = [bench.counted.get(timeout=SECONDS) for _ in range(6)]
-    assert counts == [("looks", 0, count) for count in (1, 1, 0, 0, 1, 0)]
-    told = ("WARNING", f"[looks] {text}; it is tried again")
-    assert lines(caplog) == [told, ("INFO", "[looks] nobody is there"), told]
+    assert counts == [("inspections", 0, count) for count in (1, 1, 0, 0, 1, 0)]
+    told = ("WARNING", f"[inspections] {text}; it is tried again")
+    assert lines(caplog) == [told, ("INFO", "[inspections] nobody is there"), told]
 
 
 def test_nothing_is_looked_at_before_topics_are_known() -> None:
-    duty = Looks()
+    duty = Inspections()
     with Bench(duty, interval=60.0) as bench:
         with pytest.raises(queue.Empty):
             duty.asked.get(timeout=0.2)
@@ -176,7 +177,7 @@ def test_nothing_is_looked_at_before_topics_are_known() -> None:
 def test_what_comes_before_copying_is_done_when_topics_found_returns() -> None:
     """Also while the thread does not run, or is at work elsewhere; what failed then is tried again."""
     change = CreateTopic("new", 3, -1)
-    duty = Looks(Look((change,)), HostError("away"), Look((change,)))
+    duty = Inspections(Inspection((change,)), HostError("away"), Inspection((change,)))
     bench = Bench(duty, interval=60.0, before_copying=True)
     bench.duties.topics_found(frozenset({"new"}), Deadline.after(SECONDS))
     assert bench.target.done == [change]
@@ -191,8 +192,9 @@ def test_what_could_not_be_done_before_copying_is_tried_again_soon(monkeypatch: 
     """Whatever its interval, and also where its thread has nothing to wait for; until it has succeeded."""
     monkeypatch.setattr("legacy_mm.features.duties._RETRY_BACKOFF", 0.0)
     change = CreateTopic("new", 3, -1)
-    untold = Look(troubles=("x",), unfinished=True)
-    duty = Looks(Look(), HostError("away"), untold, Look((CreateTopic("bad", 1, -1),)), Look((change,)))
+    untold = Inspection(troubles=("x",), unfinished=True)
+    bad = Inspection((CreateTopic("bad", 1, -1),))
+    duty = Inspections(Inspection(), HostError("away"), untold, bad, Inspection((change,)))
     bench, alarm = Bench(duty, interval=math.inf, before_copying=True), Alarm()
     bench.duties._wake = alarm
     with bench:
@@ -200,21 +202,21 @@ def test_what_could_not_be_done_before_copying_is_tried_again_soon(monkeypatch: 
         assert alarm.waits.get(timeout=SECONDS) == threading.TIMEOUT_MAX
         bench.duties.topics_found(frozenset({"new"}), Deadline.after(SECONDS))
         counts = [bench.counted.get(timeout=SECONDS) for _ in range(5)]
-    assert counts == [("looks", 0, 0), *[("looks", 0, 1)] * 3, ("looks", 1, 0)]
+    assert counts == [("inspections", 0, 0), *[("inspections", 0, 1)] * 3, ("inspections", 1, 0)]
     assert bench.target.done == [change]
 
 
 def test_a_duty_can_be_seen_to_at_once() -> None:
     """Before topics are known; what is refused is no failure."""
     bad, good = CreateTopic("bad", 1, -1), CreateTopic("new", 1, -1)
-    bench = Bench(Looks(HostError("away"), Look((bad, good))), interval=60.0)
-    assert not bench.duties.perform("looks", Deadline.after(SECONDS))
-    assert bench.duties.perform("looks", Deadline.after(SECONDS))
+    bench = Bench(Inspections(HostError("away"), Inspection((bad, good))), interval=60.0)
+    assert not bench.duties.perform("inspections", Deadline.after(SECONDS))
+    assert bench.duties.perform("inspections", Deadline.after(SECONDS))
     assert bench.target.done == [good]
 
 
 def test_it_goes_on_beside_a_duty_that_fails() -> None:
-    bad, good = Looks(*[HostError("away")] * 1000), Looks()
+    bad, good = Inspections(*[HostError("away")] * 1000), Inspections()
     with Bench(bad, good) as bench:
         bench.duties.topics_found(frozenset(), Deadline.after(SECONDS))
         wait_until(lambda: len(bad.found) < 990 and good.asked.qsize() > 10, SECONDS, "both duties to be run often")

@@ -58,8 +58,8 @@ def test_expressions_of_what_is_on_are_tried() -> None:
 def test_flags_load_no_duty() -> None:
     """Invariant E: flags are read at each start."""
     light = "feature|flags|policy_names|connect_offset_settings|__init__"
-    look = "import sys; import legacy_mm.features.flags; print(*(name for name in sys.modules if '.features.' in name))"
-    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    code = "import sys; import legacy_mm.features.flags; print(*(name for name in sys.modules if '.features.' in name))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     parts = [name.split(".")[2:] for name in done.stdout.split()]
     assert {part[0] for part in parts if len(part) > 1} == {*(each.name for each in FEATURES), "naming"}
     assert {part[1] for part in parts if len(part) > 1} <= set(light.split("|"))

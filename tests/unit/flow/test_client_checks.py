@@ -15,7 +15,7 @@ from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow.client_checks import check_addresses, check_logins
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.policies.logins import beyond_librdkafka
 from tests.fixtures.client_settings import TOKEN_AUTH
@@ -75,7 +75,7 @@ def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings
     features = FeatureSettings(preserve_partitions=True)
     token = replace(settings, target=target_with(settings.target, TOKEN))
     check_logins(replace(token, features=features))
-    clusters = DutyClusters(replace(token, features=features), Names(settings.topics, features, no_patterns))
+    clusters = DutyClusters(replace(token, features=features), FlowTopics(settings.topics, features, no_patterns))
     assert (type(clusters.source), type(clusters.target)) == (NativeAdmin, NativeAdmin)
 
 

@@ -69,11 +69,11 @@ def test_a_source_that_is_away_is_asked_again_until_it_answers(
     caplog.set_level(logging.INFO)
     source: Any = Called("a", away=1)
     made = check(monkeypatch, source, Called("a"))
-    made.look()
+    made.inspect()
     (unknown,) = caplog.messages
     assert "the source is away" in unknown
     for _ in range(2):
-        made.look()
+        made.inspect()
     (_, told) = caplog.messages
     assert "are one cluster (a)" in told
     assert source.away == -1, "it is asked once more, and then no more"

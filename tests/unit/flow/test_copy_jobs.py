@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.base.errors import FailureKind
 from legacy_mm.controlplane.copy_job import CopyTrouble
-from legacy_mm.flow.copy_jobs import Copies, client_id
+from legacy_mm.flow.copy_jobs import CopyJobFactory, client_id
 from legacy_mm.flow.flow_settings import Settings
 from tests.unit.flow_settings import flow_settings, source_settings, target_with
 
@@ -24,8 +24,8 @@ def settings() -> Settings:
     return flow_settings(source_settings())
 
 
-def copies_of(settings: Settings) -> Copies:
-    return Copies(settings, nobody, nobody, nobody, nobody, None, None, print)  # type: ignore[arg-type]
+def copies_of(settings: Settings) -> CopyJobFactory:
+    return CopyJobFactory(settings, nobody, nobody, nobody, nobody, None, None, print)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("required", "helped"), [(False, True), (True, False)])

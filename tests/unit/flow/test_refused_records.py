@@ -12,7 +12,7 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.settings import TopicSettings
 from legacy_mm.features import flags
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.refused_records import narrower_limits, quarantine_limits, tell_of_quarantine
 from legacy_mm.policies.changes import CreateTopic, SetConfig
 from tests.fakes.admin import FakeAdmin
@@ -21,7 +21,7 @@ from tests.unit.transactions.test_bundle_settings import settings_of
 
 AFTER, NONE = "message.timestamp.after.max.ms", str(2**63 - 1)
 ASIDE = ("--send.on.error", "quarantine", "--quarantine.topic", "aside", "--quarantine.file", "/aside.jsonl")
-NAMES = Names(TopicSettings("t.*", "t.*"), flags.settings({}, {}), Expression)
+NAMES = FlowTopics(TopicSettings("t.*", "t.*"), flags.settings({}, {}), Expression)
 NOW = Deadline(0)
 
 

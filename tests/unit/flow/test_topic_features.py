@@ -16,7 +16,7 @@ from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow import topic_features
 from legacy_mm.flow.topic_features import FlowDuties
 from legacy_mm.metrics.registry import Registry
-from legacy_mm.policies.changes import Look
+from legacy_mm.policies.changes import Inspection
 
 
 class Slow:
@@ -27,11 +27,11 @@ class Slow:
         self.had_time: list[bool] = []
         self._looked = looked
 
-    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+    def inspect(self, topics: frozenset[str], deadline: Deadline) -> Inspection:
         self._looked.append(self.name)
         self.had_time.append(not deadline.expired())
         wait_until(deadline.expired, 10.0, "the deadline")
-        return Look()
+        return Inspection()
 
 
 def test_a_cluster_that_is_away_takes_no_time_from_the_other(monkeypatch: pytest.MonkeyPatch) -> None:

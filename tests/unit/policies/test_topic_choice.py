@@ -44,12 +44,12 @@ def test_without_a_canary_features_concern_every_topic() -> None:
 def test_a_canary() -> None:
     scope = FeatureScope("a", Expression)
     assert "a" not in scope
-    scope.look(TOPICS)
+    scope.inspect(TOPICS)
     assert ("a" in scope, "ab" in scope) == (True, False)
-    scope.look(["b"])
+    scope.inspect(["b"])
     assert "a" not in scope
     with pytest.raises(ConfigurationError, match=r"feature\.topics: \( is no Java"):
-        FeatureScope("(", Expression).look(TOPICS)
+        FeatureScope("(", Expression).inspect(TOPICS)
 
 
 NAMES = ("", "topic1", "topic2", "topic12", "topic", "other.replica", "a", "b", "ab")

@@ -161,9 +161,9 @@ def changed_logs(log: bytes, changes: list[Change], at_end: bool) -> None:
     with our_error_only():
         for item in read_batches(FENCED.holding(mutated(log, changes), at_end=at_end)):
             if isinstance(item, RecordBatch):
-                for look in (RecordBatch.check_crc, committed.admits, use_decompressed):
+                for inspection in (RecordBatch.check_crc, committed.admits, use_decompressed):
                     with our_error_only():
-                        look(item)
+                        inspection(item)
 
 
 @fuzz
@@ -206,10 +206,12 @@ def test_changed_bytes_are_an_error_of_ours_or_a_sound_answer(changed: Callable[
 
 
 def test_the_fence_is_real() -> None:
-    look = "import ctypes as c; from tests.unit.protocol.test_fuzz import FENCED; v = FENCED.holding(b'x', at_end={})"
-    look += "; c.string_at(c.addressof(c.c_char.from_buffer(v)) + {}, 1)"
+    inspection = (
+        "import ctypes as c; from tests.unit.protocol.test_fuzz import FENCED; v = FENCED.holding(b'x', at_end={})"
+    )
+    inspection += "; c.string_at(c.addressof(c.c_char.from_buffer(v)) + {}, 1)"
     for at_end, step, code in ((True, 0, 0), (True, 1, -signal.SIGSEGV), (False, -1, -signal.SIGSEGV)):
-        done = subprocess.run([sys.executable, "-c", look.format(at_end, step)], check=False, capture_output=True)
+        done = subprocess.run([sys.executable, "-c", inspection.format(at_end, step)], check=False, capture_output=True)
         assert done.returncode == code, done.stderr
 
 

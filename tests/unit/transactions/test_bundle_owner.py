@@ -75,7 +75,7 @@ class Bench:
         self.owner.append(TARGET, build([Row(0, NOW, b"k", b"v")]), None)
 
     def interval_over(self) -> None:
-        self.owner.tend(monotonic() + INTERVAL)
+        self.owner.poll(monotonic() + INTERVAL)
         self.settle()
 
     def settle(self) -> None:
@@ -85,7 +85,7 @@ class Bench:
                 self.owner.handle(self._answers.popleft())
             for queue in [queue for queue in self._queues if queue.can_send()]:
                 self._take(queue)
-            self.owner.tend(monotonic())
+            self.owner.poll(monotonic())
 
     def _take(self, queue: TransactionalQueue) -> None:
         entry = queue.begin()
@@ -151,17 +151,17 @@ def owner(lock: Any) -> BundleOwner:
 
 def test_what_a_sender_has_in_hand_is_not_taken_for_settled(owner: BundleOwner, lock: Any) -> None:
     """A batch that is stamped is in none of the queue's lists; the sender has the appender's lock meanwhile."""
-    looks: list[bool] = []
+    inspections: list[bool] = []
 
     class Queue:
         @property
         def is_settled(self) -> bool:
-            looks.append(lock._is_owned())
+            inspections.append(lock._is_owned())
             return False
 
     owner._queues = {TARGET: cast(Any, Queue())}
     owner._move_on(0.0)
-    assert looks == [True]
+    assert inspections == [True]
     assert owner._data == {TARGET: REQUEST}
 
 

@@ -19,7 +19,7 @@ from legacy_mm.transactions.bundle import Bundle
 from legacy_mm.transactions.bundle_run import BundleRuns
 from legacy_mm.transactions.txn_requests import TransactionVersion
 from tests.fixtures import client_settings
-from tests.unit.transactions.test_claim_look import Source, Target
+from tests.unit.transactions.test_claim_inspection import Source, Target
 from tests.unit.transactions.test_transactional_delivery import NOTHING, Weigh, claims
 from tests.unit.transactions.test_txn_coordinators import HANGING, Broker
 
@@ -38,7 +38,7 @@ class Reached(Broker):
 def test_a_transaction_that_does_not_end_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle_run, "Cluster", lambda settings, timeout: Reached())
     runs = BundleRuns(client_settings.read_producer({"bootstrap.servers": "one:1"}), 60.0)
-    contents: Any = SimpleNamespace(claim=None, weigh=None, position_records=None)
+    contents: Any = SimpleNamespace(claim=None, decide_positions=None, position_records=None)
     with pytest.raises(HostError, match=r"does not end \(CONCURRENT_TRANSACTIONS\); .* --transactional-id id\.1 shows"):
         runs.run(Bundle(HANGING, TopicPartition("positions", 0)), contents, Deadline.after(SECONDS))
     runs.close()
@@ -53,7 +53,7 @@ class Described(Target):
 
 
 def claim_of_a_command(
-    monkeypatch: pytest.MonkeyPatch, topic: str, weigh: Weigh, policy: str = "compact", error: int = 0
+    monkeypatch: pytest.MonkeyPatch, topic: str, decide_positions: Weigh, policy: str = "compact", error: int = 0
 ) -> Weigh:
     """The claim of a command whose contents weigh so."""
     works: list[Any] = []
@@ -65,10 +65,10 @@ def claim_of_a_command(
         return SimpleNamespace(is_over=True, version=TransactionVersion.ONE)
 
     monkeypatch.setattr(runs._client, "own", own)
-    contents: Any = SimpleNamespace(claim=None, weigh=weigh, position_records=None)
+    contents: Any = SimpleNamespace(claim=None, decide_positions=decide_positions, position_records=None)
     runs.run(Bundle("id", TopicPartition(topic, 0)), contents, Deadline.after(SECONDS))
     runs.close()
-    claimed: Weigh = works[0].weigh
+    claimed: Weigh = works[0].decide_positions
     return claimed
 
 

@@ -20,7 +20,7 @@ from legacy_mm.runtime.channel.frames import MarkAsked
 from legacy_mm.transactions.bundle import BUNDLES, FlowBundles, bundle_of
 from legacy_mm.transactions.bundle_events import Discard, Timer
 from legacy_mm.transactions.bundle_owner import LogRow
-from legacy_mm.transactions.claim_look import ClaimLook
+from legacy_mm.transactions.claim_inspection import ClaimInspection
 from legacy_mm.transactions.copied_bundle import CopiedBundle
 from legacy_mm.transactions.position_records import SourcePosition, decode, encode_position
 from legacy_mm.transactions.txn_errors import Reaction
@@ -49,7 +49,7 @@ def services(owner: Mock, pieces: Mock) -> SimpleNamespace:
         flow=FlowBundles("g", "source", "target"),
         client=SimpleNamespace(own=lambda *words: owner),
         pieces=pieces,
-        looks=SimpleNamespace(since=lambda moment: ClaimLook("source", {"t": 7}, "")),
+        inspections=SimpleNamespace(since=lambda moment: ClaimInspection("source", {"t": 7}, "")),
         config=SimpleNamespace(offsets={SOURCE: 5}),
         fetcher=Mock(),
         report=Mock(),
@@ -204,7 +204,7 @@ def test_a_stop_commits_no_half_of_a_piece(bundle: CopiedBundle, owner: Mock, bu
 
 def test_reading_begins_in_the_topics_that_the_claim_has_seen(bundle: CopiedBundle, services: Any) -> None:
     """Positions name their ids, so a topic that is recreated before the first fetch is another one."""
-    bundle.weigh([])
+    bundle.decide_positions([])
     bundle.fetch_from(((SOURCE, 5),))
     services.fetcher.resume.assert_called_once_with({SOURCE: 5}, {"t": 7}, {})
 
@@ -228,7 +228,7 @@ def test_a_position_that_the_group_does_not_have_is_safe(
     services.fetcher.find.return_value = Started({SOURCE: 5}, {SOURCE: 0})
     bundle = CopiedBundle(cast(Any, services), NUMBER, [SOURCE])
     if known is None and not adopted:
-        bundle.weigh([])
+        bundle.decide_positions([])
     bundle.fetch_from(((SOURCE, 5),))
     pieces.begin.assert_called_once_with(safe)
 
@@ -238,7 +238,7 @@ def test_without_position_and_offset_none_leaves_the_start_to_a_person(
 ) -> None:
     services.config.offsets[SOURCE] = UNDEFINED
     with pytest.raises(Undecided, match=r"no reset policy for partitions: \[t-0\].* exactly-once move sets"):
-        bundle.weigh([])
+        bundle.decide_positions([])
 
 
 def found(position: int) -> list[LogRow]:
@@ -248,14 +248,14 @@ def found(position: int) -> list[LogRow]:
 
 def test_a_claim_that_finds_less_than_was_committed_ends(bundle: CopiedBundle) -> None:
     bundle.committed(((SOURCE, 9),))
-    assert bundle.weigh(found(9)) == (((SOURCE, 9),), ())
+    assert bundle.decide_positions(found(9)) == (((SOURCE, 9),), ())
     with pytest.raises(Undecided, match="position is only 7: later ones are lost"):
-        bundle.weigh(found(7))
+        bundle.decide_positions(found(7))
 
 
 def test_reading_begins_with_the_epochs_that_the_positions_name(bundle: CopiedBundle, services: Any) -> None:
     """An unclean election at the source while nobody read is seen before the first fetch."""
-    bundle.weigh(found(9))
+    bundle.decide_positions(found(9))
     bundle.fetch_from(((SOURCE, 9),))
     services.fetcher.resume.assert_called_once_with({SOURCE: 9}, {"t": 7}, {SOURCE: 4})
 
@@ -282,16 +282,16 @@ def test_an_adopted_offset_is_committed_for_the_group_before_a_record_is_read(
     """From then on the group's offset is ours, so nobody's reset to the same offset is taken for it."""
     bundle = adopting(services)
     owner.next.return_value = 5
-    bundle.weigh([])
+    bundle.decide_positions([])
     assert told(bundle, 5).adopted == 5
     bundle.fetch_from(((SOURCE, 5),))
     services.fetcher.resume.assert_called_once_with({}, {"t": 7}, {})
     services.report.assert_called_with(MarkAsked({SOURCE: 5}))
     bundle.park()
-    bundle.tend(0.0)
+    bundle.poll(0.0)
     assert not services.fetcher.hold.called and not services.fetcher.release.called, "nothing of it is read"
     bundle.marked.append(SOURCE)
-    bundle.tend(0.0)
+    bundle.poll(0.0)
     services.fetcher.resume.assert_called_with({SOURCE: 5}, {"t": 7}, {})
     assert told(bundle, 9).adopted is None
 
@@ -302,10 +302,10 @@ def test_a_bundle_that_is_claimed_again_does_not_ask_again_for_what_the_group_ha
     bundle = adopting(services)
     owner.next.return_value = 5
     for rows in ([], found(5)):
-        bundle.weigh(rows)
+        bundle.decide_positions(rows)
         bundle.fetch_from(((SOURCE, 5),))
         bundle.marked.append(SOURCE)
-        bundle.tend(0.0)
+        bundle.poll(0.0)
     assert [call.args[0] for call in services.report.call_args_list if isinstance(call.args[0], MarkAsked)] == [
         MarkAsked({SOURCE: 5})
     ]
@@ -313,13 +313,13 @@ def test_a_bundle_that_is_claimed_again_does_not_ask_again_for_what_the_group_ha
 
 def test_a_reset_to_the_offset_that_was_adopted_once_is_noticed(services: SimpleNamespace) -> None:
     copied, started = adopting(services), adopting(services)
-    copied.weigh([])
+    copied.decide_positions([])
     copied.fetch_from(((SOURCE, 5),))
     copied.marked.append(SOURCE)
-    copied.tend(0.0)
+    copied.poll(0.0)
     (record,) = copied.position_records(((SOURCE, 9),))
     with pytest.raises(Undecided, match="somebody copied in another mode since, or moved the group"):
-        started.weigh([(0, *record)])
+        started.decide_positions([(0, *record)])
 
 
 def test_a_position_that_goes_back_names_the_offset_that_the_group_has_still(
@@ -340,6 +340,6 @@ def test_an_adopted_position_is_certain_before_the_group_has_heard_of_it(service
     services.settings = replace(services.settings, group_offsets=[MarkedOffset(*SOURCE, 5, "")])
     services.fetcher.epoch_read.return_value = 4
     killed, started = (CopiedBundle(cast(Any, services), NUMBER, [SOURCE]) for _ in range(2))
-    assert killed.weigh([]) == ((), ((SOURCE, 5),))
+    assert killed.decide_positions([]) == ((), ((SOURCE, 5),))
     (record,) = killed.position_records(((SOURCE, 9),))
-    assert started.weigh([(0, *record)]) == (((SOURCE, 9),), ())
+    assert started.decide_positions([(0, *record)]) == (((SOURCE, 9),), ())

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from legacy_mm.base.errors import Undecided
 from legacy_mm.base.model import CommittedOffset, GroupMember, TopicPartition
-from legacy_mm.transactions.evidence import Evidence, SourceSide, flow_doubt, group_doubt, mark, require_own, weigh
+from legacy_mm.transactions.evidence import (
+    Evidence,
+    SourceSide,
+    decide_positions,
+    flow_doubt,
+    group_doubt,
+    mark,
+    require_own,
+)
 from legacy_mm.transactions.offset_book import GROUP, OffsetBook
 from legacy_mm.transactions.position_records import FlowRecord, SourcePosition
 
@@ -35,7 +43,7 @@ def source(
 
 
 def judged(position: SourcePosition | None, side: SourceSide) -> Evidence:
-    return weigh([PLACE], {} if position is None else {PLACE: position}, side, "pos")
+    return decide_positions([PLACE], {} if position is None else {PLACE: position}, side, "pos")
 
 
 def test_the_mark_is_fixed_for_ever() -> None:
@@ -193,11 +201,11 @@ def test_one_partition_in_doubt_refuses_its_bundle() -> None:
         "c", {}, {places[0]: CommittedOffset(7, ""), **dict.fromkeys(places[1:], CommittedOffset(5, OURS))}, GROUP
     )
     with pytest.raises(Undecided, match=r"^exactly once cannot go on with orders-27 \(and 1 more of its bundle\): "):
-        weigh(places, {}, side, "pos")
+        decide_positions(places, {}, side, "pos")
 
 
 def test_partitions_of_others_are_not_weighed() -> None:
-    assert weigh([], {PLACE: POSITION}, source(CommittedOffset(170, "")), "pos") == Evidence({}, {}, NONE)
+    assert decide_positions([], {PLACE: POSITION}, source(CommittedOffset(170, "")), "pos") == Evidence({}, {}, NONE)
 
 
 OFFSETS = st.integers(0, 5)

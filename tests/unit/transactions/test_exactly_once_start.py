@@ -54,15 +54,15 @@ class SlowBrokers:
 def test_brokers_hear_late_of_the_topic(questions: int) -> None:
     brokers: Any = SlowBrokers(questions)
 
-    def look() -> bool:
+    def inspect() -> bool:
         require_topic(brokers, TOPIC, Deadline.after(10))
         return True
 
     with pytest.raises(HostError, match=TOPIC):
-        look()
+        inspect()
     for _ in range(questions):
         with suppress(HostError):
-            assert look()
+            assert inspect()
             break
     else:
         pytest.fail("it is never found")

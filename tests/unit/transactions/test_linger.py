@@ -82,19 +82,19 @@ def test_what_waits_keeps_no_answer_of_the_source_in_memory(lingering: Lingering
 def test_a_little_waits_a_second_in_a_longer_transaction(lingering: Lingering) -> None:
     before = monotonic()
     lingering.append(0, LITTLE)
-    lingering.linger.tend(before + linger._LONGEST)
+    lingering.linger.poll(before + linger._LONGEST)
     assert not lingering.may_send()[0], "it was appended later than before"
-    lingering.linger.tend(monotonic() + linger._LONGEST)
+    lingering.linger.poll(monotonic() + linger._LONGEST)
     assert lingering.may_send()[0]
 
 
 def test_a_little_does_not_wait_where_it_takes_the_last_room(lingering: Lingering) -> None:
     lingering.append(0, LITTLE)
-    lingering.linger.tend(monotonic())
+    lingering.linger.poll(monotonic())
     assert not lingering.may_send()[0]
     for _ in range(4):
         lingering.linger._appender.append(TopicPartition("other", 0), build([Row(0, NOW, b"k", MUCH)]), None)
-    lingering.linger.tend(monotonic())
+    lingering.linger.poll(monotonic())
     assert lingering.may_send()[0]
 
 

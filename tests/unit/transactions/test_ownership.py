@@ -78,18 +78,18 @@ def test_only_a_heartbeat_after_the_question_is_an_answer(monkeypatch: pytest.Mo
     monkeypatch.setattr(ownership, "monotonic", lambda: next(clock))
     desk, job, member = Ownership(), FakeJob(), FakeMember()
 
-    def tend() -> list[list[int]]:
+    def poll() -> list[list[int]]:
         desk.poll(job, member, commits)  # type: ignore[arg-type]
         return job.confirmed
 
     member.succeeded = 9.0
     job.asks = [3]
-    assert (tend(), member.asked) == ([], 1), "a heartbeat before the question proves nothing"
+    assert (poll(), member.asked) == ([], 1), "a heartbeat before the question proves nothing"
     job.asks = [5, 6]
     member.succeeded = 15.0
-    assert (tend(), member.asked) == ([[3]], 2)
+    assert (poll(), member.asked) == ([[3]], 2)
     member.succeeded = 21.0
-    assert tend() == [[3], [5, 6]]
+    assert poll() == [[3], [5, 6]]
 
 
 def test_questions_of_a_job_that_is_over_are_forgotten(commits: Commits) -> None:

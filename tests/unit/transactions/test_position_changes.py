@@ -63,7 +63,7 @@ class Bench:
 
     def run(self, bundle: Bundle, contents: RunContents, deadline: Deadline) -> None:
         """A transaction of the bundle's owner."""
-        _, wanted = contents.weigh(self._log[bundle.positions])
+        _, wanted = contents.decide_positions(self._log[bundle.positions])
         self.write(bundle.positions, *contents.position_records(wanted))
 
     def write(self, place: TopicPartition, *records: PositionsRecord) -> None:

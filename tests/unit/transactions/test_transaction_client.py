@@ -31,7 +31,7 @@ class Work(SimpleNamespace):
         self.may_end = threading.Event()
         self._outcome = outcome
 
-    def weigh(self, rows: Any) -> tuple[Positions, Positions]:
+    def decide_positions(self, rows: Any) -> tuple[Positions, Positions]:
         assert self.may_end.wait(PATIENCE)
         return self._outcome()
 
@@ -59,7 +59,7 @@ def read(monkeypatch: pytest.MonkeyPatch, work: Any, *, fenced: bool) -> None:
         owner._discard()
     work.may_end.set()
     wait_until(woken.is_set, PATIENCE, "the end of the reading")
-    client.tend()
+    client.poll()
 
 
 def test_positions_reach_their_owner(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from legacy_mm.transactions.bundle_owner import LogRow
 from legacy_mm.transactions.evidence import mark
 from legacy_mm.transactions.transactional_delivery import ExactlyOnce
 from legacy_mm.transactions.txn_requests import Positions
-from tests.unit.transactions.test_claim_look import Source, Target
+from tests.unit.transactions.test_claim_inspection import Source, Target
 
 TOPICS = [TopicPartition("t", number) for number in range(BUNDLES)]
 NOTHING: Iterable[LogRow] = ()
@@ -44,7 +44,7 @@ def claims(source: Source, target: Target, *, ours: bool = False) -> list[Weigh]
 
     def own(bundle: Any, work: Any, interval: float) -> None:
         work.ask_ownership()
-        weighs.append(work.weigh)
+        weighs.append(work.decide_positions)
 
     delivery.client = cast(Any, SimpleNamespace(own=own))
     delivery.begin()
@@ -55,20 +55,20 @@ def test_all_claims_of_a_start_look_once() -> None:
     source, target = Source(), Target()
     weighs = claims(source, target)
     with ThreadPoolExecutor(BUNDLES) as pool:
-        found = list(pool.map(lambda weigh: weigh(NOTHING), weighs))
+        found = list(pool.map(lambda decide_positions: decide_positions(NOTHING), weighs))
     assert sorted(each for _, adopted in found for each in adopted) == [(partition, 7) for partition in TOPICS]
     assert (source.asked, len(target.asked)) == (1, 1)
 
 
 def test_a_topic_that_deletes_positions_by_now_ends_the_claim() -> None:
-    weigh, *_ = claims(Source(), Target("delete"))
+    decide_positions, *_ = claims(Source(), Target("delete"))
     with pytest.raises(
         Undecided, match=r"cleanup\.policy=delete, so it deletes .*--add-config cleanup\.policy=compact"
     ):
-        weigh(NOTHING)
+        decide_positions(NOTHING)
 
 
 def test_that_positions_are_lost_is_told_first() -> None:
-    weigh, *_ = claims(Source(), Target("delete"), ours=True)
+    decide_positions, *_ = claims(Source(), Target("delete"), ours=True)
     with pytest.raises(Undecided, match="exactly-once adopt"):
-        weigh(NOTHING)
+        decide_positions(NOTHING)

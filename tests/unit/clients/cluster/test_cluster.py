@@ -307,7 +307,7 @@ def test_whoever_keeps_fresh_has_a_connection(connected: list[Connected], monkey
     cluster.keep_fresh(told.append)
 
     def has_connection(times: int) -> bool:
-        cluster.tend()
+        cluster.poll()
         return cluster.connections() == (times, 1)
 
     for times in (1, 2):

@@ -16,10 +16,10 @@ def test_one_that_stands_still_is_told_once(caplog: pytest.LogCaptureFixture) ->
     offsets = StableOffsets()
     offsets.note(PLACE, 40, 50)
     offsets.note(PLACE, 40, 60)
-    offsets.tend(monotonic() + 50)
+    offsets.poll(monotonic() + 50)
     assert not caplog.records
-    offsets.tend(monotonic() + LONG)
-    offsets.tend(monotonic() + 2 * LONG)
+    offsets.poll(monotonic() + LONG)
+    offsets.poll(monotonic() + 2 * LONG)
     (line,) = [record.getMessage() for record in caplog.records]
     assert "Nothing of orders-3 is read beyond offset 40, though its log ends at 60" in line
     assert "find-hanging --topic orders --partition 3" in line
@@ -34,5 +34,5 @@ def test_one_that_moves_is_not_told(offset: int, end: int, caplog: pytest.LogCap
     while monotonic() == began:
         pass
     offsets.note(PLACE, offset, end)
-    offsets.tend(began + 60)
+    offsets.poll(began + 60)
     assert not caplog.records

@@ -204,7 +204,7 @@ def test_a_partition_to_which_nothing_gets_through_keeps_its_share_and_no_more(m
     assert not appender.takes(PLACE), "more than a quarter"
     assert not appender.has_room()
     now += 1.1
-    appender.tend()
+    appender.poll()
     assert appender.stuck() == {PLACE: "it has no leader"}
     assert not appender.takes(PLACE)
     assert appender.takes(other)
@@ -228,7 +228,7 @@ def test_streams_whose_partitions_are_stuck_leave_room_for_their_others(monkeypa
     assert not any(stream.has_room() for stream in streams)
     now += 1.1
     for stream in streams:
-        stream.tend()
+        stream.poll()
     assert all(stream.has_room() for stream in streams)
     assert not any(stream.takes(PLACE) for stream in streams)
     assert all(stream.takes(TopicPartition("t", 1)) for stream in streams)
@@ -252,13 +252,13 @@ def test_what_was_given_up_leaves_the_way_free(monkeypatch: pytest.MonkeyPatch) 
     appender = make(message_timeout_ms="500")
     appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "opaque")
     now += 2.0
-    appender.tend()
+    appender.poll()
     assert not appender.takes(PLACE)
     (refused,) = appender.take_refused()
     appender.drop(refused)
     assert appender.takes(PLACE)
     now += 1.0
-    appender.tend()
+    appender.poll()
     assert appender.stuck() == {}
 
 

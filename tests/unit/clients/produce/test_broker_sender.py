@@ -185,11 +185,11 @@ class Conversation:
         return data
 
     def _is_readable(self, peer: socket.socket) -> bool:
-        self.appender.tend()
+        self.appender.poll()
         return bool(select([peer], [], [], MOMENT)[0])
 
     def _has(self, connection: int) -> bool:
-        self.appender.tend()
+        self.appender.poll()
         return len(self.cluster.peers) > connection
 
     def answer(self, number: int, error: int = 0, offset: int = 7, connection: int = 0) -> None:
@@ -208,7 +208,7 @@ class Conversation:
         found: list[tuple[bytes, int]] = []
 
         def all_of_them() -> bool:
-            self.appender.tend()
+            self.appender.poll()
             found.extend((each.opaque, each.base_offset) for each in self.appender.take_acknowledged())
             return len(found) >= count
 
@@ -295,7 +295,7 @@ def test_a_fault_where_answers_are_taken_ends_its_own_engine_only(
 
     def has_ended() -> bool:
         with suppress(MemoryError):
-            faulty.appender.tend()
+            faulty.appender.poll()
             return False
         return True
 
@@ -389,13 +389,13 @@ def test_a_record_that_such_a_broker_has_no_place_for_ends_the_sending(conversat
 
     def ended() -> bool:
         with suppress(HeadersRefused):
-            conversation.appender.tend()
+            conversation.appender.poll()
             return False
         return True
 
     wait_until(ended, SECONDS, "the end")
     with pytest.raises(HeadersRefused, match="sending to t failed: Magic v1 does not support record headers"):
-        conversation.appender.tend()
+        conversation.appender.poll()
 
 
 def test_zstd_is_refused_in_the_place_of_a_broker_that_does_not_know_it(conversation: Conversation) -> None:
@@ -405,7 +405,7 @@ def test_zstd_is_refused_in_the_place_of_a_broker_that_does_not_know_it(conversa
     refused = []
 
     def found() -> bool:
-        conversation.appender.tend()
+        conversation.appender.poll()
         refused.extend(conversation.appender.take_refused())
         return bool(refused)
 
@@ -434,7 +434,7 @@ def refused_by(conversation: Conversation) -> list[int]:
     found: list[int] = []
 
     def some() -> bool:
-        conversation.appender.tend()
+        conversation.appender.poll()
         found.extend(each.refusal for each in conversation.appender.take_refused())
         return bool(found)
 

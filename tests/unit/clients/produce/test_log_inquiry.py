@@ -168,7 +168,7 @@ def test_an_error_of_the_thread_ends_the_sending() -> None:
     appender = asking(ZeroDivisionError)
     appender.wait_empty(SECONDS)
     with pytest.raises(ZeroDivisionError):
-        appender.tend()
+        appender.poll()
 
 
 def test_the_thread_asks_again_until_it_is_told() -> None:

@@ -290,8 +290,8 @@ def test_a_group_that_was_rewound_stays_at_the_target_and_is_named_once(caplog: 
         followed = "a checkpoint of the rewound group, and looks after it"
         wait_until(lambda: decoded(known, Checkpoint)[-1].downstream == 50, SECONDS, followed)
         wait_until(lambda: "was rewound" in caplog.text, SECONDS, "the line")
-        looks = target.asked
-        wait_until(lambda: target.asked > looks + 2, SECONDS, "more looks")
+        inspections = target.asked
+        wait_until(lambda: target.asked > inspections + 2, SECONDS, "more looks")
     (line,) = [each.getMessage() for each in caplog.records if "was rewound" in each.getMessage()]
     assert "group g was rewound at the source and stays where it is at the target for 1 partitions" in line
     assert f"such as {PLACE} at 950 with a checkpoint at 50" in line and "--topic west.t:0 --reset-offsets" in line

@@ -35,7 +35,7 @@ class Book(OffsetsTopic):
     def write(self, offsets: Offsets, metadata: str, told: OnWritten) -> None:
         self._waiting_here += [(partition, offset, metadata, told) for partition, offset in offsets.items()]
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Nothing comes before somebody waits."""
 
     def flush(self, deadline: Deadline) -> bool:

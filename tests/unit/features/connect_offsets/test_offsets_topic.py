@@ -61,7 +61,7 @@ class Topic:
 
     def write(self, offsets: Mapping[TopicPartition, int], metadata: str = "") -> list[Any]:
         self.book.write(offsets, metadata, lambda *outcome: self.outcomes.append(outcome))
-        self.book.tend()
+        self.book.poll()
         return self.outcomes
 
     def _writer(self, on_result: Any) -> FakeInternalTopic:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.features.heartbeats.heartbeat_copies import HeartbeatCopies
-from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
+from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Inspection
 from tests.fakes.admin import FakeAdmin
 
 
-def looked(source: FakeAdmin, target: FakeAdmin) -> Look:
+def looked(source: FakeAdmin, target: FakeAdmin) -> Inspection:
     duty = HeartbeatCopies(source, target, "west.{}".format, lambda name: name.endswith("heartbeats"))
-    return duty.look(frozenset(), Deadline.after(1.0))
+    return duty.inspect(frozenset(), Deadline.after(1.0))
 
 
 def created(name: str, configs: Mapping[str, str]) -> CreateTopic:
@@ -29,12 +29,12 @@ def test_a_copy_is_compacted_where_its_source_is() -> None:
 
 
 def test_brokers_that_want_a_number_get_their_own_default() -> None:
-    look = looked(FakeAdmin({"heartbeats": {}}), FakeAdmin(replicas="2"))
-    assert look.changes == (CreateTopic("west.heartbeats", 1, 2, {}),)
-    assert "are older than 2.4" in look.notes[0]
+    inspection = looked(FakeAdmin({"heartbeats": {}}), FakeAdmin(replicas="2"))
+    assert inspection.changes == (CreateTopic("west.heartbeats", 1, 2, {}),)
+    assert "are older than 2.4" in inspection.notes[0]
 
 
 def test_the_target_is_not_asked_where_there_are_no_heartbeats() -> None:
     source = FakeAdmin({"t": {}})
-    assert looked(source, FakeAdmin()) == Look()
+    assert looked(source, FakeAdmin()) == Inspection()
     assert source.asked == []

@@ -11,7 +11,7 @@ from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.features.topic_acls.acl_sync import TopicAcls
 from legacy_mm.features.topic_acls.made_rules import MadeRules
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.changes import CreateAcl, DeleteAcl, Look
+from legacy_mm.policies.changes import CreateAcl, DeleteAcl, Inspection
 from tests.fakes.admin import FakeAdmin
 
 RULE = AclRule("t", "LITERAL", "User:x", "*", "READ", "ALLOW")
@@ -32,11 +32,11 @@ class Rules:
         return frozenset(found)
 
 
-def looked(rules: Rules, made: MadeRules | None = None) -> Look:
+def looked(rules: Rules, made: MadeRules | None = None) -> Inspection:
     source, target = FakeAdmin(), FakeAdmin()
     source.name = "source"
     duty = TopicAcls(source, target, "west.{}".format, lambda names: names, rules, prefixed=False, made=made)
-    return duty.look(frozenset({"t"}), Deadline.after(1.0))
+    return duty.inspect(frozenset({"t"}), Deadline.after(1.0))
 
 
 def test_a_rule_that_the_target_lacks_is_added() -> None:

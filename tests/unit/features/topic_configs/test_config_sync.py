@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.features.topic_configs.config_sync import TopicConfigs
-from legacy_mm.policies.changes import DeleteConfig, Look, SetConfig
+from legacy_mm.policies.changes import DeleteConfig, Inspection, SetConfig
 from legacy_mm.policies.config_filter import ConfigPropertyFilter
 from tests.fakes.admin import FakeAdmin
 
@@ -15,26 +15,26 @@ KNOWN = {"retention.ms": "7", "segment.ms": "7"}
 Topics = Mapping[str, Mapping[str, str] | None]
 
 
-def looked(source: Topics, target: Topics, **refuses: str) -> Look:
+def looked(source: Topics, target: Topics, **refuses: str) -> Inspection:
     there, here = FakeAdmin(source), FakeAdmin(target, {name.replace("_", "."): why for name, why in refuses.items()})
     there.known = here.known = KNOWN
     duty = TopicConfigs(there, here, "west.{}".format, FILTER)
-    return duty.look(frozenset({"t", "gone"}), Deadline.after(1.0))
+    return duty.inspect(frozenset({"t", "gone"}), Deadline.after(1.0))
 
 
 def test_only_what_differs_is_altered() -> None:
     source = {"t": {"retention.ms": "1", "segment.ms": "2", "min.insync.replicas": "2"}}
     found = looked(source, {"west.t": {"retention.ms": "1", "segment.ms": "3"}})
-    assert found == Look((SetConfig("west.t", "segment.ms", "3", "2"),))
+    assert found == Inspection((SetConfig("west.t", "segment.ms", "3", "2"),))
 
 
 def test_an_override_that_the_source_lacks_goes() -> None:
     found = looked({"t": {}}, {"west.t": {"retention.ms": "1"}})
-    assert found == Look((DeleteConfig("west.t", "retention.ms", "1"),))
+    assert found == Inspection((DeleteConfig("west.t", "retention.ms", "1"),))
 
 
 def test_a_topic_on_one_side_only_is_left_alone() -> None:
-    assert looked({"t": {"retention.ms": "1"}}, {"west.gone": {}}) == Look()
+    assert looked({"t": {"retention.ms": "1"}}, {"west.gone": {}}) == Inspection()
 
 
 def test_what_is_not_told_is_a_trouble() -> None:

@@ -21,5 +21,5 @@ def test_the_name_is_that_of_the_copy_task() -> None:
 
 
 def test_the_driver_does_not_load_it() -> None:
-    look = f"import sys, legacy_mm.runtime.spark.task_entry; sys.exit({task_entry.TASK_MODULE!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0
+    inspection = f"import sys, legacy_mm.runtime.spark.task_entry; sys.exit({task_entry.TASK_MODULE!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", inspection], check=False).returncode == 0

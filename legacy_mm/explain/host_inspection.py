@@ -10,7 +10,7 @@ from legacy_mm.base.errors import ConfigurationError, HostError, InvalidPattern
 from legacy_mm.base.settings import JvmSettings
 from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.policies.pattern_words import compiles_anywhere
 from legacy_mm.policies.topic_choice import Matcher
 from legacy_mm.runtime.jvm import jvm_options
@@ -33,7 +33,7 @@ class _Unasked:
         return frozenset()
 
 
-def look(flows: Sequence[Settings], java: StartJvm) -> tuple[str, ...]:
+def inspect(flows: Sequence[Settings], java: StartJvm) -> tuple[str, ...]:
     """Return what this host could not try, and why; raises LegacyMMError for what ends a mirror.
 
     It checks in the mirror's order, so it names the fault that the mirror would name.
@@ -70,7 +70,7 @@ def _compiler(java: StartJvm) -> Callable[[str], Matcher]:
 
 
 def _compile(settings: Settings, java: StartJvm) -> None:
-    names = Names(settings.topics, settings.features, _compiler(java))
+    names = FlowTopics(settings.topics, settings.features, _compiler(java))
     names.try_expressions()
     try:
         names.choice()

@@ -20,7 +20,7 @@ from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
 from legacy_mm.flow import client_checks, key_stores
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.position_book import position_book
 from legacy_mm.logs import root_logger
 from legacy_mm.runtime.spark.session import java_for
@@ -47,7 +47,7 @@ def groups_of(line: MirrorLine) -> Iterator[FlowGroups]:
     settings = _settings(line)
     client_checks.check_clients(settings)
     with java_for(settings.spark.jvm) as jvm:
-        names = Names(settings.topics, settings.features, jvm.topic_matcher)
+        names = FlowTopics(settings.topics, settings.features, jvm.topic_matcher)
         yield flow_groups(key_stores.with_stores(settings, lambda: jvm), names)
 
 
@@ -58,7 +58,7 @@ def _settings(line: MirrorLine) -> Settings:
     return settings
 
 
-def flow_groups(settings: Settings, names: Names) -> FlowGroups:
+def flow_groups(settings: Settings, names: FlowTopics) -> FlowGroups:
     """Return the groups of a flow with offset syncs; the settings are those with what Java key stores hold."""
     source, target = settings.source_admin_connection, settings.target_admin_connection
     syncs = settings.features[OFFSET_SYNCS]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from legacy_mm.base.clock import Deadline
-from legacy_mm.explain.target_look import impossible_copies, partitions_of_copies
+from legacy_mm.explain.target_inspection import impossible_copies, partitions_of_copies
 from legacy_mm.policies.changes import CreateTopic
 from tests.fakes.admin import FakeAdmin
 

@@ -27,7 +27,7 @@ def policy_doubt(target: Cluster, topic: str) -> str:
     return f"exactly once cannot go on: {why}" if why else ""
 
 
-class ClaimLook(NamedTuple):
+class ClaimInspection(NamedTuple):
     """The clusters as a claim finds them."""
 
     cluster: str
@@ -38,7 +38,7 @@ class ClaimLook(NamedTuple):
     """Why a claim must end, because the positions topic keeps no positions; empty: it keeps them."""
 
 
-class ClaimLooks:
+class ClaimInspections:
     """Looks for all claims of a copy job; any thread may ask."""
 
     def __init__(self, source: Cluster, target: Cluster, positions_topic: str) -> None:
@@ -48,9 +48,9 @@ class ClaimLooks:
         self._topic = positions_topic
         self._looking = threading.Lock()
         self._began = float("-inf")
-        self._found = ClaimLook("", {}, "")
+        self._found = ClaimInspection("", {}, "")
 
-    def since(self, moment: float) -> ClaimLook:
+    def since(self, moment: float) -> ClaimInspection:
         """Return a look that began after a claim did, at this moment (`clock.monotonic`).
 
         Raise ConnectionLost or ClusterUnreachable where a later try may succeed.
@@ -58,11 +58,11 @@ class ClaimLooks:
         with self._looking:
             began = monotonic()
             if self._began < max(moment, began - _LONGEST_AGE):
-                self._found = self._look()
+                self._found = self._inspect()
                 self._began = began
             return self._found
 
-    def _look(self) -> ClaimLook:
+    def _inspect(self) -> ClaimInspection:
         self._source.refresh()
         ids = self._source.topic_ids()
-        return ClaimLook(self._source.cluster_id(), ids, policy_doubt(self._target, self._topic))
+        return ClaimInspection(self._source.cluster_id(), ids, policy_doubt(self._target, self._topic))

@@ -8,24 +8,24 @@ from dataclasses import dataclass, field, replace
 from legacy_mm.assembly.earlier_copies import EarlierCopies
 from legacy_mm.base.clock import Deadline
 from legacy_mm.cli import group_plan
-from legacy_mm.cli.group_look import flow_groups
+from legacy_mm.cli.group_inspection import flow_groups
 from legacy_mm.clients.admin.admin import NativeAdmin
-from legacy_mm.explain.target_look import impossible_copies
+from legacy_mm.explain.target_inspection import impossible_copies
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.cluster_identity import warning
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.key_stores import with_stores
-from legacy_mm.flow.names import Names
 from legacy_mm.flow.position_book import position_book
 from legacy_mm.flow.refused_records import narrower_limits, quarantine_limits, quarantine_topic
 from legacy_mm.flow.topic_features import DutyClusters
-from legacy_mm.policies.changes import Change, ChangeOutcome, Look
+from legacy_mm.policies.changes import Change, ChangeOutcome, Inspection
 from legacy_mm.policies.topic_naming import left_behind
 from legacy_mm.runtime.jvm.gateway import Jvm
 from legacy_mm.transactions.bundle_settings import flow_bundles
-from legacy_mm.transactions.exactly_once_start import look_at_positions, risks, start_doubts
+from legacy_mm.transactions.exactly_once_start import inspect_positions, risks, start_doubts
 from legacy_mm.transactions.position_changes import PositionChanges
 
 _REQUEST_TIMEOUT = 30.0
@@ -43,7 +43,7 @@ class FlowPlan:
     """The changes that were found for one flow."""
 
     flow: str
-    looks: dict[str, Look]
+    inspections: dict[str, Inspection]
     """Duty -> what it would do."""
     left_behind: tuple[str, ...] = ()
     moves: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -53,57 +53,58 @@ class FlowPlan:
 class FlowClusters:
     """The two clusters of a flow, as its features reach them."""
 
-    def __init__(self, settings: Settings, names: Names, java: Jvm) -> None:
+    def __init__(self, settings: Settings, names: FlowTopics, java: Jvm) -> None:
         """Build the clients; raises ConfigurationError for an unreadable key store."""
         self._settings = with_stores(settings, lambda: java)
         self._names = names
         self._clusters = DutyClusters(self._settings, self._names)
 
-    def look(self) -> FlowPlan:
+    def inspect(self) -> FlowPlan:
         """Return what each duty would change; raises LegacyMMError."""
         clusters = self._clusters
         present = frozenset(clusters.source.topics(_deadline()))
         topics = clusters.names.concerned(present)
         mirrored = frozenset(self._names.choice().select(present))
-        self._names.look(mirrored)
+        self._names.inspect(mirrored)
         one_cluster = warning(self._settings, clusters.source, clusters.target, _deadline())
-        looks = {"both ends": Look(notes=(one_cluster,))} if one_cluster else {}
-        looks |= {each.duty.name: each.duty.look(topics, _deadline()) for each in clusters.scheduled}
+        inspections = {"both ends": Inspection(notes=(one_cluster,))} if one_cluster else {}
+        inspections |= {each.duty.name: each.duty.inspect(topics, _deadline()) for each in clusters.scheduled}
         for each in clusters.at_source:
-            made = each.duty.look(topics, _deadline()).changes
+            made = each.duty.inspect(topics, _deadline()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
-            looks[f"{each.duty.name} at the source"] = Look(notes=notes)
+            inspections[f"{each.duty.name} at the source"] = Inspection(notes=notes)
         if unmatched := self._names.unmatched(mirrored):
-            looks[_CHOICE] = Look(notes=tuple(f"nothing to copy for {entry}: {_NO_TOPIC}" for entry in unmatched))
+            notes = tuple(f"nothing to copy for {entry}: {_NO_TOPIC}" for entry in unmatched)
+            inspections[_CHOICE] = Inspection(notes=notes)
         if notices := list(
             EarlierCopies(self._settings, self._names, position_book(self._settings)).tell(mirrored, _deadline())
         ):
-            looks[_BEGIN] = Look(notes=tuple(each.text for each in notices))
+            inspections[_BEGIN] = Inspection(notes=tuple(each.text for each in notices))
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
-            looks[START] = Look(troubles=tuple(map(str, doubts)))
+            inspections[START] = Inspection(troubles=tuple(map(str, doubts)))
         elif self._settings.features[EXACTLY_ONCE] is not None:
             topic = flow_bundles(self._settings).positions_topic
             target = NativeAdmin("target", clusters.target.connection)
-            found = look_at_positions(target, topic, _deadline())
+            found = inspect_positions(target, topic, _deadline())
             copies = frozenset(map(self._names.at_target, mirrored))
             rows = PositionChanges(self._settings, _deadline()).rows()
             uncertain = (f"{row.partition}: {row.doubt}" for row in rows if row.doubt)
             notes = (*found.notes, *risks(target, copies, _deadline()))
-            looks["exactly once"] = replace(found, troubles=(*found.troubles, *uncertain), notes=notes)
+            inspections["exactly once"] = replace(found, troubles=(*found.troubles, *uncertain), notes=notes)
         if troubles := self._impossible(present):
-            looks[_TARGET] = Look(troubles=troubles)
-        planned = [change for look in looks.values() for change in look.changes]
+            inspections[_TARGET] = Inspection(troubles=troubles)
+        planned = [change for inspection in inspections.values() for change in inspection.changes]
         if refused := self._refused(mirrored, planned):
-            looks[_REFUSED] = Look(notes=refused)
+            inspections[_REFUSED] = Inspection(notes=refused)
         # heartbeats of several clusters are told apart by these names, whatever the flags are
         named = (topic for topic in topics if not clusters.names.brings_heartbeats(topic))
         names = {topic: clusters.names.remote(topic) for topic in named}
         left = left_behind(names, clusters.target.topics(_deadline()), self._settings.features.naming.separator)
         moves: Mapping[str, Sequence[str]] = {}
         if self._settings.features[CHECKPOINTS] is not None:
-            groups, moves = group_plan.look(flow_groups(self._settings, self._names), self._names)
-            looks |= groups
-        return FlowPlan(self._settings.flow, looks, tuple(left), moves)
+            groups, moves = group_plan.inspect(flow_groups(self._settings, self._names), self._names)
+            inspections |= groups
+        return FlowPlan(self._settings.flow, inspections, tuple(left), moves)
 
     def _impossible(self, present: frozenset[str]) -> tuple[str, ...]:
         """Return copies that the target's brokers would not create; a duty tries those that we would create."""

@@ -12,7 +12,7 @@ from legacy_mm.base.settings import SourceSettings
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.flow.feature_work import FeatureWork
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.position_book import PositionBook
 from legacy_mm.flow.refused_records import quarantine_topic, tell_of_quarantine
 from legacy_mm.logs import events
@@ -26,9 +26,9 @@ FirstStep = Callable[[frozenset[str]], None]
 """It takes the first topics, and raises HostError where it is to be tried again."""
 
 
-def first_look(
+def first_inspection(
     settings: Settings,
-    names: Names,
+    names: FlowTopics,
     guard: GapGuard,
     identity: IdentityCheck | None,
     book: PositionBook,
@@ -43,10 +43,10 @@ def first_look(
     begin, early = _group_start(settings.source, guard, book), _earlier_copies(settings, names, book)
     start, workers = exactly_once_start(settings), work.workers
 
-    def look(topics: frozenset[str]) -> None:
+    def inspect(topics: frozenset[str]) -> None:
         # (1)
         if identity is not None:
-            identity.look()
+            identity.inspect()
         if workers is not None:
             # (2)
             workers.require_own_kind(Deadline.after(settings.source.api_timeout))
@@ -67,10 +67,10 @@ def first_look(
         if quarantine_topic(settings) is not None:
             tell_of_quarantine(settings, Deadline.after(settings.source.api_timeout))
 
-    return look
+    return inspect
 
 
-def _earlier_copies(settings: Settings, names: Names, book: PositionBook) -> FirstStep | None:
+def _earlier_copies(settings: Settings, names: FlowTopics, book: PositionBook) -> FirstStep | None:
     """Return what tells of copies that are there already; None without features, which ask the target nothing."""
     if not settings.features.concern_both_ends:
         return None
@@ -78,19 +78,20 @@ def _earlier_copies(settings: Settings, names: Names, book: PositionBook) -> Fir
 
     copies = EarlierCopies(settings, names, book)
 
-    def look(topics: frozenset[str]) -> None:
+    def inspect(topics: frozenset[str]) -> None:
         try:
             notices = list(copies.tell(topics, Deadline.after(settings.source.api_timeout)))
         except LegacyMMError as error:
             events.emit(events.EARLIER_COPIES_UNKNOWN, reason=one_line(error))
             return
-        found = [each for each in notices if each.event is not events.POSITION_OF_ANOTHER_LOG]  # said where they are read
+        # those of another log are said where they are read
+        found = [each for each in notices if each.event is not events.POSITION_OF_ANOTHER_LOG]
         for each in found[:_MOST_EARLIER_COPIES]:
             events.emit(each.event, error=None, **each.fields)
         if len(found) > _MOST_EARLIER_COPIES:
             events.emit(events.EARLIER_COPIES_LEFT, count=len(found) - _MOST_EARLIER_COPIES)
 
-    return look
+    return inspect
 
 
 def _group_start(source: SourceSettings, guard: GapGuard, book: PositionBook) -> FirstStep | None:

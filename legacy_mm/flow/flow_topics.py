@@ -24,7 +24,7 @@ from legacy_mm.policies.topic_naming import ReplicationPolicy, has_left, is_brok
 _EXACT = "offset-map"
 
 
-class Names:
+class FlowTopics:
     """Names of topics at the target, and the topics that are never mirrored."""
 
     def __init__(
@@ -87,11 +87,11 @@ class Names:
         topics = ("t", self._policy.heartbeats_topic())
         return all(tells_origin(self._policy_for(topic), topic, self._naming.source_alias) for topic in topics)
 
-    def look(self, mirrored: Iterable[str]) -> None:
+    def inspect(self, mirrored: Iterable[str]) -> None:
         """Look at the topics that are mirrored now; raise EndlessCopy if some are copies of the source's own that have
         come back round after round.
         """
-        self.scope.look(mirrored)
+        self.scope.inspect(mirrored)
         if rounds := endless_copies(mirrored, self.at_target):
             raise EndlessCopy(
                 "topics come back to the source and would be copied again, under a longer name each time: "

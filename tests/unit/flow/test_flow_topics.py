@@ -10,7 +10,7 @@ from legacy_mm.base.errors import EndlessCopy
 from legacy_mm.base.settings import TopicSettings
 from legacy_mm.features import flags
 from legacy_mm.features.rows import FLAGS
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.logs import events
 from tests.unit.policies.expression import Expression
 
@@ -23,10 +23,10 @@ TOPICS = (
 ALIASES = {"source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
 
 
-def names(pattern: str = "orders", **words: str) -> Names:
+def names(pattern: str = "orders", **words: str) -> FlowTopics:
     """Of a flow A -> B."""
     given = {name.replace("_", "."): [text] for name, text in words.items()}
-    return Names(TopicSettings(pattern, pattern), flags.settings(given, ALIASES), Expression)
+    return FlowTopics(TopicSettings(pattern, pattern), flags.settings(given, ALIASES), Expression)
 
 
 @pytest.mark.parametrize("policy", ["LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"])
@@ -47,7 +47,7 @@ def test_heartbeats_of_any_depth_are_mirrored_under_the_alias(policy: str) -> No
 
 def test_outside_a_canary_heartbeats_have_the_alias_too() -> None:
     flow = names(heartbeats_replication_enabled="true", feature_topics="orders", rename_topics="true")
-    flow.scope.look(TOPICS)
+    flow.scope.inspect(TOPICS)
     assert [flow.at_target(topic) for topic in ("orders", "other", "heartbeats")] == [
         "A.orders",
         "other",
@@ -73,7 +73,7 @@ KEPT = ("B.old", "billing-internal", "bills.internal", "__own", ".hidden")
 def test_what_is_outside_a_canary_is_mirrored_as_without_features(canary: str, mirrored: set[str]) -> None:
     flow = names(pattern=".*", feature_topics=canary, rename_topics="true", heartbeats_replication_enabled="false")
     found = flow.choice().select(["orders", *KEPT, "__consumer_offsets", "__transaction_state"])
-    flow.scope.look(found)
+    flow.scope.inspect(found)
     assert found == mirrored
     assert {topic for topic in found if flow.at_target(topic) == topic} == mirrored - {"orders"}
 
@@ -101,9 +101,11 @@ def test_what_the_pattern_leaves_out_is_not_worth_a_word(caplog: pytest.LogCaptu
     assert told(caplog) == []
 
 
-def of_mirror_maker_2(given: Mapping[str, list[str]], leaves_out: Callable[[str], bool] = lambda topic: False) -> Names:
+def of_mirror_maker_2(
+    given: Mapping[str, list[str]], leaves_out: Callable[[str], bool] = lambda topic: False
+) -> FlowTopics:
     given = {**given, "replication.policy.class": ["DefaultReplicationPolicy"]}
-    return Names(TopicSettings(".*", ".*"), flags.of_mirror_maker_2(given), Expression, leaves_out)
+    return FlowTopics(TopicSettings(".*", ".*"), flags.of_mirror_maker_2(given), Expression, leaves_out)
 
 
 def test_a_file_of_mirror_maker_2_copies_names_with_the_alias_of_the_source(caplog: pytest.LogCaptureFixture) -> None:
@@ -115,9 +117,9 @@ def test_a_file_of_mirror_maker_2_copies_names_with_the_alias_of_the_source(capl
 
 def test_copies_that_have_come_back_round_after_round_are_an_error() -> None:
     flow = of_mirror_maker_2(ALIASES)
-    flow.look(["orders", "A.orders", "X.A.orders"])
+    flow.inspect(["orders", "A.orders", "X.A.orders"])
     with pytest.raises(EndlessCopy, match="under a longer name each time: orders, X.A.orders, X.A.X.A.orders;"):
-        flow.look(["orders", "X.A.orders", "X.A.X.A.orders"])
+        flow.inspect(["orders", "X.A.orders", "X.A.X.A.orders"])
 
 
 def test_heartbeats_that_other_flows_forbid_are_left_out() -> None:

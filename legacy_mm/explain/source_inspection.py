@@ -14,14 +14,14 @@ from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.admin.cluster_admin import PartitionView
 from legacy_mm.clients.admin.inspector import NativeInspector
 from legacy_mm.clients.cluster.cluster_errors import at_cluster
-from legacy_mm.explain.target_look import impossible_copies, partitions_of_copies
+from legacy_mm.explain.target_inspection import impossible_copies, partitions_of_copies
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.cluster_identity import warning
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.names import Names
+from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.position_book import PositionBook, workers_place
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.runtime.jvm.gateway import StartJvm
@@ -99,7 +99,7 @@ class Topics:
     """The version that exactly once would speak at the target; None: it is off, or the target does not answer."""
 
 
-def look(flows: Sequence[Settings], java: StartJvm, leaves_out: LeavesOut = lambda topic: False) -> Topics:
+def inspect(flows: Sequence[Settings], java: StartJvm, leaves_out: LeavesOut = lambda topic: False) -> Topics:
     """Ask the sources; raises HostError when one does not answer, and what a start would be refused with, such as
     ConfigurationError where features must not run.
     """
@@ -136,7 +136,7 @@ def _at_target(
         return {}, {}
     names = _names(settings, java, leaves_out)
     target = NativeAdmin("target", key_stores.with_stores(settings, java).target_admin_connection)
-    names.scope.look(topics)
+    names.scope.inspect(topics)
     copies = {topic: names.at_target(topic) for topic in topics}
     created: Mapping[str, int] = {}
     if (made := settings.features[TOPIC_CREATION]) is not None:
@@ -149,8 +149,8 @@ def _at_target(
     return impossible, {topic: counts[copy] for topic, copy in copies.items() if copy in counts}
 
 
-def _names(settings: Settings, java: StartJvm, leaves_out: LeavesOut) -> Names:
-    return Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern), leaves_out)
+def _names(settings: Settings, java: StartJvm, leaves_out: LeavesOut) -> FlowTopics:
+    return FlowTopics(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern), leaves_out)
 
 
 def _exactly_once(settings: Settings, copies: Set[str], java: StartJvm) -> tuple[int | None, tuple[str, ...]]:
@@ -188,7 +188,7 @@ def _flow(
         counts = inspector.partitions(Deadline.after(_ASK_TIMEOUT))
     names = _names(settings, java, leaves_out)
     topics = sorted(_matching(names, counts))
-    names.look(topics)
+    names.inspect(topics)
     called = _called(settings, names, topics, java)
     copies = [TopicCopy(name, called.get(name, _DROPPED), counts[name]) for name in topics]
     partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
@@ -268,7 +268,7 @@ def _at_position(partition: TopicPartition, view: PartitionView, position: int) 
     return PartitionStart(*partition, None, f"{missing}: exactly.once.on.gap decides")
 
 
-def _called(settings: Settings, names: Names, topics: Sequence[str], java: StartJvm) -> Mapping[str, str]:
+def _called(settings: Settings, names: FlowTopics, topics: Sequence[str], java: StartJvm) -> Mapping[str, str]:
     """Return topic -> name of its copy, as flags or a handler have it; raises HandlerFailure for an impossible name."""
     handler = settings.handler
     at_target = {topic: names.at_target(topic) for topic in topics}
@@ -283,7 +283,7 @@ def _called(settings: Settings, names: Names, topics: Sequence[str], java: Start
     return {topic: made[name] for topic, name in seen.items() if name in made}
 
 
-def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:
+def _matching(names: FlowTopics, counts: Mapping[str, int]) -> Collection[str]:
     """Return the topics that are mirrored; Java's own regular expressions decide."""
     return () if all(map(names.is_barred, counts)) else names.choice().select(counts)
 

@@ -15,8 +15,8 @@ from typing_extensions import override
 from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable
 from legacy_mm.protocol.error_codes import ErrorCode
-from legacy_mm.transactions import claim_look
-from legacy_mm.transactions.claim_look import ClaimLook, ClaimLooks, policy_doubt
+from legacy_mm.transactions import claim_inspection
+from legacy_mm.transactions.claim_inspection import ClaimInspection, ClaimInspections, policy_doubt
 from tests.fakes.cluster import FakeCluster
 
 CLAIMS = 24
@@ -61,13 +61,13 @@ class Target(FakeCluster):
         return SimpleNamespace(results=[SimpleNamespace(error_code=self.error, error_message=None, configs=configs)])
 
 
-def looks(source: Source, target: Target) -> ClaimLooks:
-    return ClaimLooks(source, target, "pos")
+def inspections(source: Source, target: Target) -> ClaimInspections:
+    return ClaimInspections(source, target, "pos")
 
 
 def test_it_shows_both_clusters() -> None:
     target = Target()
-    assert looks(Source(), target).since(0.0) == ClaimLook("source", IDS, "")
+    assert inspections(Source(), target).since(0.0) == ClaimInspection("source", IDS, "")
     ((resource,),) = [request.resources for request in target.asked]
     assert (resource.resource_name, resource.configuration_keys) == ("pos", ["cleanup.policy"])
 
@@ -75,7 +75,7 @@ def test_it_shows_both_clusters() -> None:
 def test_claims_that_wait_for_it_take_the_same_one() -> None:
     source, target = Source(), Target()
     source.answers.clear()
-    all_claims, began = looks(source, target), monotonic()
+    all_claims, began = inspections(source, target), monotonic()
     with ThreadPoolExecutor(CLAIMS) as pool:
         waiting = [pool.submit(all_claims.since, began) for _ in range(CLAIMS)]
         source.answers.set()
@@ -85,7 +85,7 @@ def test_claims_that_wait_for_it_take_the_same_one() -> None:
 
 def test_a_later_claim_looks_anew() -> None:
     source, target = Source(), Target()
-    all_claims = looks(source, target)
+    all_claims = inspections(source, target)
     all_claims.since(monotonic())
     target.policy = "delete"
     assert "so it deletes positions after a time" in all_claims.since(monotonic()).doubt
@@ -94,9 +94,9 @@ def test_a_later_claim_looks_anew() -> None:
 
 def test_a_claim_that_waits_for_long_looks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(claim_look, "monotonic", lambda: now[0])
+    monkeypatch.setattr(claim_inspection, "monotonic", lambda: now[0])
     source = Source()
-    all_claims = looks(source, Target())
+    all_claims = inspections(source, Target())
     for moment, asked in ((100.0, 1), (104.0, 1), (106.0, 2)):
         now[0] = moment
         all_claims.since(99.0)
@@ -105,7 +105,7 @@ def test_a_claim_that_waits_for_long_looks_anew(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_look_that_fails_serves_nobody() -> None:
     source, target = Source(), Target(error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    all_claims = looks(source, target)
+    all_claims = inspections(source, target)
     with pytest.raises(ClusterUnreachable):
         all_claims.since(0.0)
     target.error = 0

@@ -79,7 +79,9 @@ class FlowServices:
             commit_starts=source.offset_reset == "latest",
             start_copy=partial(self._start_copy, index, metrics, exact),
             adapt=self.copies.adapt,
-            revoke_seconds=max(1.0, min(settings.shutdown_timeout, self._rebalance_timeout() - _MAX_POLL_MARGIN)),
+            revoke_seconds=max(
+                1.0, min(settings.process.shutdown_timeout, self._rebalance_timeout() - _MAX_POLL_MARGIN)
+            ),
             metrics=metrics,
             on_failure=self.failures.failed,
             listener=self.listener,
@@ -91,7 +93,7 @@ class FlowServices:
         return CommittedPositions(
             self.book.set_position,
             "earliest" if source.new_from_earliest else source.offset_reset,
-            min(source.api_timeout, settings.shutdown_timeout / 2),
+            min(source.api_timeout, settings.process.shutdown_timeout / 2),
             exactly_once=is_exactly_once(settings),
             inspect=inspect_offsets(settings),
         )

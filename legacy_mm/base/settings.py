@@ -219,6 +219,17 @@ class ReceiptSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessSettings:
+    """Settings that all flows of a process share: our own options, and the environment."""
+
+    spark: SparkSettings
+    shutdown_timeout: float
+    """Seconds."""
+    metrics: MetricsSettings = MetricsSettings()
+    receipts: ReceiptSettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JavaTransforms:
     """Transforms of Kafka Connect of which Java classes are part: all of them run in the JVM of a copy task."""
 

@@ -62,7 +62,7 @@ def _adopt(call: CommandCall) -> int:
     root_logger.silence()
     asked, settings = call.options, call.line.only_flow()
     client_checks.check_clients(settings)
-    with java_for(settings.spark.jvm) as jvm:
+    with java_for(settings.process.spark.jvm) as jvm:
         settings = with_stores(settings, lambda: jvm)
         if settings.features[EXACTLY_ONCE] is not None:
             cluster = NativeAdmin("source", settings.source_admin_connection).cluster_id(_deadline())

@@ -160,7 +160,7 @@ def explain_line(
     if not explained.flows:
         return explained.explanation, _NOT_RUN
     try:
-        with (java or java_when_asked)(explained.flows[0].spark.jvm) as started:
+        with (java or java_when_asked)(explained.flows[0].process.spark.jvm) as started:
             return _ask_clusters(explained, started, ask=ask)
     except LegacyMMError as error:
         return explained.refused(error), _NOT_RUN

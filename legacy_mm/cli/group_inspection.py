@@ -46,7 +46,7 @@ def groups_of(line: MirrorLine) -> Iterator[FlowGroups]:
     root_logger.silence()
     settings = _settings(line)
     client_checks.check_clients(settings)
-    with java_for(settings.spark.jvm) as jvm:
+    with java_for(settings.process.spark.jvm) as jvm:
         names = FlowTopics(settings.topics, settings.features, jvm.topic_matcher)
         yield flow_groups(key_stores.with_stores(settings, lambda: jvm), names)
 

@@ -107,7 +107,7 @@ def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
     """Make a line's handler, valid while `jvm` runs; raises UsageError, HandlerFailure, ConfigurationError."""
     if settings.handler is None:
         raise UsageError("the command line has neither a message handler nor --send.on.error quarantine")
-    java_home = settings.spark.jvm.java_home
+    java_home = settings.process.spark.jvm.java_home
 
     def java(of: HandlerSettings) -> BatchHandler:
         return JavaBatches(plugins.with_jars(of), find_java(java_home), compiler_jars())

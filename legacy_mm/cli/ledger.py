@@ -59,7 +59,7 @@ def _cluster(call: CommandCall) -> Iterator[tuple[ConnectionSettings, CopyName]]
     with call.line.only_flow_with_stores() as (settings, java):
         side = settings.source if options.run is _produce else settings.target
         found = ClientConnection(side.connection, JavaStores())
-        found = client_connection.read(options.config, settings.spark.jvm) if options.config else found
+        found = client_connection.read(options.config, settings.process.spark.jvm) if options.config else found
         names = flow.names(settings, lambda: java().topic_matcher)
         yield found.reached_by_librdkafka(java), names.at_target
 

@@ -238,5 +238,5 @@ class MirrorLine:
 
 @contextmanager
 def _with_stores(settings: Settings) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
-    with java_when_asked(settings.spark.jvm) as java:
+    with java_when_asked(settings.process.spark.jvm) as java:
         yield with_stores(settings, java), java

@@ -94,7 +94,7 @@ def _flows(line: MirrorLine) -> Iterator[Mapping[str, Callable[[], FlowClusters]
     """Yield the flows of a command line by their names, while Java runs for them."""
     root_logger.silence()
     settings, of_file = line.flows(), line.driver_flows()
-    with java_for(settings[0].spark.jvm) as jvm:
+    with java_for(settings[0].process.spark.jvm) as jvm:
         yield {each.flow: partial(_clusters, each, of_file.get(each.flow), jvm) for each in settings}
 
 

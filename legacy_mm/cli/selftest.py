@@ -80,7 +80,7 @@ def _read(call: CommandCall) -> Iterator[_Played]:
             for each in ends:
                 client_connection.require_login_of_librdkafka(each)
             sides = _Side(flow.consumer(), ends[0]), _Side(flow.producer(), ends[1])
-            yield _Played(*sides, flow.own, settings.spark.jvm)
+            yield _Played(*sides, flow.own, settings.process.spark.jvm)
     else:
         parts = line.parts()
         with _sides(parts.consumer, parts.producer, parts.java) as sides:

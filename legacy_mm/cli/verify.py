@@ -103,7 +103,7 @@ def _of_driver(call: CommandCall) -> _Compared:
 
     note = "the flow has transforms: records that they change, and topics that they rename, are told as differences"
     return _Compared(
-        replace(settings.spark, jvm=settings.spark.jvm.for_questions()),
+        replace(settings.process.spark, jvm=settings.process.spark.jvm.for_questions()),
         settings.features,
         settings.topics.pattern,
         settings.features[EXACTLY_ONCE] is not None or settings.source.committed_only,

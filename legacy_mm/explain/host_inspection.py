@@ -49,7 +49,7 @@ def inspect(flows: Sequence[Settings], java: StartJvm) -> tuple[str, ...]:
 
 def _checks(flows: Sequence[Settings], java: StartJvm) -> Iterator[_Check]:
     """Yield the checks; all flows have one listener."""
-    yield _Check("the Java options", partial(_start, flows[0].spark.jvm))
+    yield _Check("the Java options", partial(_start, flows[0].process.spark.jvm))
     if listener := flows[0].listener:
         yield _Check("the rebalance listener", partial(plugins.check_listener, listener, java))
     for settings in flows:

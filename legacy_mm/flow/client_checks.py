@@ -44,7 +44,8 @@ def check_logins(settings: Settings) -> None:
     for name, connection in (("source", settings.source.connection), ("target", settings.target.connection)):
         if reason := unsupported(connection):
             raise ConfigurationError(f"{name}: {reason}")
-        if connection.sasl.mechanism == KERBEROS and connection.protocol.logs_in and not settings.spark.embedded:
+        by_ticket = connection.sasl.mechanism == KERBEROS and connection.protocol.logs_in
+        if by_ticket and not settings.process.spark.embedded:
             raise ConfigurationError(
                 f"sasl.mechanism={KERBEROS} is not possible with --spark.master: its tickets are on this host"
             )

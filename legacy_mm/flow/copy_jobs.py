@@ -73,7 +73,7 @@ class CopyJobFactory:
 
     def warm_up(self) -> None:
         """Start a process for the first copy job with a handler before there is one."""
-        if self._handling is not None and self._settings.spark.embedded:
+        if self._handling is not None and self._settings.process.spark.embedded:
             self._handling.warm_up()
 
     def start(
@@ -102,7 +102,7 @@ class CopyJobFactory:
             api_timeout=settings.source.api_timeout,
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
-            receipts=settings.receipts is not None,
+            receipts=settings.process.receipts is not None,
             handler=handler,
             quarantine=settings.quarantine,
             keeps_partition=keeps_partition,
@@ -114,7 +114,7 @@ class CopyJobFactory:
             begins_unseen=not settings.features.concern_both_ends,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
-        embedded = settings.spark.embedded
+        embedded = settings.process.spark.embedded
         job = CopyJob(
             ticket,
             config,
@@ -131,7 +131,7 @@ class CopyJobFactory:
 
     def _runs(self, config: TaskConfig) -> SparkRunner | CopyProcesses:
         """Return what runs the copy job with this task config."""
-        if not self._settings.spark.embedded:
+        if not self._settings.process.spark.embedded:
             return self._runner
         return self._processes if config.handler is None or self._handling is None else self._handling
 

@@ -13,11 +13,9 @@ from legacy_mm.base.settings import (
     ConnectNames,
     HandlerSettings,
     ListenerSettings,
-    MetricsSettings,
+    ProcessSettings,
     QuarantineSettings,
-    ReceiptSettings,
     SourceSettings,
-    SparkSettings,
     TargetSettings,
     TopicSettings,
 )
@@ -26,17 +24,14 @@ from legacy_mm.features.feature import FeatureSettings
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything one mirror needs to know. Several in one process share Spark, the metrics and the shutdown timeout."""
+    """Everything one mirror needs to know."""
 
     source: SourceSettings
     target: TargetSettings
     topics: TopicSettings
-    spark: SparkSettings
+    process: ProcessSettings
     streams: int
     commit_interval: float
-    shutdown_timeout: float
-    metrics: MetricsSettings = MetricsSettings()
-    receipts: ReceiptSettings | None = None
     fail_on_gap: bool = False
     """Offsets that cannot be read any more end the mirror; else they are reported."""
     first_stream: int = 0

@@ -63,15 +63,15 @@ class Host:
         self._context: Future[Any] = Future()
         with ExitStack() as undo:
             undo.callback(lambda: spark.stop(Deadline.after(_CLOSE_TIMEOUT)))
-            self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
+            self.receipts = None if settings.process.receipts is None else Receipts(settings.process.receipts)
             if self.receipts is not None:
                 undo.callback(self.receipts.close)
             if WHY_UNCOMPILED:
                 events.emit(events.KERNELS_UNCOMPILED, reason=WHY_UNCOMPILED)
-            self._endpoint = self._serve_metrics(settings.metrics)
+            self._endpoint = self._serve_metrics(settings.process.metrics)
             if self._endpoint is not None:
                 undo.callback(self._endpoint.close)
-            self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
+            self.channel = ChannelServer(*channel_identity(embedded=settings.process.spark.embedded))
             undo.callback(self.channel.close)
             spark.preload(task_entry.TASK_MODULE)
             self.runner = SparkRunner(self._context, task_entry.copy, spark.make_folders)

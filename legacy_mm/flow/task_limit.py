@@ -90,7 +90,7 @@ def check_task_limit(flows: Iterable[Settings]) -> None:
     Call it before anything is started: what runs already counts against the limit. On a cluster most tasks are
     elsewhere, and nothing is checked.
     """
-    embedded = [settings for settings in flows if settings.spark.embedded]
+    embedded = [settings for settings in flows if settings.process.spark.embedded]
     if not embedded:
         return
     streams = max(1, sum(settings.streams for settings in embedded))

@@ -20,8 +20,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     """,
     "tests/unit/cli run the commands from their words": """
         __main__ cli/adopt cli/java_class cli/cluster_inspection cli/command cli/driver_text cli/group_inspection
-        cli/group_plan
-        cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest words/legacy_tool/steps
+        cli/group_plan cli/ledger cli/legacy_mm cli/mirror_maker cli/reference cli/selftest words/legacy_tool/steps
         explain/client_files explain/explanation explain/host_inspection
     """,
     "test_apply, test_translate, test_logins and test_security_properties give it whole files": """
@@ -37,8 +36,9 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "real brokers show it: tests/brokers and tests/faults": """
         audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
         client/remote_cluster clients/topics/backlog clients/topics/compacted_topic clients/topics/internal_topic
-        features/connect_offsets/source_logs clients/fetch/partition_log clients/produce/single_producer
-        clients/topics/topic_reader clients/group/group_session clients/net/gssapi_login features/cutover/adoption
+        cli/driver_flows features/connect_offsets/source_logs clients/fetch/partition_log
+        clients/produce/single_producer clients/topics/topic_reader clients/group/group_session
+        clients/net/gssapi_login features/cutover/adoption
         flow/connect_offset_topic handlers/java_exit runtime/jvm/mbeans runtime/spark/archive_classes
         runtime/spark/tables
     """,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.base.settings import SourceSettings, SparkSettings, TargetSettings, TopicSettings
+from legacy_mm.base.settings import ProcessSettings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
 from legacy_mm.flow.flow_settings import Settings
 from tests.fixtures import client_settings
 
@@ -28,14 +28,18 @@ def target_with(side: TargetSettings, properties: Mapping[str, str]) -> TargetSe
     return replace(side, client=client_settings.with_texts(side.client, properties))
 
 
+def at_master(settings: Settings, master: str | None) -> Settings:
+    """The same with copy tasks at another place."""
+    return replace(settings, process=replace(settings.process, spark=SparkSettings(master)))
+
+
 def flow_settings(source: SourceSettings | None = None) -> Settings:
     """All of them."""
     return Settings(
         source=source or source_settings(),
         target=TargetSettings(client_settings.read_producer(SERVERS), abort_on_send_failure=True),
         topics=TopicSettings("t", "t"),
-        spark=SparkSettings(),
+        process=ProcessSettings(SparkSettings(), shutdown_timeout=30.0),
         streams=1,
         commit_interval=60.0,
-        shutdown_timeout=30.0,
     )

@@ -13,12 +13,7 @@ from dataclasses import dataclass, field
 
 from legacy_mm.base.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
 from legacy_mm.base.redaction import known_secrets
-from legacy_mm.base.settings import (
-    MetricsSettings,
-    ReceiptSettings,
-    SparkSettings,
-    TopicSettings,
-)
+from legacy_mm.base.settings import TopicSettings
 from legacy_mm.features import flags
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.flag_values import Given
@@ -50,7 +45,7 @@ from legacy_mm.words.legacy_tool.messages import OWN
 from legacy_mm.words.legacy_tool.releases import CURRENT, Grammar
 from legacy_mm.words.legacy_tool.steps import LineReading
 from legacy_mm.words.options import validate
-from legacy_mm.words.options.option_catalogue import EMBEDDED, NO_ENGINES, OwnOptions
+from legacy_mm.words.options.option_catalogue import NO_ENGINES, OwnOptions
 
 _REQUIRED = ("consumer.config", "producer.config")
 _TOPICS = ("include", "whitelist", "blacklist")
@@ -180,22 +175,15 @@ def _translate_run(reading: LineReading) -> LineOutcome:
             "records are"
         )
     admins = [_admins(reading, asked, path) for asked, path in zip(features, consumers, strict=True)]
-    spark = SparkSettings(
-        master=None if options.spark_master == EMBEDDED else options.spark_master,
-        conf=options.spark_conf,
-        jvm=reading.environment.jvm,
-    )
+    process = options.process(reading.environment.jvm)
     flows = tuple(
         Settings(
             source=source_settings(read, f"source {path}" if len(consumers) > 1 else "source", options),
             target=target,
             topics=_topics(reading, read.reading),
-            spark=spark,
+            process=process,
             streams=reading.streams,
             commit_interval=commit_interval(read.reading, reading.interval_ms, reading.notes),
-            shutdown_timeout=options.shutdown_timeout_ms / 1000,
-            metrics=MetricsSettings(options.metrics_port, options.metrics_address),
-            receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
             fail_on_gap=options.on_gap == "fail",
             first_stream=number * reading.streams,
             handler=plugin_options.handler(reading, features[number]),

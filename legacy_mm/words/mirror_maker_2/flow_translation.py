@@ -10,14 +10,7 @@ from itertools import chain
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import MembershipSettings
-from legacy_mm.base.settings import (
-    HandlerSettings,
-    MetricsSettings,
-    ReceiptSettings,
-    SparkSettings,
-    TargetSettings,
-    TopicSettings,
-)
+from legacy_mm.base.settings import HandlerSettings, TargetSettings, TopicSettings
 from legacy_mm.features import flags
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS, ConnectOffsetSettings
 from legacy_mm.features.feature import FeatureSettings
@@ -44,7 +37,6 @@ from legacy_mm.words.mirror_maker_2.driver_file import Pair
 from legacy_mm.words.mirror_maker_2.file_lines import FileLines, FlowSide
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading, ListWords
 from legacy_mm.words.mirror_maker_2.java_transforms import java_transforms, plugin_jars
-from legacy_mm.words.options.option_catalogue import EMBEDDED
 
 _EVERY_TOPIC = ".*"
 _LOOK_FOR_TOPICS_MS = "5000"
@@ -165,16 +157,9 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
         target=_target(reading, producer),
         topics=TopicSettings(_EVERY_TOPIC, _EVERY_TOPIC),
         handler=handler,
-        spark=SparkSettings(
-            master=None if options.spark_master == EMBEDDED else options.spark_master,
-            conf=options.spark_conf,
-            jvm=clients.environment.jvm,
-        ),
+        process=options.process(clients.environment.jvm),
         streams=streams,
         commit_interval=commit_interval(consumer.reading, _flush_ms(reading), notes),
-        shutdown_timeout=options.shutdown_timeout_ms / 1000,
-        metrics=MetricsSettings(options.metrics_port, options.metrics_address),
-        receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
         fail_on_gap=options.on_gap == "fail",
         first_stream=first_stream,
         features=features,

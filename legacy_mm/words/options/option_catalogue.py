@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from legacy_mm.base.option import Option, milliseconds, port_number, whole_number
+from legacy_mm.base.settings import JvmSettings, MetricsSettings, ProcessSettings, ReceiptSettings, SparkSettings
 from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, spelled_today
 
 AskedEngine = Literal["auto", "batches", "records"]
@@ -260,4 +261,13 @@ class OwnOptions:
     quarantine_topic: str | None = None
     quarantine_file: str = "legacy-mm-quarantine.jsonl"
     features: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
-    """`feature_flags.settings` reads them."""
+    """`features.flags` reads them."""
+
+    def process(self, jvm: JvmSettings) -> ProcessSettings:
+        """Return what all flows of the process share; `jvm` is what the environment says of Java."""
+        return ProcessSettings(
+            spark=SparkSettings(None if self.spark_master == EMBEDDED else self.spark_master, self.spark_conf, jvm),
+            shutdown_timeout=self.shutdown_timeout_ms / 1000,
+            metrics=MetricsSettings(self.metrics_port, self.metrics_address),
+            receipts=ReceiptSettings(self.receipts, self.receipts_max_bytes) if self.receipts else None,
+        )

@@ -10,7 +10,7 @@ import pytest
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.base.kafka_clients import KERBEROS
-from legacy_mm.base.settings import HandlerSettings, SparkSettings
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.flow.client_checks import check_addresses, check_logins
@@ -19,7 +19,7 @@ from legacy_mm.flow.flow_topics import FlowTopics
 from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.policies.logins import beyond_librdkafka
 from tests.fixtures.client_settings import TOKEN_AUTH
-from tests.unit.flow_settings import flow_settings, source_settings, source_with, target_with
+from tests.unit.flow_settings import at_master, flow_settings, source_settings, source_with, target_with
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings
 
 def test_a_login_of_our_own_runs_wherever_spark_does(settings: Settings) -> None:
     token = replace(settings, target=target_with(settings.target, TOKEN))
-    elsewhere = replace(token, spark=SparkSettings(master="spark://a:1"))
+    elsewhere = at_master(token, "spark://a:1")
     handled = replace(token, handler=HandlerSettings("x"))
     for asked in (token, elsewhere, handled):
         check_logins(asked)
@@ -93,6 +93,6 @@ def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> 
     kerberos = {"security.protocol": "sasl_ssl", "sasl.mechanism": KERBEROS}
     here = replace(settings, target=target_with(settings.target, kerberos))
     for master in (None, "local[8]"):
-        check_logins(replace(here, spark=SparkSettings(master)))
+        check_logins(at_master(here, master))
     with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
-        check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))
+        check_logins(at_master(here, "spark://a:1"))

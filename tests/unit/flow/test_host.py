@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -10,11 +9,10 @@ from unittest.mock import Mock
 import pytest
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.base.settings import SparkSettings
 from legacy_mm.flow import host
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
-from tests.unit.flow_settings import flow_settings
+from tests.unit.flow_settings import at_master, flow_settings
 
 
 @pytest.fixture
@@ -41,7 +39,7 @@ def test_a_host_that_cannot_go_on_ends_its_spark(settings: Settings, monkeypatch
 def test_an_address_that_is_not_ours_ends_what_has_begun(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     spark = Mock()
     monkeypatch.setenv("SPARK_LOCAL_IP", "192.0.2.1")
-    elsewhere = replace(settings, spark=SparkSettings(master="spark://a:1"))
+    elsewhere = at_master(settings, "spark://a:1")
     with pytest.raises(ConfigurationError, match="SPARK_LOCAL_IP"):
         Host(elsewhere, spark, ())
     spark.preload.assert_not_called()

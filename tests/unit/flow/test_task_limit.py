@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.base.settings import HandlerSettings, SparkSettings
+from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.flow import task_limit
 from legacy_mm.handlers.transforms import Predicate, Transform, written
-from tests.unit.flow_settings import flow_settings
+from tests.unit.flow_settings import at_master, flow_settings
 
 
 @pytest.fixture
@@ -163,5 +163,5 @@ def test_what_runs_already_is_part_of_the_need(host: Path) -> None:
 
 def test_on_a_cluster_the_tasks_are_elsewhere(host: Path) -> None:
     in_cgroup(host, "0::/a", "a", "50")
-    task_limit.check_task_limit([replace(flow_settings(), spark=SparkSettings("spark://a:1"))])
+    task_limit.check_task_limit([at_master(flow_settings(), "spark://a:1")])
     assert refusal(1)

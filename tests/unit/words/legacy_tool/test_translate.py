@@ -66,11 +66,11 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
 
 def test_plain_settings(tool: Tool) -> None:
     made = tool.settings("--num.streams", "3", include="orders.*, audit")
-    assert (made.streams, made.commit_interval, made.shutdown_timeout) == (3, 60.0, 30.0)
+    assert (made.streams, made.commit_interval, made.process.shutdown_timeout) == (3, 60.0, 30.0)
     assert made.topics.pattern == "orders.*|audit"
     assert made.topics.pattern_text == "orders.*, audit"
     assert made.topics.exclude_internal
-    assert made.spark.master is None
+    assert made.process.spark.master is None
     source, target = made.source, made.target
     assert (source.group_id, source.offset_reset) == ("g", "latest")
     assert (source.metadata_max_age, source.api_timeout) == (300.0, 60.0)
@@ -211,9 +211,9 @@ def test_own_options(tool: Tool) -> None:
         "--on.gap=fail",
         producer=PRODUCER + "batch.size=16384\n",
     )
-    assert made.spark.master == "spark://h:1"
-    assert made.spark.conf == {"spark.cores.max": "4"}
-    assert made.shutdown_timeout == 1.5
+    assert made.process.spark.master == "spark://h:1"
+    assert made.process.spark.conf == {"spark.cores.max": "4"}
+    assert made.process.shutdown_timeout == 1.5
     assert made.fail_on_gap
     assert made.target.client.produce.batch_bytes == 16384
     with pytest.raises(ConfigurationError, match=r"spark\.speculation"):
@@ -299,7 +299,7 @@ def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) 
     variables = {"KAFKA_OPTS": options, "KAFKA_HEAP_OPTS": "-Xmx64m", "CLASSPATH": "h.jar"}
     run = tool(consumer=CONSUMER + sasl, producer=PRODUCER + sasl, variables=variables)
     assert isinstance(run, MirrorRun)
-    assert run.flows[0].spark.jvm == read(variables).jvm
+    assert run.flows[0].process.spark.jvm == read(variables).jvm
     assert run.flows[0].source.connection.sasl.password == Secret("hush")
     assert run.flows[0].target.connection.sasl.password == Secret("hush")
     assert {"hush", "hush2"} <= set(run.secrets)
@@ -320,7 +320,7 @@ def test_java_s_network_properties_do_not_reach_the_clients(tool: Tool) -> None:
     plain, given = tool(), tool(variables={"KAFKA_OPTS": " ".join(words)})
     assert isinstance(plain, MirrorRun)
     assert isinstance(given, MirrorRun)
-    assert given.flows[0].spark.jvm.options == words
+    assert given.flows[0].process.spark.jvm.options == words
     for one, other in zip(plain.flows, given.flows, strict=True):
         assert (one.source, one.target) == (other.source, other.target)
 

@@ -1,0 +1,103 @@
+"""The start of a process that mirrors, for both tools' commands: logs, signals, secrets, Java, the name that jps shows.
+
+Java takes longest: it begins before the modules of the mirror are imported.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import LegacyMMError
+from legacy_mm.base.settings import ProcessSettings
+from legacy_mm.flow import lifecycle
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.task_limit import check_task_limit
+from legacy_mm.logs import events, root_logger
+from legacy_mm.logs.log4j_found import Found
+from legacy_mm.logs.log_settings import DEBUG, LEVELS, LogSettings
+from legacy_mm.runtime.spark.session import SparkHost
+from legacy_mm.words.java_clients.client_properties.rule import Note
+from legacy_mm.words.legacy_tool import java_process, messages
+from legacy_mm.words.legacy_tool.console import say
+from legacy_mm.words.options.option_catalogue import OwnOptions
+
+if TYPE_CHECKING:
+    from legacy_mm.flow.host import Host
+    from legacy_mm.metrics.jmx import Bean
+
+
+class StartUp:
+    """One start. Signals count from its making on."""
+
+    def __init__(self) -> None:
+        self.signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
+        self._shared: Settings | None = None
+        self._begin: Callable[[], SparkHost] | None = None
+        self._begun: SparkHost | None = None
+
+    def begin_java(self, flows: Sequence[Settings], logs: LogSettings) -> None:
+        """Begin to start Java and Spark for these flows; what is in the way of that is found again by `host`."""
+        self._shared = next((each for each in flows if each.streams), flows[0])
+        streams = max(1, sum(each.streams for each in flows))
+        quiet = logs.level_of(root_logger.JAVA) > DEBUG
+        self._begin = partial(SparkHost, self._shared.process.spark, streams, quiet=quiet)
+        with suppress(LegacyMMError):
+            self._begun = self._begin()
+
+    def give_up(self) -> None:
+        """End Java at once."""
+        if self._begun is not None:
+            self._begun.stop(Deadline.after(0))
+
+    @contextmanager
+    def as_tool(self, argv: Sequence[str], process: ProcessSettings, class_name: str) -> Iterator[lifecycle.Signals]:
+        """Look like the tool of this class, and stop in the time that the options give, while the block runs."""
+        self.signals.shutdown_timeout = process.shutdown_timeout
+        with java_process.shown_by_jps(argv, process.spark.jvm.options, class_name):
+            yield self.signals
+
+    def host(self, beans: Iterable[Bean], *, outlives_flows: bool = False) -> Host:
+        """Return the host of the flows, for the caller to close; raises HostError if Java cannot be started."""
+        from legacy_mm.flow.host import Host
+
+        assert self._shared is not None
+        assert self._begin is not None
+        return Host(self._shared, self._begun or self._begin(), beans, outlives_flows=outlives_flows)
+
+
+def begin_logs(found: Found, options: OwnOptions, wording: Mapping[events.Event, root_logger.Wording]) -> LogSettings:
+    """Log from now on as the file that was found says, and our options; events without a row have words of ours."""
+    settings = found.settings
+    if options.log_level is not None:
+        settings = settings.with_root_level(LEVELS[options.log_level])
+    if options.log_format == "json":
+        settings = settings.with_json_console()
+    root_logger.configure(settings, wording)
+    root_logger.catch_strays()
+    for problem in found.problems:
+        logging.getLogger(messages.OWN).warning("%s", problem)
+    return settings
+
+
+def accept(flows: Collection[Settings], secrets: Iterable[str]) -> None:
+    """Hide the secrets from here on; raise HostError for more tasks than this host has room for.
+
+    Called before Java starts, whose threads would count.
+    """
+    root_logger.hide(secrets)
+    check_task_limit(flows)
+
+
+def say_notes(notes: Iterable[Note], logger: str = "") -> None:
+    """Log the notes; one without a logger has this one, or goes to stderr as it is."""
+    for note in notes:
+        if name := note.logger or logger:
+            logging.getLogger(name).log(note.level, "%s", note.text)
+        else:
+            say(sys.stderr, note.text + "\n")

@@ -60,7 +60,7 @@ def _add_options(parser: CommandParser) -> None:
 
 def _adopt(call: CommandCall) -> int:
     root_logger.silence()
-    asked, settings = call.options, call.line.only_flow()
+    options, settings = call.options, call.line.only_flow()
     client_checks.check_clients(settings)
     with java_for(settings.process.spark.jvm) as jvm:
         settings = with_stores(settings, lambda: jvm)
@@ -73,18 +73,20 @@ def _adopt(call: CommandCall) -> int:
             counts = inspector.partitions(_deadline())
         mirrored = [TopicPartition(topic, number) for topic in choice.select(counts) for number in range(counts[topic])]
         starts = {place: low for place, (low, _) in inspector.log_ends(mirrored, _deadline()).items()}
-    stands = _stands(settings, asked)
+    stands = _stands(settings, options)
     group = Adoption(GroupAdmin("source", settings.source.connection), settings.source.group_id, _say)
-    done = group.run(stands, starts, AdoptionOptions(asked.known_only, asked.replace, asked.dry_run))
+    done = group.run(stands, starts, AdoptionOptions(options.known_only, options.replace, options.dry_run))
     return ExitCode.DONE if done else ExitCode.FOUND
 
 
-def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
+def _stands(settings: Settings, options: argparse.Namespace) -> Offsets:
     """Return the offsets of the one connector that is meant; raises LegacyMMError."""
-    found = next_offsets(_entries(settings.target.connection, asked.offsets_topic))
-    meant = [each for each in found if asked.connector in (None, each.name) and asked.cluster in (None, each.cluster)]
+    found = next_offsets(_entries(settings.target.connection, options.offsets_topic))
+    meant = [
+        each for each in found if options.connector in (None, each.name) and options.cluster in (None, each.cluster)
+    ]
     if len(meant) != 1:
-        raise HostError(f"{asked.offsets_topic} holds {_names(meant or found)}: one is needed")
+        raise HostError(f"{options.offsets_topic} holds {_names(meant or found)}: one is needed")
     return found[meant[0]]
 
 

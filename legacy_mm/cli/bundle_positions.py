@@ -64,21 +64,21 @@ def _place(text: str) -> tuple[TopicPartition, int]:
 
 
 def _run(call: CommandCall) -> int:
-    asked = call.options
-    if bool(asked.to) != (asked.action == "move"):
+    options = call.options
+    if bool(options.to) != (options.action == "move"):
         call.refuse("--to and move belong together")
-    if asked.replaced and asked.action not in _TAKE_OVER:
+    if options.replaced and options.action not in _TAKE_OVER:
         call.refuse("--replaced goes with adopt and move only")
     root_logger.silence()
     with call.line.only_flow_with_stores() as (settings, _):
         positions = PositionChanges(settings, Deadline.after(_ASK_TIMEOUT))
-        if asked.action == "status":
-            return _status(positions, as_json=asked.json)
-        if asked.action == "move":
-            changed = positions.move(dict(asked.to), asked.replaced)
+        if options.action == "status":
+            return _status(positions, as_json=options.json)
+        if options.action == "move":
+            changed = positions.move(dict(options.to), options.replaced)
         else:
-            changed = positions.adopt(asked.replaced) if asked.action == "adopt" else positions.retire()
-    _tell(asked.action, changed, positions, as_json=asked.json)
+            changed = positions.adopt(options.replaced) if options.action == "adopt" else positions.retire()
+    _tell(options.action, changed, positions, as_json=options.json)
     return ExitCode.DONE
 
 

@@ -54,9 +54,9 @@ def _add_cutover_options(parser: CommandParser) -> None:
         "offsets that cannot be translated), and nothing was committed; 1: an error, which says what the target has "
         "if anything was committed"
     )
-    asked = parser.add_mutually_exclusive_group(required=True)
-    asked.add_argument("--group", metavar="G", help="the consumer group; its consumers are stopped")
-    asked.add_argument("--undo", type=Path, metavar="RECEIPT", help="give the group what it had at the target before")
+    choice = parser.add_mutually_exclusive_group(required=True)
+    choice.add_argument("--group", metavar="G", help="the consumer group; its consumers are stopped")
+    choice.add_argument("--undo", type=Path, metavar="RECEIPT", help="give the group what it had at the target before")
     parser.add_argument(
         "--timeout", type=float, default=_DEFAULT_TIMEOUT, metavar="SECONDS", help="to wait for the mirror (300)"
     )

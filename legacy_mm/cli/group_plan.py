@@ -29,11 +29,11 @@ Moves = Mapping[str, Sequence[str]]
 
 def inspect(flow: FlowGroups, names: FlowTopics) -> tuple[dict[str, Inspection], Moves]:
     """Return what is to be said of each part, and the groups that are about to be committed; raises LegacyMMError."""
-    asked = flow.settings.features[CHECKPOINTS]
-    assert asked is not None
+    checkpoints = flow.settings.features[CHECKPOINTS]
+    assert checkpoints is not None
     deadline = Deadline.after(_ASK_TIMEOUT)
     flow.translation.refresh(deadline)
-    accepted = accepted_groups(asked, flow.settings, names)
+    accepted = accepted_groups(checkpoints, flow.settings, names)
     found = sorted(flow.translation.source.groups.groups(deadline))
     taken = [group for group in found if accepted(group)]
     notes = list(_left_out([group for group in found if not accepted(group)], taken))
@@ -46,7 +46,7 @@ def inspect(flow: FlowGroups, names: FlowTopics) -> tuple[dict[str, Inspection],
     for group, places in positions.items():
         notes += _untranslated(group, places)
     inspections = {_CHECKPOINTS: Inspection(notes=tuple(notes))}
-    if asked.sync_interval is None:
+    if checkpoints.sync_interval is None:
         return inspections, {}
     moves, busy = _moves(flow, positions, deadline)
     inspections[GROUP_OFFSETS] = Inspection(notes=tuple(busy))

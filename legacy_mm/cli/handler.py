@@ -47,13 +47,13 @@ def _add_options(parser: CommandParser) -> None:
 
 
 def _test(call: CommandCall) -> int:
-    asked, line = call.options, call.line
-    if asked.handler is not None:
-        line = line.replacing(["--message.handler", asked.handler], "message.handler", "handler.step")
-    place = TopicPartition(asked.topic, asked.partition)
+    options, line = call.options, call.line
+    if options.handler is not None:
+        line = line.replacing(["--message.handler", options.handler], "message.handler", "handler.step")
+    place = TopicPartition(options.topic, options.partition)
     with line.flow_with_stores() as (settings, java):
         made = handler_of(settings, java)
-        for record in _records(settings, place, asked.begin, asked.records):
+        for record in _records(settings, place, options.begin, options.records):
             print(f"{place} at {record.offset}: {record}")
             for target in handled(made, [record]).targets:
                 print(f"  -> {TargetRecord(*target)}")

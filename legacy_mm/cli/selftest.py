@@ -134,8 +134,8 @@ def _environment(java: JvmSettings) -> Mapping[str, str]:
     """Return the variables for mirrors, several of which run at a time: Java's class path and properties, none of its
     ports.
     """
-    asked = {"CLASSPATH": java.class_path, "JDK_JAVA_OPTIONS": shlex.join(java.for_questions().options)}
-    return {name: text for name, text in asked.items() if text}
+    variables = {"CLASSPATH": java.class_path, "JDK_JAVA_OPTIONS": shlex.join(java.for_questions().options)}
+    return {name: text for name, text in variables.items() if text}
 
 
 def _tell(result: selftest.Result) -> None:

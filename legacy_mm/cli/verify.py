@@ -146,7 +146,7 @@ def _of_files(options: argparse.Namespace, parts: LineParts | None) -> _Compared
     )
 
 
-def _compare(asked: _Compared, options: argparse.Namespace) -> ComparisonOutcome:
+def _compare(compared: _Compared, options: argparse.Namespace) -> ComparisonOutcome:
     try:
         from legacy_mm.audit.connections import ConnectionGiver
         from legacy_mm.audit.topic_comparison import compare
@@ -155,22 +155,24 @@ def _compare(asked: _Compared, options: argparse.Namespace) -> ComparisonOutcome
             f"this command needs more packages ({error}): pip install '/path/to/checkout[verify]'"
         ) from error
     with ExitStack() as stack:
-        host = SparkHost(asked.spark, streams=options.parallel, sql=True)
+        host = SparkHost(compared.spark, streams=options.parallel, sql=True)
         stack.callback(lambda: host.stop(Deadline.after(_STOP_TIMEOUT)))
         host.preload(_PRELOADED)
         context = _started(host)
-        connections, names = asked.connections(host.jvm), asked.names(host.jvm)
+        connections, names = compared.connections(host.jvm), compared.names(host.jvm)
         giver = ConnectionGiver(connections, embedded=host.embedded)
         stack.callback(giver.close)
         return compare(
             context,
             connections,
             giver.secret,
-            lambda found: _copies(names, names.compiled(asked.pattern).matching(found), heartbeats=asked.heartbeats),
+            lambda found: _copies(
+                names, names.compiled(compared.pattern).matching(found), heartbeats=compared.heartbeats
+            ),
             _progress(stack),
             timed=not options.ignore_timestamps,
-            committed_only=asked.committed_only,
-            without_header=GuardLoop.HEADER if asked.features.detect_loops else "",
+            committed_only=compared.committed_only,
+            without_header=GuardLoop.HEADER if compared.features.detect_loops else "",
         )
 
 

@@ -106,7 +106,7 @@ class EmptyCopies:
         counts = self._source.partitions, self._target.partitions
         self._full = FullCopies(copying.names, copying.starts, *counts) if copying.begins_unseen else None
         self._lives: dict[str, _Life] = {}
-        self._asked: dict[str, _Asked] = {}
+        self._known: dict[str, _Asked] = {}
         self._begun: dict[str, object] = {}
         """Topic -> its id, where one of its first records was ours before anything could be missing."""
         self._firsts: set[TopicPartition] = set()
@@ -130,15 +130,15 @@ class EmptyCopies:
         if not part.in_copy:
             return
         topic = self._copying.names[part.piece.partition.topic]
-        asked = self._asked_of(topic)
-        if asked.ends is None:
+        known = self._asked_of(topic)
+        if known.ends is None:
             return
         place = TopicPartition(topic, number)
-        if place not in asked.ends and self._target.leader(place) is not None:
-            places = [TopicPartition(topic, each) for each in range(asked.partitions)]
-            asked.ends |= self._ends([each for each in places if each not in asked.ends])
-        if asked.ends.get(place) == 0:
-            asked.ends[place] = len(part.offsets)
+        if place not in known.ends and self._target.leader(place) is not None:
+            places = [TopicPartition(topic, each) for each in range(known.partitions)]
+            known.ends |= self._ends([each for each in places if each not in known.ends])
+        if known.ends.get(place) == 0:
+            known.ends[place] = len(part.offsets)
             self._first(part)
 
     def _asked_of(self, topic: str) -> _Asked:
@@ -147,14 +147,14 @@ class EmptyCopies:
         Where it was made again under this job, all of it was empty, whatever was sent there before we knew.
         """
         topic_id, partitions = self._target.topic_ids().get(topic), self._target.partitions(topic)
-        asked = self._asked.get(topic)
-        if asked is not None and (asked.topic_id, asked.partitions) == (topic_id, partitions):
-            return asked
+        known = self._known.get(topic)
+        if known is not None and (known.topic_id, known.partitions) == (topic_id, partitions):
+            return known
         ends: dict[TopicPartition, int] | None = {} if self._lacking(self._sources(topic)) else None
-        if ends is not None and asked is not None and asked.topic_id not in (None, topic_id):
+        if ends is not None and known is not None and known.topic_id not in (None, topic_id):
             ends = dict.fromkeys((TopicPartition(topic, number) for number in range(partitions)), 0)
-        self._asked[topic] = _Asked(topic_id, partitions, ends)
-        return self._asked[topic]
+        self._known[topic] = _Asked(topic_id, partitions, ends)
+        return self._known[topic]
 
     def _first(self, part: Part) -> None:
         place = part.piece.partition

@@ -69,8 +69,8 @@ class OneCluster:
     def _are_one_log(self, place: TopicPartition) -> bool | None:
         """Return True if what the target says of its end lies between two answers of the source; None: not known."""
         with self._beat, suppress(ConnectionLost, ClusterUnreachable, RequestRefused):
-            asked = self._source, self._target, self._source
-            ends = [each.offsets_of_led([place], LATEST, patient=False) for each in asked]
+            questioned = self._source, self._target, self._source
+            ends = [each.offsets_of_led([place], LATEST, patient=False) for each in questioned]
             if all(place in each for each in ends):
                 before, there, after = (each[place] for each in ends)
                 return before <= there <= after

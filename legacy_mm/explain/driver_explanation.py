@@ -155,7 +155,7 @@ def _veiled(part: Any, veil: Veil) -> Any:
     return part
 
 
-def _of_driver(line: DriverLine, clients: ClientTranslation, asked: _Asked) -> DriverExplanation:
+def _of_driver(line: DriverLine, clients: ClientTranslation, question: _Asked) -> DriverExplanation:
     try:
         file = driver.load(line)
     except LegacyMMError as error:
@@ -175,7 +175,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, asked: _Asked) -> D
         missing = CLUSTERS not in file.properties
         what = 'no "clusters": MirrorMaker 2 needs the aliases of its clusters in this key' if missing else str(error)
         return DriverExplanation(_FAILED, f"It would end: {what}", runs_here=False, **common)
-    flows = _flows(readings, clients, asked, keys["ignored"])
+    flows = _flows(readings, clients, question, keys["ignored"])
     code, outcome, here = _outcome(readings, flows, "MirrorMaker 2")
     if why := next(filter(None, map(_worker_refusal, readings, flows)), ""):
         code, outcome = _FAILED, outcome if here else f"It would end: {why}"
@@ -193,14 +193,14 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, asked: _Asked) -> D
     )
 
 
-def _of_connect(line: ConnectLine, clients: ClientTranslation, asked: _Asked) -> DriverExplanation:
+def _of_connect(line: ConnectLine, clients: ClientTranslation, question: _Asked) -> DriverExplanation:
     try:
         files = connect_files.load(line, clients.hide)
         readings = files.flows()
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False, of_connect=True)
     ignored = {key: _near(key) for each in files.connectors for key in (*each.unknown, *each.of_others)}
-    flows = _flows(readings, clients, asked, ignored)
+    flows = _flows(readings, clients, question, ignored)
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
     said = (*files.remarks, *dict.fromkeys(driver.flow_remarks(readings)))
     return DriverExplanation(code, outcome, flows, ignored, warnings=said, runs_here=here, of_connect=True)
@@ -241,19 +241,19 @@ def _near(key: str) -> str:
 
 
 def _flows(
-    readings: Sequence[FlowReading], clients: ClientTranslation, asked: _Asked, ignored: Mapping[str, str]
+    readings: Sequence[FlowReading], clients: ClientTranslation, question: _Asked, ignored: Mapping[str, str]
 ) -> list[FlowExplanation]:
     """Return the flows, each with what is wrong with it; those that would copy in a circle are known together."""
     runs: list[FlowRun] = []
-    flows = [_flow(reading, clients, asked.java, ignored, runs) for reading in readings]
-    circles = Circles(runs, lambda: lambda pattern: asked.java().topic_matcher(pattern))
+    flows = [_flow(reading, clients, question.java, ignored, runs) for reading in readings]
+    circles = Circles(runs, lambda: lambda pattern: question.java().topic_matcher(pattern))
     for run in runs:
         number = next(at for at, each in enumerate(flows) if Pair(each.source, each.target) == run.pair)
         try:
             with suppress(HostError):  # where Java cannot start, nobody knows
                 circles.check(run.pair)
-            if asked.clusters and run.settings.streams:
-                flows[number] = _with_answers(flows[number], run, circles, asked.java)
+            if question.clusters and run.settings.streams:
+                flows[number] = _with_answers(flows[number], run, circles, question.java)
         except LegacyMMError as error:
             refused = (*flows[number].refused, f"{_OURS}{one_line(error)}")
             again = not isinstance(error, ConfigurationError | EndlessCopy)

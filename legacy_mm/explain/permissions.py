@@ -89,13 +89,13 @@ def _for_feature(feature: Flag, settings: Settings) -> Iterator[Permission]:
 
 
 def _for_quarantine(settings: Settings) -> list[Permission]:
-    asked = settings.quarantine
-    used = asked.refused or (asked.failed and settings.handler is not None)
-    if asked.topic is None or not used:
+    quarantine = settings.quarantine
+    used = quarantine.refused or (quarantine.failed and settings.handler is not None)
+    if quarantine.topic is None or not used:
         return []
-    target, topic = settings.target.name, f"Topic: {asked.topic}"
+    target, topic = settings.target.name, f"Topic: {quarantine.topic}"
     limits = Permission(target, topic, "DescribeConfigs", "what it refuses itself; without it nobody looks")
-    return [Permission(target, topic, "Write", "records that are set aside"), *([limits] if asked.refused else [])]
+    return [Permission(target, topic, "Write", "records that are set aside"), *([limits] if quarantine.refused else [])]
 
 
 def _idempotent_write(settings: Settings) -> Permission:

@@ -78,8 +78,8 @@ class FeatureSettings:
     @property
     def concern_both_ends(self) -> bool:
         """Something depends on which cluster is which."""
-        asked = any(feature.concerns_both_ends for feature in self.switched_on)
-        return self.have_duties or asked or self.naming.policy != LEGACY or self.detect_loops
+        both_ends = any(feature.concerns_both_ends for feature in self.switched_on)
+        return self.have_duties or both_ends or self.naming.policy != LEGACY or self.detect_loops
 
     @property
     def have_duties(self) -> bool:

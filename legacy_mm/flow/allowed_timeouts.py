@@ -15,11 +15,11 @@ from legacy_mm.policies.broker_limits import session_beyond, transaction_beyond
 def beyond_limits(settings: Settings, source: Admin, target: Admin, deadline: Deadline) -> Sequence[str]:
     """Return a sentence for each time-out that brokers do not allow; none where they do not tell. Raise HostError."""
     found: list[str] = []
-    member, asked = settings.source.client.membership, settings.features[EXACTLY_ONCE]
+    member, exactly_once = settings.source.client.membership, settings.features[EXACTLY_ONCE]
     if settings.streams and member.protocol == "classic":  # in other protocols the brokers have the time-out
         found += session_beyond(member.session_timeout, source.broker_properties(deadline))
-    if asked is not None:
-        found += transaction_beyond(asked.transaction_timeout, target.broker_properties(deadline))
+    if exactly_once is not None:
+        found += transaction_beyond(exactly_once.transaction_timeout, target.broker_properties(deadline))
     return found
 
 

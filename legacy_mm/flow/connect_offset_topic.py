@@ -46,24 +46,24 @@ class WorkersPlace:
     def __init__(
         self,
         settings: Settings,
-        asked: ConnectOffsetSettings,
+        offsets: ConnectOffsetSettings,
         registry: Registry | None = None,
         bundles: Callable[[str], Sharing] | None = None,
     ) -> None:
         """Take the flow, and who counts what it asks while it runs. `bundles` makes the sharing of exactly once."""
         self._bundles = bundles
         self._settings = settings
-        self._asked = asked
+        self._storage = offsets
         self._silence = settings.source.api_timeout
         connection = settings.worker_connection
         self.positions = OffsetsTopic(
-            asked,
-            CompactedTopic(connection, asked.topic, _CLIENT),
+            offsets,
+            CompactedTopic(connection, offsets.topic, _CLIENT),
             SourceLogs(settings.source.connection, settings.source.api_timeout),
-            partial(InternalTopicWriter, connection, asked.topic),
+            partial(InternalTopicWriter, connection, offsets.topic),
         )
         assert settings.connect_names is not None, "the flow is of MirrorMaker 2's file"
-        self._group = WorkerGroup(connection.named(settings.connect_names.worker), asked.workers)
+        self._group = WorkerGroup(connection.named(settings.connect_names.worker), offsets.workers)
         self._admin, self._groups = AdminClients(settings, registry).of_worker()
         self._names, self._topics = _digests(settings)
 
@@ -87,7 +87,7 @@ class WorkersPlace:
     @property
     def rebalance_timeout(self) -> float:
         """Seconds for which the group waits for a member that has not given up its partitions yet."""
-        return self._asked.workers.max_poll_interval
+        return self._storage.workers.max_poll_interval
 
     def start(self) -> None:
         """Do nothing: the first commit starts the writer."""
@@ -108,7 +108,7 @@ class WorkersPlace:
 
         Raises HostError, to be tried again.
         """
-        admin, topic = self._admin, self._asked.topic
+        admin, topic = self._admin, self._storage.topic
         # (1)
         if why := admin.missing_rights(topic, ("Read", "Write"), Deadline.after(self._silence)):
             raise StreamFailure(f"positions cannot be kept. {why}")
@@ -122,7 +122,7 @@ class WorkersPlace:
                 )
             threading.Event().wait(_RETRY_BACKOFF)
         # (3)
-        found, _ = admin.properties({self._asked.topic, *keepers}, Deadline.after(self._silence))
+        found, _ = admin.properties({self._storage.topic, *keepers}, Deadline.after(self._silence))
         for topic, rows in sorted(found.items()):
             policy = next((each.value for each in rows if each.name == "cleanup.policy"), _COMPACT)
             if policy != _COMPACT:
@@ -134,10 +134,10 @@ class WorkersPlace:
     def set_position(self, place: TopicPartition, where: str) -> str:
         """Return how a person sets a position; `where` in words of kafka-consumer-groups.sh."""
         offset = int(where.removeprefix("--to-offset ").replace("--to-earliest", "0"))
-        record = f"{records.key(self._asked, place).decode()}|{records.value(offset).decode()}"
+        record = f"{records.key(self._storage, place).decode()}|{records.value(offset).decode()}"
         return (
-            f"while no node runs, write the position into topic {self._asked.topic} at the target, for example with "
-            f"echo '{record}' | kafka-console-producer.sh --bootstrap-server TARGET --topic {self._asked.topic} "
+            f"while no node runs, write the position into topic {self._storage.topic} at the target, for example with "
+            f"echo '{record}' | kafka-console-producer.sh --bootstrap-server TARGET --topic {self._storage.topic} "
             "--property parse.key=true --property key.separator='|'"
         )
 
@@ -170,15 +170,17 @@ class WorkersPlace:
         self.positions.moved(offsets)
         self.positions.write(offsets, "", lambda _, __, reason: failed.append(reason) if reason else None)
         if not self.positions.flush(deadline) or failed:
-            raise HostError(f"positions cannot be stored in topic {self._asked.topic}: {(failed or ['timed out'])[0]}")
+            raise HostError(
+                f"positions cannot be stored in topic {self._storage.topic}: {(failed or ['timed out'])[0]}"
+            )
 
     def require_no_members(self, deadline: Deadline) -> None:
         """Raise HostError while nodes of the flow run, MirrorMaker 2's as well."""
-        require_no_members(self._groups, self._asked.workers.group_id, deadline)
+        require_no_members(self._groups, self._storage.workers.group_id, deadline)
 
     def require_own_kind(self, deadline: Deadline) -> None:
         """Raise StreamFailure while nodes of another kind run, or such as name copies in another way; HostError."""
-        if doubt := self._groups.doubt(self._asked.workers.group_id, self._sharing("").doubt, deadline):
+        if doubt := self._groups.doubt(self._storage.workers.group_id, self._sharing("").doubt, deadline):
             raise StreamFailure(doubt)
 
     def would_take_us(self) -> bool:
@@ -191,10 +193,10 @@ class WorkersPlace:
 
     def _sharing(self, client: str) -> ByNodes:
         bundles = None if self._bundles is None else self._bundles(client)
-        return ByNodes(self._asked.workers.group_id, self._names, self._topics, client, bundles)
+        return ByNodes(self._storage.workers.group_id, self._names, self._topics, client, bundles)
 
     def _state(self, deadline: Deadline) -> str:
-        group = self._asked.workers.group_id
+        group = self._storage.workers.group_id
         states, untold = self._groups.states([group], deadline)
         raise_untold(untold)
         return states[group]

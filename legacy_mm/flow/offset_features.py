@@ -56,9 +56,11 @@ class FlowOffsets:
         writer = InternalTopicWriter(at, topic, partial(_count, self._metrics, _Outcomes(topic)))
         self.pairs = OffsetSyncs(writer, syncs.lag_max, settings.commit_interval, self._exact)
         translation = Translation(StoredSyncs(InternalLog(at, topic, _CLIENT_ID)), self._exact.nearest)
-        asked = settings.features[CHECKPOINTS]
+        checkpoints = settings.features[CHECKPOINTS]
         self._checkpoints = (
-            None if asked is None else self._make_checkpoints(asked, settings, names, source, target, translation)
+            None
+            if checkpoints is None
+            else self._make_checkpoints(checkpoints, settings, names, source, target, translation)
         )
 
     def start(self) -> None:
@@ -78,7 +80,7 @@ class FlowOffsets:
 
     def _make_checkpoints(
         self,
-        asked: CheckpointSettings,
+        checkpoints: CheckpointSettings,
         settings: Settings,
         names: FlowTopics,
         source: ConnectionSettings,
@@ -87,16 +89,16 @@ class FlowOffsets:
     ) -> Checkpoints:
         topic = names.checkpoints_topic()
         return Checkpoints(
-            CheckpointRounds(asked.interval, settings.features.run_timeout, asked.sync_interval),
+            CheckpointRounds(checkpoints.interval, settings.features.run_timeout, checkpoints.sync_interval),
             SourceGroups(
                 self._admins.groups_at_source(),
-                accepted_groups(asked, settings, names),
-                asked.refresh_interval,
+                accepted_groups(checkpoints, settings, names),
+                checkpoints.refresh_interval,
                 names.is_from_target,
             ),
             translation,
             Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic), self._metrics),
-            None if asked.sync_interval is None else TargetGroups(self._admins.groups_at_target(), self._metrics),
+            None if checkpoints.sync_interval is None else TargetGroups(self._admins.groups_at_target(), self._metrics),
             names.remote,
             self.pairs.assigned,
             partial(ends, target),
@@ -111,13 +113,13 @@ class FlowOffsets:
         )
 
 
-def accepted_groups(asked: CheckpointSettings, settings: Settings, names: FlowTopics) -> Callable[[str], bool]:
+def accepted_groups(checkpoints: CheckpointSettings, settings: Settings, names: FlowTopics) -> Callable[[str], bool]:
     """Return a function that accepts the groups with checkpoints.
 
     The mirror's own group is left out, and so are those of all flows of MirrorMaker 2's file.
     """
-    include = in_list(asked.groups.include, names.compiled)
-    exclude = in_list(asked.groups.exclude, names.compiled)
+    include = in_list(checkpoints.groups.include, names.compiled)
+    exclude = in_list(checkpoints.groups.exclude, names.compiled)
     own = settings.source.group_id
     flows = _GROUP_OF_FLOW if settings.features[CONNECT_OFFSETS] is not None else _NO_GROUP
     return lambda group: group != own and not flows.fullmatch(group) and include(group) and not exclude(group)

@@ -117,12 +117,12 @@ def workers_place(
     `registry` counts what a flow asks while it runs, and `bundles` makes the sharing of its nodes where they copy
     exactly once.
     """
-    asked = settings.features[CONNECT_OFFSETS]
-    if asked is None:
+    offsets = settings.features[CONNECT_OFFSETS]
+    if offsets is None:
         return None
     from legacy_mm.flow.connect_offset_topic import WorkersPlace
 
-    return WorkersPlace(settings, asked, registry, bundles)
+    return WorkersPlace(settings, offsets, registry, bundles)
 
 
 def group_book(settings: Settings) -> GroupBook:

@@ -77,10 +77,9 @@ class FlowDuties:
         if clusters.at_source:
             self._duties.append(Duties(clusters.at_source, Applier(clusters.source), registry.duty, limit))
         self._topics: frozenset[str] = frozenset()
-        asked = settings.features[HEARTBEATS]
-        self._heartbeats = (
-            None if asked is None or asked.interval is None else self._make_heartbeats(settings, names, asked.interval)
-        )
+        emitter = settings.features[HEARTBEATS]
+        interval = None if emitter is None else emitter.interval
+        self._heartbeats = None if interval is None else self._make_heartbeats(settings, names, interval)
 
     def start(self) -> None:
         """Start heartbeats and the duties in the background."""

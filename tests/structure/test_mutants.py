@@ -5,6 +5,9 @@ them.
 from __future__ import annotations
 
 import ast
+import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -28,6 +31,16 @@ def test_each_name_is_there_once() -> None:
 
 def test_a_fault_has_its_place_and_its_test() -> None:
     assert [problem for fault in ROWS for problem in _problems(fault)] == []
+
+
+def test_a_fault_names_what_its_module_has(tmp_path: Path) -> None:
+    """A name that is gone ends each test by itself, whatever the fault is."""
+    for number, fault in enumerate(ROWS):
+        (tmp_path / f"fault{number}.py").write_text(fault.planted(), "utf-8")
+    command = (sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "--output-format", "json", ".")
+    found = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout)
+    names = {f"fault{number}": f"{fault.area}: {fault.name}" for number, fault in enumerate(ROWS)}
+    assert [(names[Path(each["filename"]).stem], each["message"]) for each in found] == []
 
 
 def _problems(fault: Fault) -> Iterator[str]:

@@ -174,9 +174,9 @@ def _require_readable_aliases(values: FlagValues) -> None:
 
 
 def _policy(values: FlagValues) -> str:
-    asked = values[_POLICY]
-    name = policy_name(asked)
-    if remark := foreign(asked):
+    policy = values[_POLICY]
+    name = policy_name(policy)
+    if remark := foreign(policy):
         values.remark(remark)
     if not values["rename.topics"]:
         nothing_before = name == DEFAULT and _puts_nothing_before(values)
@@ -185,7 +185,7 @@ def _policy(values: FlagValues) -> str:
         return IDENTITY if nothing_before else name
     if values.given(_POLICY) and name != DEFAULT:
         raise ConfigurationError(
-            f"rename.topics=true and {_POLICY}={asked} exclude each other, because both say how topics are called"
+            f"rename.topics=true and {_POLICY}={policy} exclude each other, because both say how topics are called"
         )
     return DEFAULT
 

@@ -19,24 +19,24 @@ and one from before Kafka had its own."""
 _QUOTES = "\"'"
 
 
-def policy_name(asked: str) -> str:
+def policy_name(policy: str) -> str:
     """Return a replication policy without its Java package, or `module:Class`; raises ConfigurationError for others."""
-    if asked in _KEEP_NAMES:
+    if policy in _KEEP_NAMES:
         return IDENTITY
-    name = asked
+    name = policy
     for package in _JAVA_PACKAGES:
         name = name.removeprefix(package)
     if name not in (LEGACY, IDENTITY, DEFAULT) and ":" not in name:
         raise ConfigurationError(
-            f"{POLICY}={asked} is not possible, because a policy is {LEGACY}, {IDENTITY}, {DEFAULT}, or module:Class "
+            f"{POLICY}={policy} is not possible, because a policy is {LEGACY}, {IDENTITY}, {DEFAULT}, or module:Class "
             f"in Python; if this class keeps names, write {POLICY}={IDENTITY}"
         )
     return name
 
 
-def foreign(asked: str) -> str:
+def foreign(policy: str) -> str:
     """Return the advice for a class in a known foreign jar; empty for any other name."""
-    return f"{POLICY}={asked} keeps names: {IDENTITY} stands in for it" if asked in _KEEP_NAMES else ""
+    return f"{POLICY}={policy} keeps names: {IDENTITY} stands in for it" if policy in _KEEP_NAMES else ""
 
 
 def check_letters(name: str, text: str) -> None:

@@ -75,11 +75,11 @@ def obstacle(java: Path, options: Sequence[str]) -> str | None:
             return f"Invalid com.sun.management.jmxremote.port number: {port}"
         if option.startswith(_AGENT) and not Path(agent).is_file():
             raise HostError(f"the agent {agent} is not on this host")
-    asked = _about_memory(options)
-    while asked and (said := _complaint(java, asked)) is not None:
-        if not (left_out := refused(said, asked)):
+    about_memory = _about_memory(options)
+    while about_memory and (said := _complaint(java, about_memory)) is not None:
+        if not (left_out := refused(said, about_memory)):
             return reason(said.splitlines()) or _NOTHING
-        asked = [option for option in asked if option not in left_out]
+        about_memory = [option for option in about_memory if option not in left_out]
     return None
 
 
@@ -87,9 +87,9 @@ def _about_memory(options: Iterable[str]) -> list[str]:
     return [option for option in options if _ASKED.fullmatch(option)]
 
 
-def _complaint(java: Path, asked: Sequence[str]) -> str | None:
+def _complaint(java: Path, about_memory: Sequence[str]) -> str | None:
     """Return what a JVM with these options says that ends while it initializes; None: it does not."""
-    command = [str(java), *with_ours(asked), "-version"]
+    command = [str(java), *with_ours(about_memory), "-version"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     return answer.stdout + answer.stderr if answer.returncode else None
 

@@ -50,30 +50,30 @@ class TokenRefused(Exception):
 class LoginClass:
     """One object of the user's class."""
 
-    def __init__(self, asked: Mapping[str, Any], jvm: Jvm) -> None:
+    def __init__(self, login: Mapping[str, Any], jvm: Jvm) -> None:
         """Make and configure it as Java's client does; raises HandlerFailure in Java's words."""
-        self._classes = classes = JavaClasses(jvm, with_interface(asked["class_path"], INTERFACE))
+        self._classes = classes = JavaClasses(jvm, with_interface(login["class_path"], INTERFACE))
         self._lock = threading.Lock()
         try:
-            classes.check(asked["class"], INTERFACE, with_argument=False)
-            self._made = classes.new_instance(asked["class"])
+            classes.check(login["class"], INTERFACE, with_argument=False)
+            self._made = classes.new_instance(login["class"])
             interface = classes.loaded(INTERFACE)
             kinds = [classes.find(name) for name in ("java.util.Map", "java.lang.String", "java.util.List")]
-            entry = classes.login_entry(asked["module"], classes.map(asked["options"]))
-            configured = [classes.map(asked["configs"]), _MECHANISM, classes.collection([entry])]
+            entry = classes.login_entry(login["module"], classes.map(login["options"]))
+            configured = [classes.map(login["configs"]), _MECHANISM, classes.collection([entry])]
             classes.call(interface.getMethod("configure", classes.array("Class", kinds)), self._made, configured)
             callbacks = classes.array_class("javax.security.auth.callback.Callback")
             self._handle = interface.getMethod("handle", classes.array("Class", [callbacks]))
             self._callback = classes.loaded(_OAUTH + "OAuthBearerTokenCallback")
             self._token = classes.loaded(_OAUTH + "OAuthBearerToken")
         except Py4JJavaError as error:
-            raise HandlerFailure(f"{asked['class']} cannot be made: {reason_of(error)}") from None
+            raise HandlerFailure(f"{login['class']} cannot be made: {reason_of(error)}") from None
 
     def login(self) -> Login:
         """Return a token, and what goes with it; raises TokenRefused, HandlerFailure."""
         with self._lock:
             try:
-                callback = self._asked(self._callback)
+                callback = self._handled(self._callback)
                 found = self._get(self._callback, "token", callback)
                 if found is None:
                     raise TokenRefused(f"it gives no token: {self._get(self._callback, 'errorCode', callback)}")
@@ -89,7 +89,7 @@ class LoginClass:
         """Ask for SASL extensions, as Java's login module does after each token."""
         try:
             kind = self._classes.loaded(_AUTH + "SaslExtensionsCallback")
-            found = self._get(kind, "extensions", self._asked(kind))
+            found = self._get(kind, "extensions", self._handled(kind))
         except Py4JJavaError as error:
             if kind_of(error) in _WITHOUT_EXTENSIONS:
                 return {}
@@ -99,7 +99,7 @@ class LoginClass:
             raise HandlerFailure(reason)
         return extensions
 
-    def _asked(self, kind: Any) -> Any:
+    def _handled(self, kind: Any) -> Any:
         """Return a callback of this class that the user's one has handled."""
         none = self._classes.array("Class", ())
         callback = kind.getConstructor(none).newInstance(self._classes.array("Object", ()))
@@ -122,16 +122,16 @@ class TokenKeeper(ThreadingHTTPServer):
         self.logins: list[LoginClass] = []
         threading.Thread(target=self.serve_forever, name="tokens", daemon=True).start()
 
-    def address(self, asked: str, java: Callable[[], Jvm]) -> str:
-        """Return where clients get the tokens of this login; `asked` as `OAuthSettings.login_class` has it.
+    def address(self, login_class: str, java: Callable[[], Jvm]) -> str:
+        """Return where clients get the tokens of this login; `login_class` as `OAuthSettings.login_class` has it.
 
         Raises ConfigurationError when the class cannot be made, or gives no token at the start.
         """
         jvm = java()
-        key = asked, jvm.pid
+        key = login_class, jvm.pid
         if key not in self._known:
             try:
-                made = LoginClass(json.loads(asked), jvm)
+                made = LoginClass(json.loads(login_class), jvm)
                 made.login()  # Java's client logs in when it is made, too
             except (HandlerFailure, TokenRefused) as error:
                 raise ConfigurationError(f"sasl.login.callback.handler.class: {error}") from None

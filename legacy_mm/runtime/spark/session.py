@@ -162,8 +162,8 @@ class SparkHost:
         """Return the command that starts workers: as in Spark, its property comes before the variable."""
         if self.embedded:
             return python_executable()
-        asked = self._settings.conf.get(_WORKER_PYTHON) or defaults.get(_WORKER_PYTHON)
-        return asked or os.environ.get("PYSPARK_PYTHON", "python3")
+        chosen = self._settings.conf.get(_WORKER_PYTHON) or defaults.get(_WORKER_PYTHON)
+        return chosen or os.environ.get("PYSPARK_PYTHON", "python3")
 
     def stop(self, deadline: Deadline) -> None:
         """End all processes of the application, those that do not end by themselves at the deadline."""

@@ -160,8 +160,8 @@ def _from_environment(parameters: Parameters, path: str, key: str) -> str | None
 
 def _is_allowed(parameters: Parameters, path: str) -> bool:
     allowed = _allowed_paths(parameters)
-    asked = Path(os.path.normpath(path))
-    return not allowed or any(asked.is_relative_to(folder) for folder in allowed)
+    wanted = Path(os.path.normpath(path))
+    return not allowed or any(wanted.is_relative_to(folder) for folder in allowed)
 
 
 def _allowed_paths(parameters: Parameters) -> list[Path]:

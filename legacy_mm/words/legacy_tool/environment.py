@@ -49,10 +49,10 @@ class Environment:
 def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment:
     """Return the settings for Java; `words` are Java options from before the class name."""
     debugging = _debug_options(variables)
-    asked = [word for word in java_words(variables, words) if not word.startswith(_LOGGING)]
-    asked, class_path = _without_class_path(asked)
-    options = tuple(_with_enough_heap(option) for option in asked)
-    small = next((option for option, kept in zip(asked, options, strict=True) if option != kept), None)
+    given = [word for word in java_words(variables, words) if not word.startswith(_LOGGING)]
+    given, class_path = _without_class_path(given)
+    options = tuple(_with_enough_heap(option) for option in given)
+    small = next((option for option, kept in zip(given, options, strict=True) if option != kept), None)
     return Environment(
         jvm=JvmSettings(options, class_path or variables.get("CLASSPATH", ""), variables.get("JAVA_HOME") or None),
         notes=(*(() if small is None else (_raised(small),)), *map(_without_effect, misspelt.in_variables(variables))),
@@ -135,10 +135,10 @@ def _debug_options(variables: Mapping[str, str]) -> str:
     return variables.get("JAVA_DEBUG_OPTS") or usual
 
 
-def _without_class_path(asked: Sequence[str]) -> tuple[list[str], str]:
+def _without_class_path(given: Sequence[str]) -> tuple[list[str], str]:
     """Return the other options, and the last class path among them: ours, with Spark, must not be replaced."""
     options, class_path = [], ""
-    words = iter(asked)
+    words = iter(given)
     for word in words:
         if word in _CLASS_PATH:
             class_path = next(words, "")

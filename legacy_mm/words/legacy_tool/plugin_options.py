@@ -49,10 +49,10 @@ def quarantine(options: OwnOptions) -> QuarantineSettings:
         file=str(Path(options.quarantine_file).absolute()),
     )
     if made.needs_file and runs_on_cluster(options.spark_master):
-        asked = "--send.on.error" if made.refused else "--handler.on.error"
+        option = "--send.on.error" if made.refused else "--handler.on.error"
         raise ConfigurationError(
-            f"{asked} quarantine is not possible with --spark.master {options.spark_master}: the quarantine file would "
-            "be on a worker, and lost with it (--handler.on.error with --quarantine.topic needs no file)"
+            f"{option} quarantine is not possible with --spark.master {options.spark_master}: the quarantine file "
+            "would be on a worker, and lost with it (--handler.on.error with --quarantine.topic needs no file)"
         )
     return made
 

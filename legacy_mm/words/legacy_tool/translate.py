@@ -174,7 +174,7 @@ def _translate_run(reading: LineReading) -> LineOutcome:
             "emit.offset-syncs.enabled=true and acks=0 exclude each other, because the target does not tell where "
             "records are"
         )
-    admins = [_admins(reading, asked, path) for asked, path in zip(features, consumers, strict=True)]
+    admins = [_admins(reading, each, path) for each, path in zip(features, consumers, strict=True)]
     process = options.process(reading.environment.jvm)
     flows = tuple(
         Settings(

@@ -38,7 +38,8 @@ class Circles:
         """Take the flows; `matcher` returns the compiler of Java's regular expressions once Java runs."""
         self._runs = [each for each in flows if each.settings.streams and not each.filters]
         self._have_heartbeats = any(
-            (asked := each.settings.features[HEARTBEATS]) is not None and asked.interval is not None for each in flows
+            (emitter := each.settings.features[HEARTBEATS]) is not None and emitter.interval is not None
+            for each in flows
         )
         self._matcher = matcher
         self._lock = threading.Lock()
@@ -68,10 +69,10 @@ class Circles:
         with self._lock:
             if self._tell_origin:
                 return
-            asked = [_HEARTBEATS, _ANY_TOPIC] if self._have_heartbeats else [_ANY_TOPIC]
+            topics = [_HEARTBEATS, _ANY_TOPIC] if self._have_heartbeats else [_ANY_TOPIC]
             for first in [each for each in self._flows if each.pair == pair]:
-                mirrored = first.mirrored(asked)
-                found = {topic: circle(self._flows, pair, topic) for topic in asked if topic in mirrored}
+                mirrored = first.mirrored(topics)
+                found = {topic: circle(self._flows, pair, topic) for topic in topics if topic in mirrored}
                 grown = {topic: way for topic, way in found.items() if way is not None and way.name != topic}
                 if grown:
                     raise ConfigurationError(_refusal(grown, pair))

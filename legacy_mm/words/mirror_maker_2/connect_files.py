@@ -105,11 +105,11 @@ def load_connector(path: str, worker: Mapping[str, str], hide: Hide = lambda sec
     providers = {**config_providers.declared(given), **config_providers.declared(worker, trims=True)}
     read = _hidden(config_providers.resolve(given, providers), hide)
     properties = read.properties
-    asked = properties.get(_CLASS, "").strip()
-    kind = _KINDS.get(asked.rpartition(".")[2])
+    class_name = properties.get(_CLASS, "").strip()
+    kind = _KINDS.get(class_name.rpartition(".")[2])
     if kind is None:
         raise ConfigurationError(
-            f"{path}: {_CLASS}={asked} is not a connector of MirrorMaker 2: possible are {', '.join(_KINDS)}"
+            f"{path}: {_CLASS}={class_name} is not a connector of MirrorMaker 2: possible are {', '.join(_KINDS)}"
         )
     return ConnectorFile(path, kind, properties, tuple(_notes(path, read)))
 

@@ -140,8 +140,8 @@ def exactly_once_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
     """
     wanted: dict[str, list[str]] = {}
     for each in found:
-        asked = each.worker.get(_EXACTLY_ONCE, "").strip().lower() == "enabled"
-        if asked and each.copies and each.own_flags.get(_OURS, "").strip().lower() != "true":
+        is_wanted = each.worker.get(_EXACTLY_ONCE, "").strip().lower() == "enabled"
+        if is_wanted and each.copies and each.own_flags.get(_OURS, "").strip().lower() != "true":
             wanted.setdefault(each.pair.target, []).append(f"{each.pair.prefix}{_OURS}=true")
     for target, lines in wanted.items():
         yield (

@@ -171,10 +171,10 @@ class FlowReading:
 
     def policy(self) -> PolicyWords:
         """Return how topics are called at the target."""
-        asked = self.text("source", _POLICY)
-        name = asked.removeprefix(_PACKAGE)
+        class_name = self.text("source", _POLICY)
+        name = class_name.removeprefix(_PACKAGE)
         separator = self.properties["source"].get(_SEPARATOR)
-        kept = policy_names.foreign(asked) != "" or name == policy_names.IDENTITY
+        kept = policy_names.foreign(class_name) != "" or name == policy_names.IDENTITY
         if kept:
             topic: str | None = "t"
         elif name == policy_names.DEFAULT:

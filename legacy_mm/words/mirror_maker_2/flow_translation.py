@@ -381,9 +381,9 @@ def _stripped(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
 def _refuse_classes(reading: FlowReading) -> None:
     """Raise ConfigurationError for a filter or an admin that only Java could run."""
     for name, (ours, connector) in _FILTERS.items():
-        asked = reading.text(connector, name)  # type: ignore[arg-type]
-        if asked and asked.rpartition(".")[2] != ours:
+        class_name = reading.text(connector, name)  # type: ignore[arg-type]
+        if class_name and class_name.rpartition(".")[2] != ours:
             raise ConfigurationError(
-                f"{reading.pair.prefix}{name}={asked} is not possible, because this is a Java class of its own; "
+                f"{reading.pair.prefix}{name}={class_name} is not possible, because this is a Java class of its own; "
                 f"leave the line out to have {ours}"
             )

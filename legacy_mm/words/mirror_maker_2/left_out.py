@@ -40,10 +40,10 @@ def rest_remarks(properties: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence about the REST ports that a driver's or a worker's properties ask for, and what takes their
     place.
     """
-    asked = [key for key in _PORTS if properties.get(key, "").strip()]
-    asked += [_REST] if java_boolean(properties.get(_REST, "").strip()) else []
-    if asked:
+    named = [key for key in _PORTS if properties.get(key, "").strip()]
+    named += [_REST] if java_boolean(properties.get(_REST, "").strip()) else []
+    if named:
         yield (
-            f"{', '.join(asked)}: no REST port is opened, because the nodes of a flow agree through its group; "
+            f"{', '.join(named)}: no REST port is opened, because the nodes of a flow agree through its group; "
             "--metrics.port NUMBER opens a port with /healthz, /readyz and metrics"
         )

@@ -129,14 +129,14 @@ def _aliases(properties: Mapping[str, str], family: str) -> list[str]:
 def _transform(properties: Mapping[str, str], name: str, predicates: Mapping[str, Predicate]) -> Transform:
     kind = _type(properties, "transforms", name)
     prefix = f"transforms.{name}."
-    asked, negate = properties.get(f"{prefix}predicate"), properties.get(f"{prefix}negate")
-    if negate is not None and asked is None:
+    named, negate = properties.get(f"{prefix}predicate"), properties.get(f"{prefix}negate")
+    if negate is not None and named is None:
         raise ConnectorRefused(f"{prefix}negate is there without {prefix}predicate")
     if negate is not None and negate.strip().lower() not in ("true", "false"):
         raise ConnectorRefused(f"{prefix}negate={negate!r} not a boolean")
-    if asked is not None and asked not in predicates:
-        raise ConnectorRefused(f"{prefix}predicate={asked!r} is not in predicates")
-    predicate = None if asked is None else predicates[asked]
+    if named is not None and named not in predicates:
+        raise ConnectorRefused(f"{prefix}predicate={named!r} is not in predicates")
+    predicate = None if named is None else predicates[named]
     settings = _given(properties, "transforms", name, kind)
     return Transform(name, kind, settings, predicate, java_boolean(negate))
 
@@ -148,11 +148,11 @@ def _predicate(properties: Mapping[str, str], name: str) -> Predicate:
 
 def _type(properties: Mapping[str, str], family: str, name: str) -> str:
     key = f"{family}.{name}.type"
-    asked = properties.get(key, "").strip()
-    if not asked:
+    class_name = properties.get(key, "").strip()
+    if not class_name:
         raise ConnectorRefused(f"{key} is missing")
-    kind = asked.removeprefix(_PACKAGES[family])
-    return kind if kind in _KEYS[family] else asked
+    kind = class_name.removeprefix(_PACKAGES[family])
+    return kind if kind in _KEYS[family] else class_name
 
 
 def _given(properties: Mapping[str, str], family: str, name: str, kind: str) -> dict[str, Any]:

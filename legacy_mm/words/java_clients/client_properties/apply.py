@@ -142,8 +142,8 @@ def apply(
     rows: dict[str, Rule] = {}
     for rule in rules:
         meaning = rule.meaning
-        asked = rule.name in values or (isinstance(meaning, Computed) and meaning.always)
-        if asked and rule.applies(reading):
+        is_wanted = rule.name in values or (isinstance(meaning, Computed) and meaning.always)
+        if is_wanted and rule.applies(reading):
             made = _emitted(rule, reading)
             emitted |= made
             rows |= dict.fromkeys(made, rule)

@@ -83,14 +83,14 @@ def _of_class(reading: PropertyReading, name: str, options: Mapping[str, str]) -
         error.property_name = LOGIN_HANDLER
         raise error
     configs = {key: list(value) if isinstance(value, tuple) else value for key, value in reading.values.items()}
-    asked = {
+    login = {
         "class": name,
         "class_path": list(reading.class_path),
         "module": f"{_OAUTH}OAuthBearerLoginModule",
         "options": dict(options),
         "configs": configs,
     }
-    return {"sasl.mechanism": "OAUTHBEARER", "oauth.login_class": Secret(json.dumps(asked))}
+    return {"sasl.mechanism": "OAUTHBEARER", "oauth.login_class": Secret(json.dumps(login))}
 
 
 def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues:
@@ -160,8 +160,8 @@ def msk_iam(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues
     if not region:
         with blamed("bootstrap.servers"):
             raise ConfigurationError("logins by AWS IAM need a region: the broker names hold none, so set AWS_REGION")
-    asked = {word: options[name] for name, word in _MSK_OPTIONS.items() if name in options}
-    return {"sasl.mechanism": "OAUTHBEARER", "oauth.msk_iam": MskIamSettings(region, **asked)}
+    given = {word: options[name] for name, word in _MSK_OPTIONS.items() if name in options}
+    return {"sasl.mechanism": "OAUTHBEARER", "oauth.msk_iam": MskIamSettings(region, **given)}
 
 
 _LOGINS: Mapping[str, Callable[[PropertyReading, Mapping[str, str]], FieldValues]] = {

@@ -79,9 +79,9 @@ def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> FieldValues
         return {**login, "oauth.token_file": file}
     if token := value(_TOKEN):
         return {**login, "oauth.token": Secret(token)}
-    asked = {name for name in (*_READ, *_ELSEWHERE) if value(name)} | set(options)
+    named = {name for name in (*_READ, *_ELSEWHERE) if value(name)} | set(options)
     trust = {f"{_TRUST}{name}" for name in TRUST_OPTIONS}
-    unknown = sorted(name for name in asked - _READ - trust - _HARMLESS if not name.startswith(_EXTENSION))
+    unknown = sorted(name for name in named - _READ - trust - _HARMLESS if not name.startswith(_EXTENSION))
     if unknown:
         raise OptionUnknown(
             f"{STRIMZI}: the option {unknown[0]} is not supported; with Strimzi's jars on CLASSPATH or "

@@ -168,10 +168,11 @@ def compare(
     return ComparisonOutcome(names, tuple(totals), differences, tuple(unread), undecided)
 
 
-def _may_be_unread(row: TopicDifference, found: Iterable[TopicDifference], unread: Iterable[Unread]) -> bool:
+def _may_be_unread(row: TopicDifference, differences: Iterable[TopicDifference], unread: Iterable[Unread]) -> bool:
     """Return True if all that one side has more often may be among the unread offsets of the other side."""
     missing = row.kind == "missing"
-    surplus = sum(each.records for each in found if each.topic == row.topic and (each.kind == "missing") == missing)
+    alike = (each for each in differences if each.topic == row.topic and (each.kind == "missing") == missing)
+    surplus = sum(each.records for each in alike)
     other = "target" if missing else "source"
     return surplus <= sum(each.end - each.begin for each in unread if (each.topic, each.side) == (row.topic, other))
 

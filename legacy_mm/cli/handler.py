@@ -131,16 +131,16 @@ def handled(made: BatchHandler, records: Sequence[Record], wish: Callable[[Topic
     return outcome
 
 
-def as_record(place: TopicPartition, found: LogRecord) -> Record:
+def as_record(place: TopicPartition, record: LogRecord) -> Record:
     """Return a record of a log as a handler sees it; raise StreamFailure for a header whose name is not UTF-8."""
-    kind = LOG_APPEND_TIME if found.by_broker else CREATE_TIME if found.timestamp >= 0 else NO_TIMESTAMP
+    kind = LOG_APPEND_TIME if record.by_broker else CREATE_TIME if record.timestamp >= 0 else NO_TIMESTAMP
     try:
-        headers = tuple((name.decode(), value) for name, value in found.headers)
+        headers = tuple((name.decode(), value) for name, value in record.headers)
     except UnicodeDecodeError as error:
         raise StreamFailure(
-            f"{place} at offset {found.offset} has a header whose name is not UTF-8 ({error})"
+            f"{place} at offset {record.offset} has a header whose name is not UTF-8 ({error})"
         ) from error
-    return Record(*place, found.offset, kind, found.timestamp, found.key, found.value, headers)
+    return Record(*place, record.offset, kind, record.timestamp, record.key, record.value, headers)
 
 
 def _records(settings: Settings, place: TopicPartition, begin: int, count: int) -> Iterator[Record]:

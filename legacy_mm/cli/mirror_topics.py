@@ -137,9 +137,9 @@ def _last(records: Iterable[Heartbeat]) -> str:
         return f"{newest} ms"
 
 
-def _note_nothing(found: Sequence[object], note: str) -> None:
+def _note_nothing(rows: Sequence[object], note: str) -> None:
     """Note on standard error that nothing was found: a mistyped alias must not look like an answer."""
-    if not found:
+    if not rows:
         sys.stderr.write(f"legacy-mm: {note}\n")
 
 

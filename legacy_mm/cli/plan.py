@@ -133,8 +133,8 @@ def _in_trouble(flow: str, why: str) -> FlowPlan:
     return FlowPlan(flow, {START: Inspection(troubles=(why,))})
 
 
-def _changes(found: FlowPlan) -> list[Change]:
-    return [change for inspection in found.inspections.values() for change in inspection.changes]
+def _changes(plan: FlowPlan) -> list[Change]:
+    return [change for inspection in plan.inspections.values() for change in inspection.changes]
 
 
 def _keys(plans: Iterable[FlowPlan]) -> dict[Key, Change]:

@@ -71,16 +71,16 @@ class StartUp:
         return Host(self._shared, self._begun or self._begin(), beans, outlives_flows=outlives_flows)
 
 
-def begin_logs(found: Found, options: OwnOptions, wording: Mapping[events.Event, root_logger.Wording]) -> LogSettings:
+def begin_logs(file: Found, options: OwnOptions, wording: Mapping[events.Event, root_logger.Wording]) -> LogSettings:
     """Log from now on as the file that was found says, and our options; events without a row have words of ours."""
-    settings = found.settings
+    settings = file.settings
     if options.log_level is not None:
         settings = settings.with_root_level(LEVELS[options.log_level])
     if options.log_format == "json":
         settings = settings.with_json_console()
     root_logger.configure(settings, wording)
     root_logger.catch_strays()
-    for problem in found.problems:
+    for problem in file.problems:
         logging.getLogger(messages.OWN).warning("%s", problem)
     return settings
 

@@ -196,12 +196,12 @@ def _started(host: SparkHost) -> Any:
         raise HostError(f"Spark does not start: {reason_of(error)}") from error
 
 
-def _copies(names: FlowTopics, found: Collection[str], *, heartbeats: bool) -> dict[str, str]:
+def _copies(names: FlowTopics, topics: Collection[str], *, heartbeats: bool) -> dict[str, str]:
     """Return those of these topics that a mirror copies, and the names of the copies.
 
     A mirror brings heartbeats whatever its pattern says; here they are compared only where the pattern has them.
     """
-    chosen = names.choice().select(found)
+    chosen = names.choice().select(topics)
     if not heartbeats:
         chosen = frozenset(topic for topic in chosen if not names.brings_heartbeats(topic))
     names.scope.inspect(chosen)
@@ -217,16 +217,16 @@ def _progress(stack: ExitStack) -> Callable[[float], None] | None:
     return bar.show
 
 
-def _lines(found: ComparisonOutcome) -> Iterator[str]:
-    names = {"source": {topic: topic for topic in found.names}, "target": found.names}
-    for total in sorted(found.totals, key=lambda each: (each.topic, each.side)):
+def _lines(outcome: ComparisonOutcome) -> Iterator[str]:
+    names = {"source": {topic: topic for topic in outcome.names}, "target": outcome.names}
+    for total in sorted(outcome.totals, key=lambda each: (each.topic, each.side)):
         name = names[total.side][total.topic]
         yield f"{name}: {total.records} records at the {total.side}, hash {total.hash:016x}"
-    for row in found.differences:
+    for row in outcome.differences:
         yield _difference(row, names)
-    for row in found.undecided:
+    for row in outcome.undecided:
         yield f"{_difference(row, names)}; perhaps among the offsets that were not compared"
-    for each in found.unread:
+    for each in outcome.unread:
         place = f"{names[each.side][each.topic]}-{each.partition}"
         yield (
             f"{place}: a transaction is open at the {each.side} from offset {each.begin} on: offsets {each.begin} to "

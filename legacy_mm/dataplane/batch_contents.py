@@ -36,13 +36,13 @@ class BatchContents:
         self._saved = _MOST_CPU
         self._seen = process_cpu()
 
-    def measure(self, partition: TopicPartition, batch: RecordBatch, found: Contents | None) -> Sized:
-        """Return the copied size of a batch, `found` if it was opened anyway.
+    def measure(self, partition: TopicPartition, batch: RecordBatch, contents: Contents | None) -> Sized:
+        """Return the copied size of a batch, `contents` if it was opened anyway.
 
         Of a broken batch only the header is used: it is passed on as it is.
         """
-        if found is not None:
-            return _exactly(found)
+        if contents is not None:
+            return _exactly(contents)
         codec = batch.header.codec
         try:
             if codec is Codec.NONE:
@@ -70,13 +70,13 @@ class BatchContents:
             self._saved -= thread_cpu() - begin
 
 
-def times_of(found: Sized | None, route: Route) -> list[Times | None]:
+def times_of(sizes: Sized | None, route: Route) -> list[Times | None]:
     """Return the record times of each batch of a route, from the times of all of them."""
-    if found is None or len(route.batches) + len(route.too_large) == 1:
-        return [found.times if found else None] * len(route.batches)
+    if sizes is None or len(route.batches) + len(route.too_large) == 1:
+        return [sizes.times if sizes else None] * len(route.batches)
     return [Times.of_batch(made.batch.header) for made in route.batches]
 
 
-def _exactly(found: Contents) -> Sized:
-    times = Times(found.timed, found.total, found.oldest, found.newest) if found.timed else None
-    return Sized(times, found.value_bytes)
+def _exactly(contents: Contents) -> Sized:
+    times = Times(contents.timed, contents.total, contents.oldest, contents.newest) if contents.timed else None
+    return Sized(times, contents.value_bytes)

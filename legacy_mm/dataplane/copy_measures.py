@@ -41,17 +41,17 @@ class CopyMeasures:
         self.tally = Tally() if config.receipts else None
         """The portions that are safe are added to it."""
 
-    def outbound(self, source: TopicPartition, arrived: Arrived, begin: int, found: Outbound) -> BatchMeasures:
+    def outbound(self, source: TopicPartition, arrived: Arrived, begin: int, outbound: Outbound) -> BatchMeasures:
         """Measure a batch, from this offset on, that is about to be sent; raise CorruptRecords."""
         batch, sized, counted = arrived.batch, None, None
         if self._meters is not None:
-            sized = self._contents.measure(source, batch, found.contents)
-            self._meters.read(source, found.next_offset, sized)
+            sized = self._contents.measure(source, batch, outbound.contents)
+            self._meters.read(source, outbound.next_offset, sized)
         if self.tally is not None:
-            contents = found.contents or self._router.contents(batch, begin)
+            contents = outbound.contents or self._router.contents(batch, begin)
             size = contents.key_bytes + contents.value_bytes
             first = max(begin, batch.header.base_offset)
-            counted = Portion(*source, first, found.next_offset, found.records, size)
+            counted = Portion(*source, first, outbound.next_offset, outbound.records, size)
         return BatchMeasures(sized, counted)
 
     def note(self, part: Part, base_offset: int) -> None:

@@ -57,16 +57,16 @@ class PartitionMeters:
         self._meters = {partition: _Meter() for partition in partitions}
         self._next = monotonic() + SAMPLE_INTERVAL
 
-    def read(self, partition: TopicPartition, next_offset: int, found: Sized) -> None:
+    def read(self, partition: TopicPartition, next_offset: int, sizes: Sized) -> None:
         """Note that records up to `next_offset` were read."""
         if (meter := self._meters.get(partition)) is None:
             return
-        if found.times is not None:
-            meter.age.note(found.times)
-            meter.waiting.append((next_offset, found.times.oldest))
-        meter.value_bytes += found.value_bytes
-        if found.estimated:
-            meter.estimated_bytes += found.value_bytes
+        if sizes.times is not None:
+            meter.age.note(sizes.times)
+            meter.waiting.append((next_offset, sizes.times.oldest))
+        meter.value_bytes += sizes.value_bytes
+        if sizes.estimated:
+            meter.estimated_bytes += sizes.value_bytes
 
     def acknowledged(self, partition: TopicPartition, records: int, times: Times | None) -> None:
         """Note that the target has the records."""

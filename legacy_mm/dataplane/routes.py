@@ -158,9 +158,9 @@ class Router:
         """
         return len(batch.buffer) <= self._options.limit and _header_may_pass(batch.header, begin)
 
-    def _may_pass(self, header: Header, found: RecordSurvey, begin: int) -> bool:
+    def _may_pass(self, header: Header, survey: RecordSurvey, begin: int) -> bool:
         """Return True if a batch can be passed on without rewriting a record."""
-        return found.dense and found.largest <= self._options.limit and _header_may_pass(header, begin)
+        return survey.dense and survey.largest <= self._options.limit and _header_may_pass(header, begin)
 
     def _regroup(
         self,
@@ -271,13 +271,13 @@ class Router:
         """Return a batch with this one record, compressed where the producer compresses."""
         return batch_of([record], self._options.codec or Codec.NONE, self._options.level)
 
-    def _spreading(self, topic: str, partitions: int, found: RecordSurvey) -> Placement:
+    def _spreading(self, topic: str, partitions: int, survey: RecordSurvey) -> Placement:
         """Place all records, or those without a key, round robin from where the last batch of the topic ended."""
         first = self._turns[topic] % partitions
         if self._options.hashes_keys:
-            self._turns[topic] = first + found.keyless
+            self._turns[topic] = first + survey.keyless
             return Placement.by_key_spreading(partitions, first=first)
-        self._turns[topic] = first + found.records
+        self._turns[topic] = first + survey.records
         return Placement.spreading(partitions, first=first)
 
 

@@ -33,6 +33,6 @@ def require_transactions(seconds: float, target: Admin, deadline: Deadline) -> N
     _refuse(transaction_beyond(seconds, target.broker_properties(deadline)))
 
 
-def _refuse(found: Sequence[str]) -> None:
-    if found:
-        raise StreamFailure("; ".join(found))
+def _refuse(reasons: Sequence[str]) -> None:
+    if reasons:
+        raise StreamFailure("; ".join(reasons))

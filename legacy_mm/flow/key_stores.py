@@ -140,11 +140,11 @@ def _native_files(side: AnySide) -> set[str]:
     return {path for path in named if path and Path(path).is_file()}
 
 
-def _with_pem(tls: TlsSettings, found: PemFiles) -> TlsSettings:
-    if found.trusted is not None:
-        tls = replace(tls, ca_pem=pem.certificates("ssl.truststore.location", _text(found.trusted)))
-    if found.keys is not None:
-        name, text = "ssl.keystore.location", _text(found.keys)
+def _with_pem(tls: TlsSettings, files: PemFiles) -> TlsSettings:
+    if files.trusted is not None:
+        tls = replace(tls, ca_pem=pem.certificates("ssl.truststore.location", _text(files.trusted)))
+    if files.keys is not None:
+        name, text = "ssl.keystore.location", _text(files.keys)
         key = Secret(pem.private_key(name, text))
         tls = replace(tls, key_pem=key, certificate_pem=pem.certificates(name, text))
     return tls

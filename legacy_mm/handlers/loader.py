@@ -121,13 +121,13 @@ def _python_handle(settings: HandlerSettings) -> Callable[[Any], Any]:
     return handle
 
 
-def _is_plain_function(found: Any) -> bool:
-    return callable(found) and not isinstance(found, type)
+def _is_plain_function(named: Any) -> bool:
+    return callable(named) and not isinstance(named, type)
 
 
-def _make(name: str, found: Any, argument: str | None) -> Any:
+def _make(name: str, named: Any, argument: str | None) -> Any:
     try:
-        return found() if argument is None else found(argument)
+        return named() if argument is None else named(argument)
     except Exception as error:
         raise HandlerFailure(f"{name} cannot be made: {type(error).__name__}: {error}") from error
 
@@ -169,18 +169,18 @@ def _only(module: ModuleType, kind: type) -> Any:
     raise HandlerFailure(f"{module.__file__} defines {count} {kind.__name__} classes: name one, as in path.py:Name")
 
 
-def _check(name: str, found: Any, kind: type, argument: str | None) -> None:
+def _check(name: str, named: Any, kind: type, argument: str | None) -> None:
     """Check type and constructor, with Java's words; raise HandlerFailure."""
-    _check_kind(name, found, kind)
+    _check_kind(name, named, kind)
     try:
-        inspect.signature(found).bind(*(() if argument is None else (argument,)))
+        inspect.signature(named).bind(*(() if argument is None else (argument,)))
     except TypeError as error:
         wanted = "no argument" if argument is None else "one argument"
         raise HandlerFailure(f"{name} has no constructor that takes {wanted}: {error}") from None
 
 
-def _check_kind(name: str, found: Any, kind: type) -> None:
-    if not (isinstance(found, type) and issubclass(found, kind)):
+def _check_kind(name: str, named: Any, kind: type) -> None:
+    if not (isinstance(named, type) and issubclass(named, kind)):
         raise HandlerFailure(f"{name} is no {kind.__name__} of {kind.__module__}")
 
 

@@ -252,14 +252,14 @@ _DATE_LETTERS: Mapping[str, Callable[[datetime, int], str]] = {
 def java_date(pattern: str, time: datetime) -> str:
     """Format a time by a pattern of `java.text.SimpleDateFormat`; an unknown letter stays."""
 
-    def replaced(found: re.Match[str]) -> str:
-        quoted, letter = found[1], found[2]
+    def replaced(match: re.Match[str]) -> str:
+        quoted, letter = match[1], match[2]
         if quoted is not None:
             return quoted.replace("''", "'") or "'"
         if letter is None:
-            return found.group()
+            return match.group()
         render = _DATE_LETTERS.get(letter)
-        return render(time, len(found.group())) if render else found.group()
+        return render(time, len(match.group())) if render else match.group()
 
     return _LETTERS.sub(replaced, pattern)
 

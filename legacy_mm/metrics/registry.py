@@ -237,9 +237,9 @@ class StreamMetrics:
             if frame.transactions is not None:
                 self._note_transactions(source, frame.transactions, now)
 
-    def _note_transactions(self, source: Source, found: TransactionTotals, now: float) -> None:
+    def _note_transactions(self, source: Source, totals: TransactionTotals, now: float) -> None:
         meters = self._scopes[Scope("transactions", self._clients["consumer"].labels)]
-        counts = asdict(found)
+        counts = asdict(totals)
         meters.gauges["open_seconds"].observe(source, counts.pop("open_seconds"), now)
         for name, value in counts.items():
             meters.counters[name].observe(source, value, now)

@@ -220,7 +220,7 @@ def left_behind(names: Mapping[str, str], target: Collection[str], separator: st
             )
 
 
-def _renamed(found: str, names: Mapping[str, str], separator: str) -> str | None:
+def _renamed(name: str, names: Mapping[str, str], separator: str) -> str | None:
     """Return the source topic whose name comes after an alias."""
-    _, here, topic = found.partition(separator)
+    _, here, topic = name.partition(separator)
     return topic if here and topic in names else None

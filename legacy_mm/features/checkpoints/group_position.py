@@ -99,19 +99,19 @@ def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> GroupPos
 
 
 def by_checkpoint(
-    found: GroupPosition, offset: int, checkpoint: OffsetPair | None, first: OffsetPair | None
+    position: GroupPosition, offset: int, checkpoint: OffsetPair | None, first: OffsetPair | None
 ) -> GroupPosition:
-    """Return the mirror's earlier checkpoint of the group, where it is greater than `found`.
+    """Return the mirror's earlier checkpoint of the group, where it is greater than `position`.
 
     `first`: the begin of the exact map; an older checkpoint with a greater target offset is of a former copy.
     """
     if checkpoint is None or checkpoint.upstream > offset:
-        return found
+        return position
     if first is not None and checkpoint.upstream < first.upstream and checkpoint.downstream >= first.downstream:
-        return found
-    if found.offset is None or found.offset < checkpoint.downstream:
-        return GroupPosition(How.CHECKPOINT, checkpoint.downstream, checkpoint, found.behind)
-    return found
+        return position
+    if position.offset is None or position.offset < checkpoint.downstream:
+        return GroupPosition(How.CHECKPOINT, checkpoint.downstream, checkpoint, position.behind)
+    return position
 
 
 def answer(

@@ -151,7 +151,7 @@ class Emitter:
                 del known[_place(checkpoint)]
                 self._before.pop((checkpoint.group, _place(checkpoint)), None)
 
-    def emit(self, found: Iterator[Checkpoint], asked_at: float, deadline: Deadline) -> int:
+    def emit(self, checkpoints: Iterator[Checkpoint], asked_at: float, deadline: Deadline) -> int:
         """Write those checkpoints that are due; return their number.
 
         Raises HostError if not all could be written.
@@ -161,7 +161,7 @@ class Emitter:
         written = []
         self._asked_at = asked_at
         self._under_way.clear()
-        for checkpoint in found:
+        for checkpoint in checkpoints:
             last = self._known[checkpoint.group].get(_place(checkpoint))
             if translation.is_due(last and _pair(last), _pair(checkpoint)):
                 key, value = checkpoint.encode()
@@ -266,9 +266,9 @@ class Checkpoints(threading.Thread):
         self._emitter.read(deadline)
         self._ends_of((), deadline)
 
-    def _ends_of(self, found: Collection[Checkpoint], deadline: Deadline) -> Offsets:
+    def _ends_of(self, checkpoints: Collection[Checkpoint], deadline: Deadline) -> Offsets:
         """Return the log ends of partitions with checkpoints, old or new; forget known checkpoints beyond them."""
-        places = {place for known in self._emitter.known().values() for place in known}.union(map(_place, found))
+        places = {place for known in self._emitter.known().values() for place in known}.union(map(_place, checkpoints))
         ends = self._target_ends(places, deadline) if places else {}
         self._emitter.forget_beyond(ends)
         return ends
@@ -319,9 +319,9 @@ class Checkpoints(threading.Thread):
                 if place.topic in read[group] and end is not None and offset >= 0:
                     yield Checkpoint(group, *there[place], offset, end, metadata)
 
-    def _name_left_out(self, committed: Mapping[str, GroupOffsets], found: Collection[Checkpoint]) -> None:
+    def _name_left_out(self, committed: Mapping[str, GroupOffsets], checkpoints: Collection[Checkpoint]) -> None:
         """Log each group that has had no checkpoint for some partitions in two rounds."""
-        have = {(each.group, *_place(each)) for each in found}
+        have = {(each.group, *_place(each)) for each in checkpoints}
         held, before, self._left_out = self._held(), self._left_out, {}
         for group, offsets in committed.items():
             mine = sorted(place for place in offsets.keys() & held if offsets[place].offset >= 0)

@@ -79,9 +79,9 @@ class TargetGroups:
         return {group: offsets.get(group, _NONE) for group in idle if group not in unread}, {**untold, **unread}
 
 
-def _wanted(committed: GroupOffsets, found: Mapping[TopicPartition, Checkpoint]) -> GroupOffsets:
+def _wanted(committed: GroupOffsets, checkpoints: Mapping[TopicPartition, Checkpoint]) -> GroupOffsets:
     wanted = offsets_to_set(
         {place: each.offset for place, each in committed.items()},
-        {place: each.downstream for place, each in found.items()},
+        {place: each.downstream for place, each in checkpoints.items()},
     )
-    return {place: CommittedOffset(offset, found[place].metadata) for place, offset in wanted.items()}
+    return {place: CommittedOffset(offset, checkpoints[place].metadata) for place, offset in wanted.items()}

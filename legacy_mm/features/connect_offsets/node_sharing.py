@@ -44,16 +44,16 @@ class ByNodes:
         self._client = client
         self._differs = False
 
-    def doubt(self, group: str, found: GroupDescription) -> str:
+    def doubt(self, group: str, description: GroupDescription) -> str:
         """Return why this group cannot be joined; empty: it can, or nobody can say it while its members join."""
-        if found.members and found.protocol not in ("", *self.protocols):
-            who = ", ".join(f"{each.client_id} on {each.host.lstrip('/')}" for each in sorted(found.members))
+        if description.members and description.protocol not in ("", *self.protocols):
+            who = ", ".join(f"{each.client_id} on {each.host.lstrip('/')}" for each in sorted(description.members))
             return (
-                f"group {group} at the target has members of another kind (protocol {found.protocol}), "
-                f"{_KINDS.get(found.protocol, _OTHERS)}: {who}; stop them, each with TERM so that it stores what it "
-                "has copied, and this node takes over"
+                f"group {group} at the target has members of another kind (protocol {description.protocol}), "
+                f"{_KINDS.get(description.protocol, _OTHERS)}: {who}; stop them, each with TERM so that it stores what "
+                "it has copied, and this node takes over"
             )
-        return "" if all(self._agrees(user_data_of(each)) for each in found.metadata) else self._refusal()
+        return "" if all(self._agrees(user_data_of(each)) for each in description.metadata) else self._refusal()
 
     def user_data(self) -> bytes:
         """Return the digests, and what a node that copies exactly once says of its bundles."""

@@ -226,13 +226,13 @@ def _check_undone(
     group: str,
     former: Mapping[TopicPartition, CommittedOffset],
     new: Sequence[TopicPartition],
-    found: GroupOffsets,
+    offsets: GroupOffsets,
     failed: str,
 ) -> None:
-    other = [place for place, before in former.items() if found.get(place) != before]
-    other += [place for place in new if place in found]
+    other = [place for place, before in former.items() if offsets.get(place) != before]
+    other += [place for place in new if place in offsets]
     if failed or other:
-        held = _places({place: found[place].offset for place in other if place in found})
+        held = _places({place: offsets[place].offset for place in other if place in offsets})
         raise HostError(f"going back failed for {group}: {failed or 'other offsets are there'}; still there: {held}")
 
 

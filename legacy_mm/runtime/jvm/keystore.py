@@ -96,12 +96,12 @@ class _Java:
         named = store.place.rpartition(": ")[2] or "ssl.truststore.location"
         raise ConfigurationError(f"{named}: {store.location} holds no certificate{locked}")
 
-    def _doubt(self, store: KeyStore, found: Any) -> None:
+    def _doubt(self, store: KeyStore, certificate: Any) -> None:
         """Warn of a certificate without its issuers: Java and our sockets trust it alone, librdkafka only with its
         issuers, up to the root.
         """
-        subjects = {each.getSubjectX500Principal().getName() for each in found}
-        for each in found:
+        subjects = {each.getSubjectX500Principal().getName() for each in certificate}
+        for each in certificate:
             if each.getIssuerX500Principal().getName() not in subjects:
                 name = each.getSubjectX500Principal().getName()
                 events.emit(events.TRUST_WITHOUT_ROOT, store=store.location, name=name)

@@ -78,6 +78,6 @@ class TopicRename:
         return str(pattern.matcher(text).replaceFirst(self._replacement))
 
 
-def _javas_group(found: re.Match[str]) -> str:
-    number, name = found.groups()
+def _javas_group(match: re.Match[str]) -> str:
+    number, name = match.groups()
     return f"${number or name}" if (number or name).isdigit() else f"${{{name}}}"

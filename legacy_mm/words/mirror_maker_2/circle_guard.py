@@ -103,9 +103,9 @@ def _tells_origin(run: FlowRun) -> bool:
         return True
 
 
-def _how(found: Circle, topic: str) -> str:
+def _how(circle: Circle, topic: str) -> str:
     """Return how the topic comes back."""
-    return _AS_ITSELF if found.name == topic else f"as {found.name}, and again under a longer name each time,"
+    return _AS_ITSELF if circle.name == topic else f"as {circle.name}, and again under a longer name each time,"
 
 
 def _refusal(grown: Mapping[str, Circle], pair: Pair) -> str:

@@ -94,7 +94,7 @@ def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
     return translate_flows(found, clients, (*remarks(file), *exactly_once_remarks(found)))
 
 
-def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, said: Iterable[str] = ()) -> DriverRun:
+def translate_flows(readings: Sequence[FlowReading], clients: ClientTranslation, said: Iterable[str] = ()) -> DriverRun:
     """Return what runs of these flows; `said` is for the start.
 
     A flow that cannot run does not end the others. Raises ConfigurationError where no flow is left that would copy.
@@ -103,8 +103,8 @@ def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, sa
     refused: list[RefusedFlow] = []
     notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in said]
     streams = 0
-    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in flow_remarks(found)]
-    for reading in found:
+    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in flow_remarks(readings)]
+    for reading in readings:
         try:
             run = translate_flow(reading, clients, streams)
         except ConfigurationError as error:
@@ -132,14 +132,14 @@ def remarks(file: DriverFile) -> Iterator[str]:
         yield f"{', '.join(old)}: these names are read, as up to 3.9; MirrorMaker 2 of 4.0 and later ignores them"
 
 
-def exactly_once_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+def exactly_once_remarks(readings: Sequence[FlowReading]) -> Iterator[str]:
     """Yield what to write for the flows that MirrorMaker 2 would copy exactly once, a line for each target.
 
     Its word alone does not turn it on: ours needs other rights, and does not start where MirrorMaker 2 has copied in
     between, so a file that runs could fail.
     """
     wanted: dict[str, list[str]] = {}
-    for each in found:
+    for each in readings:
         is_wanted = each.worker.get(_EXACTLY_ONCE, "").strip().lower() == "enabled"
         if is_wanted and each.copies and each.own_flags.get(_OURS, "").strip().lower() != "true":
             wanted.setdefault(each.pair.target, []).append(f"{each.pair.prefix}{_OURS}=true")
@@ -150,19 +150,19 @@ def exactly_once_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
         )
 
 
-def flow_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+def flow_remarks(readings: Sequence[FlowReading]) -> Iterator[str]:
     """Yield what a user should know about the flows at the start, a line each."""
-    for each in (reading for reading in found if reading.copies):
+    for each in (reading for reading in readings if reading.copies):
         yield from unfit_entries("topics", each.topics().include)
         yield from unfit_entries("topics.exclude", each.topics().exclude or ())
-    yield from naming_remarks(found)
-    yield from transform_remarks(found)
-    yield from left_out.converter_remarks(found)
+    yield from naming_remarks(readings)
+    yield from transform_remarks(readings)
+    yield from left_out.converter_remarks(readings)
 
 
-def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+def naming_remarks(readings: Sequence[FlowReading]) -> Iterator[str]:
     """Yield what the names of topics at the targets do not tell: circles, mixed copies, hidden origins."""
-    by_policy = [each for each in found if each.copies and not transform_properties.filters(each.transforms)]
+    by_policy = [each for each in readings if each.copies and not transform_properties.filters(each.transforms)]
     keeping = sorted((each.pair for each in by_policy if each.policy().t_becomes == "t"), key=str)
     for number, pair in enumerate(keeping):
         for other in keeping[number + 1 :]:
@@ -173,7 +173,7 @@ def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
                 )
             elif other.target == pair.target:
                 yield f"{pair} and {other} both keep names: topics of one name are mixed in one topic of {pair.target}"
-    for each in found:
+    for each in readings:
         policy = each.policy()
         separator = "." if policy.separator is None else policy.separator
         if each.copies and policy.name == DEFAULT and separator and separator in each.pair.source:
@@ -183,9 +183,9 @@ def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
             )
 
 
-def transform_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+def transform_remarks(readings: Sequence[FlowReading]) -> Iterator[str]:
     """Yield what the transforms of a flow leave alone here, which Connect gives them."""
-    for each in found:
+    for each in readings:
         also = [CONNECTORS[name] for name in each.writing_for_themselves if each.text(name, "transforms")]
         if also and each.copies:
             yield f"{each.pair}: transforms act on copied records, and not on those of {' and '.join(also)}"

@@ -23,9 +23,9 @@ _PORTS = (
 )
 
 
-def converter_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+def converter_remarks(readings: Sequence[FlowReading]) -> Iterator[str]:
     """Yield a sentence for each converter of a flow with which MirrorMaker 2 would write other bytes than it read."""
-    for each in found:
+    for each in readings:
         for key, what in _CONVERTERS.items():
             name = each.properties["source"].get(key, "").strip() or each.worker.get(key, "").strip()
             if each.copies and name and name != _BYTES:

@@ -47,30 +47,30 @@ class CopyEngine:
         self, config: TaskConfig, report: SendFrame, ends: CopyEnds, delivery: type[Delivery] = AtLeastOnce
     ) -> None:
         self._config = config
-        self._ends = ends
+        self.ends = ends
         handled, aside = config.handler is not None, config.quarantine
         self._unopened = frozenset(() if handled else config.keeps_partition)
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
         times = ReportTimes(min(BEAT_INTERVAL, config.report_interval), _POLL_TIMEOUT, self._is_idle)
-        self._book = CopyBook(config, ends, report, beat, times)
-        self._gaps = SourceGaps(self._book.pieces)
+        self.book = CopyBook(config, ends, report, beat, times)
+        self._gaps = SourceGaps(self.book.pieces)
         retries = RetryLoop(self._stopping, beat, lambda: self._poll(blocked=True))
         topics = TargetTopics(config, ends.target, retries, self._stopping, self._wait)
         self._started = StartedTarget(topics, ends, retries, self._stopping)
         self._held = HeldPartitions(config, ends.fetcher, topics, ends.appender)
         failures = SendFailures(ends.router.sizes, config.abort_on_send_failure, config.synchronous)
-        refusing = aside, ends.router, self._book.pieces, ends.options.request_bytes, self._stopping
+        refusing = aside, ends.router, self.book.pieces, ends.options.request_bytes, self._stopping
         kept = RefusedBatches(*refusing) if aside.refused else None
         waits = config.records_may_wait and not delivery.owners  # a transaction cannot wait
-        self._refusals = Refusals(ends, self._book, self._held, retries, failures, kept, may_wait=waits)
+        self.refusals = Refusals(ends, self.book, self._held, retries, failures, kept, may_wait=waits)
         self._exit = HandlerExit(self._prove_sent, report) if handled else None
         counts = ends.source.partitions, self._started.partitions
         services = StageServices(config, ends.router, *counts, self._held, failures.batch)
         self._stage: BatchStage = PlainStage(services)
         work = None if handled else self._turn  # a handler is called by one thread
         clients, waiting = (ends.appender, ends.fetcher), self._held.records
-        self.delivery = delivery(CopyParts(config, *clients, self, report, self._book.pieces, retries, waiting, work))
+        self.delivery = delivery(CopyParts(config, *clients, self, report, self.book.pieces, retries, waiting, work))
         if self._exit is not None:  # last: while a handler is made, the keep-alive reports progress
             from legacy_mm.dataplane.handler_stage import HandlerStage
 
@@ -93,16 +93,16 @@ class CopyEngine:
             raise
         finally:
             self.purge()
-            self._ends.close()
+            self.ends.close()
             self._stage.close()
 
     def _run(self) -> Offsets:
-        self._ends.keep_fresh()
+        self.ends.keep_fresh()
         self.delivery.begin()
         while not self._stopping.is_set():
-            if self._refusals.halving:
-                self._ends.appender.wait_empty(_POLL_TIMEOUT)
-            fetched = self.delivery.take(0.0 if self._refusals.halving else self._book.times.pause())
+            if self.refusals.halving:
+                self.ends.appender.wait_empty(_POLL_TIMEOUT)
+            fetched = self.delivery.take(0.0 if self.refusals.halving else self.book.times.pause())
             self._turn([] if fetched is None else [fetched])
             if self._exit is not None and self._exit.asked:
                 self._wait_for_end(self._exit)
@@ -129,30 +129,30 @@ class CopyEngine:
         self._held.poll()
         self._put_aside()
         self._mind_gaps()
-        if arrived and self._book.times.soon():
-            self._ends.fetcher.wake()
+        if arrived and self.book.times.soon():
+            self.ends.fetcher.wake()
 
     def _is_idle(self) -> bool:
         """Return True if all is at the target, and the source is asked for more; never with user code."""
         eager = self._exit or self.delivery.owners or self._held or self._gaps
-        return not eager and self._ends.appender.is_empty() and self._ends.fetcher.is_settled()
+        return not eager and self.ends.appender.is_empty() and self.ends.fetcher.is_settled()
 
     def stop(self, seconds: float, *, for_good: bool = True) -> None:
         """Stop from any thread: read no more and finish within this time; `for_good` as in `Stop`."""
         self._stop_deadline, self._held.stops_for_good = Deadline.after(seconds), for_good
         self._stopping.set()
-        self._ends.fetcher.wake()
+        self.ends.fetcher.wake()
         self._stage.stop()
 
     def resume(self, offsets: Offsets) -> None:
         """Resume from any thread the partitions that reported a gap."""
         self._gaps.resume(offsets)
-        self._ends.fetcher.wake()
+        self.ends.fetcher.wake()
 
     def purge(self) -> None:
         """Purge all unsent records; call this after `run`."""
-        self._ends.fetcher.close()
-        self._ends.appender.purge()
+        self.ends.fetcher.close()
+        self.ends.appender.purge()
         self.delivery.close()
 
     # --- copying
@@ -161,7 +161,7 @@ class CopyEngine:
         partition, begin, record_set, _, _ = fetched
         if self._held.stays(partition):
             return
-        ends, topic = self._ends, self._config.names.get(partition.topic, "")
+        ends, topic = self.ends, self._config.names.get(partition.topic, "")
         opens = partition.topic not in self._unopened
         try:
             for arrived in ends.batches.data(fetched, ends.limits.most_bytes(topic), opens=opens):
@@ -169,7 +169,7 @@ class CopyEngine:
                     return
         except CorruptRecords as error:
             corrupt = CorruptRecords(f"{partition}: {error}")
-            self._held.wait_at(partition, max(begin, self._book.safe.sent_to(partition)), corrupt)
+            self._held.wait_at(partition, max(begin, self.book.safe.sent_to(partition)), corrupt)
             return
         ends.read.passed(partition, record_set.next_offset)
         self.delivery.passed(partition, record_set.next_offset)
@@ -177,7 +177,7 @@ class CopyEngine:
     def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> bool:
         """Send the batches; return False if the rest, from this batch on, must be sent later."""
         found = self._stage.outbound(source, arrived, begin)
-        failures, aside = self._refusals.failures, self._refusals.aside
+        failures, aside = self.refusals.failures, self.refusals.aside
         failures.raise_if_ending()
         if found is None or not self.delivery.may_go_on(source):
             return False
@@ -192,10 +192,10 @@ class CopyEngine:
             return False
         if aside is None:
             failures.too_large(source, found.routes)  # before its piece is open, or its offset would be safe
-        measured = self._book.measures.outbound(source, arrived, begin, found)
+        measured = self.book.measures.outbound(source, arrived, begin, found)
         parts = self.delivery.parts + sum(len(route.batches) for _, route in found.routes)
         parts += 0 if aside is None else sum(len(route.too_large) for _, route in found.routes)
-        piece = self._book.pieces.open(source, found.next_offset, parts, measured.counted, begin=first)
+        piece = self.book.pieces.open(source, found.next_offset, parts, measured.counted, begin=first)
         self.delivery.begin_piece(piece, targets)
         try:
             complete = all(self._append(topic, route, piece, measured.sized) for topic, route in found.routes)
@@ -205,7 +205,7 @@ class CopyEngine:
         more = self.delivery.end_piece(piece, sum(route.records for _, route in found.routes), complete=complete)
         if not complete:
             return False
-        self._ends.read.carried(source, found.records, len(arrived.batch.buffer), found.next_offset)
+        self.ends.read.carried(source, found.records, len(arrived.batch.buffer), found.next_offset)
         self._held.records.passed(source, found.next_offset)
         if found.failure is not None:
             self._held.wait_at(source, found.next_offset, found.failure)
@@ -214,30 +214,30 @@ class CopyEngine:
 
     def _append(self, topic: str, route: Route, piece: Piece, sized: Sized | None) -> bool:
         """Give the batches of a route to the appender; return False if a stop came before there was room for them."""
-        if self._refusals.aside is not None:
-            self._refusals.aside.add_too_large(piece, route)
+        if self.refusals.aside is not None:
+            self.refusals.aside.add_too_large(piece, route)
         source, names = piece.partition, self._config.names
         for (number, made, offsets), each in zip(route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
                 return False
-            whole = made if self._ends.batches.check_crcs or self._exit is not None else seal(*made)
+            whole = made if self.ends.batches.check_crcs or self._exit is not None else seal(*made)
             target = TopicPartition(topic, number)
             part = Part(piece, offsets, each, number != source.partition, topic == names[source.topic])
-            if not self._ends.options.acks:  # the target answers nothing
-                self._book.empty_copies.before_sending(part, number)
+            if not self.ends.options.acks:  # the target answers nothing
+                self.book.empty_copies.before_sending(part, number)
             if not self.delivery.append(piece, target, whole, part):
                 return False
-            self._ends.written.carried(target, made.header.records, len(made.buffer))
+            self.ends.written.carried(target, made.header.records, len(made.buffer))
         return True
 
     def _wait(self) -> None:
         self._poll(blocked=True)
-        self._ends.target.wait_for_refresh(_POLL_TIMEOUT)
+        self.ends.target.wait_for_refresh(_POLL_TIMEOUT)
 
     def _wait_for_room(self) -> bool:
-        if self._ends.appender.has_room():
+        if self.ends.appender.has_room():
             return True
-        while not self._ends.appender.wait_for_room(_POLL_TIMEOUT):
+        while not self.ends.appender.wait_for_room(_POLL_TIMEOUT):
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
             self._poll(blocked=True)
@@ -246,34 +246,34 @@ class CopyEngine:
     # --- what comes back
 
     def _poll(self, *, blocked: bool) -> None:
-        appender = self._ends.appender
+        appender = self.ends.appender
         refused = appender.take_refused()  # first: it comes behind what its queue has acknowledged
         try:
             for acknowledged in appender.take_acknowledged():
                 self.delivery.acknowledged(acknowledged)
             appender.poll()
             self.delivery.poll()
-            self._refusals.halving = bool(refused)
+            self.refusals.halving = bool(refused)
             while refused:
-                self._refusals.deal_with(refused[0], self.delivery, self._report_when_due)
+                self.refusals.deal_with(refused[0], self.delivery, self._report_when_due)
                 del refused[0]
         except StreamFailure:
             for each in refused:  # copying ends, and must not wait for what these queues hold
                 self.delivery.abandon(each)
             raise
-        self._refusals.failures.raise_if_ending()
-        if self._book.times.due():
+        self.refusals.failures.raise_if_ending()
+        if self.book.times.due():
             self._send_progress(blocked=blocked)
-        self._book.send_statistics()
+        self.book.send_statistics()
 
     def count(self, acknowledged: Acknowledged) -> None:
         """Count a batch that the target has, for good."""
-        self._book.count(acknowledged)
+        self.book.count(acknowledged)
 
     def _put_aside(self) -> None:
         """Give refused records to the quarantine. Only from the loops: it may have to wait for the topic."""
-        if self._refusals.aside is not None:
-            self._refusals.aside.put(self._started.partitions, self._wait_for_topics, self._append_aside)
+        if self.refusals.aside is not None:
+            self.refusals.aside.put(self._started.partitions, self._wait_for_topics, self._append_aside)
 
     def _wait_for_topics(self) -> None:
         self._held.poll()
@@ -283,11 +283,11 @@ class CopyEngine:
         return self._wait_for_room() and self.delivery.append(aside.piece, partition, batch, aside)
 
     def _mind_gaps(self) -> None:
-        fetcher = self._ends.fetcher
+        fetcher = self.ends.fetcher
         for gap in self._gaps.found(fetcher):
             self._held.forget(gap.topic_partition)
             self._send_progress(blocked=False)
-            self._book.send(gap)
+            self.book.send(gap)
         for resumed in self._gaps.answered(fetcher, self.delivery.may_resume):
             for partition in resumed:
                 self.forget(partition)
@@ -296,39 +296,39 @@ class CopyEngine:
     def forget(self, partition: TopicPartition) -> None:
         """Forget all that was read of a partition, which goes on at another position."""
         self._held.forget(partition)
-        self._book.pieces.restart(partition)
+        self.book.pieces.restart(partition)
         self._stage.forget(partition)
-        self._book.measures.restart(partition)
+        self.book.measures.restart(partition)
 
     # --- reporting and the end
 
     def _report_when_due(self) -> None:
-        if self._book.times.due():
+        if self.book.times.due():
             self._send_progress(blocked=True)
 
     def _send_progress(self, *, blocked: bool) -> None:
-        reasons = self._refusals.failures.take_reasons()
-        self._book.send_progress(lambda moved: self._progress(moved, blocked=blocked), reasons)
+        reasons = self.refusals.failures.take_reasons()
+        self.book.send_progress(lambda moved: self._progress(moved, blocked=blocked), reasons)
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         filtered, quarantined = self._stage.counts()
-        quarantined += self._refusals.set_aside
-        unwritable, dropped = self._held.reasons(), dict(self._refusals.failures.dropped)
+        quarantined += self.refusals.set_aside
+        unwritable, dropped = self._held.reasons(), dict(self.refusals.failures.dropped)
         counts = filtered, quarantined, unwritable, self.delivery.transactions()
         return Progress(moved, self.delivery.records, dropped, blocked or bool(unwritable), *counts)
 
     def _finish(self) -> Offsets:
         """Finish: (1) read no more; (2) wait for the target; (3) report what is unacknowledged."""
-        self._ends.fetcher.close()
+        self.ends.fetcher.close()
         self.delivery.stop()
         empty = self._drain(self._stop_deadline.expired)
-        left = {} if empty else self._book.safe.unacknowledged()
+        left = {} if empty else self.book.safe.unacknowledged()
         self._held.tell_of_the_end(left)
         return left
 
     def _leave_nothing_behind(self) -> None:
         """Purge the queue: the next owner starts at the safe offsets, and need not copy acknowledged records twice."""
-        self._ends.fetcher.close()
+        self.ends.fetcher.close()
         self.delivery.stop()
         deadline = Deadline.after(_LAST_TIMEOUT)
         self._drain(lambda: deadline.expired() or self._stopping.is_set())
@@ -346,4 +346,4 @@ class CopyEngine:
 
     def _all_settled(self, seconds: float) -> bool:
         """Return True if every record is at the target, or in the quarantine, and committed."""
-        return self.delivery.is_over(seconds) and self._refusals.are_settled()
+        return self.delivery.is_over(seconds) and self.refusals.are_settled()

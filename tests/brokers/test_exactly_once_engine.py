@@ -388,7 +388,7 @@ def test_a_little_of_several_partitions_goes_together(
         writer.produce(name, b"value", partition=partition.partition)
         assert not writer.flush(PATIENCE)
         wait_pieces(bundle, count)
-    for queue in copying.engine._ends.appender._followed:
+    for queue in copying.engine.ends.appender._followed:
         if isinstance(queue, TransactionalQueue) and queue.partition in partitions:
             wait_until(partial(getattr, queue, "added"), PATIENCE, "the transaction to have the partition")
     assert produced == []

@@ -66,7 +66,7 @@ def make(check_crcs: str = "true", **more: Any) -> tuple[CopyEngine, list[Any]]:
 
 def write_to(engine: CopyEngine, target: Any) -> None:
     """Let it append to this."""
-    engine._ends.appender = target
+    engine.ends.appender = target
     engine.delivery._appender = target  # type: ignore[attr-defined]
 
 
@@ -81,7 +81,7 @@ def told(refusal: int, *, doubtful: bool, keeps_partition: bool = True) -> list[
     """The pairs of two batches that arrived and of one between them that was given up; all of them are safe then."""
     engine, frames = make(pairs=True, keeps_partition=["t"] if keeps_partition else [])
     first, lost, last = (
-        Part(engine._book.pieces.open(HERE, begin + RECORDS, 1), range(begin, begin + RECORDS), None)
+        Part(engine.book.pieces.open(HERE, begin + RECORDS, 1), range(begin, begin + RECORDS), None)
         for begin in range(0, 3 * RECORDS, RECORDS)
     )
     batch = build([Row(at, NOW, b"k", b"v") for at in range(RECORDS)])
@@ -115,7 +115,7 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
     """What the source compressed in zstd, a target with `inter.broker.protocol.version` below 2.1 refuses."""
     engine, _ = make()
     batch = build([Row(at, NOW, b"k", b"v" * 100) for at in range(RECORDS)], codec=Codec.ZSTD)
-    part = Part(engine._book.pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
+    part = Part(engine.book.pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
     target = FakeAppender(
         ProducerBatch(PartitionQueue(HERE, None, 1), batch, part, len(batch.buffer), 0.0, 0.0, refusal=REFUSES_CODEC)
     )
@@ -123,7 +123,7 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
     ((sent, opaque),) = target.replaced
     assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
     hear(engine, FakeAppender(Acknowledged(opaque, 0)))
-    assert (engine._refusals.failures.dropped.total(), engine._book.safe.safe()) == (0, {HERE: RECORDS})
+    assert (engine.refusals.failures.dropped.total(), engine.book.safe.safe()) == (0, {HERE: RECORDS})
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_record_that_is_refused_is_told_in_the_broker_s_words(
     caplog: pytest.LogCaptureFixture, reason: str, told: str
 ) -> None:
     engine, _ = make()
-    part = Part(engine._book.pieces.open(HERE, 1, 1), range(1), None)
+    part = Part(engine.book.pieces.open(HERE, 1, 1), range(1), None)
     refused = ProducerBatch(
         PartitionQueue(HERE, None, 1), build([Row(0, NOW, None, b"v")]), part, 0, 0.0, 0.0, 0, INVALID, reason
     )
@@ -151,9 +151,9 @@ def test_a_record_that_is_refused_is_told_in_the_broker_s_words(
 def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.LogCaptureFixture) -> None:
     """Each with its own reason; the driver hears meanwhile that the task lives, for there may be thousands."""
     engine, frames = make()
-    engine._book.times.interval, engine._book.times.next_at = 0.0, 0.0
+    engine.book.times.interval, engine.book.times.next_at = 0.0, 0.0
     batch = build([Row(at, NOW, b"k", b"%d" % at) for at in range(RECORDS)])
-    part = Part(engine._book.pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
+    part = Part(engine.book.pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
     target = FakeAppender(
         ProducerBatch(
             PartitionQueue(HERE, None, 1),
@@ -175,9 +175,9 @@ def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.L
     assert len([frame for frame in frames if isinstance(frame, Progress)]) > 2
     ((sent, opaque),) = target.replaced
     assert [row.value for row in decode(sent)] == [b"1"]
-    assert (engine._refusals.failures.dropped.total(), engine._book.safe.safe()) == (2, {})
+    assert (engine.refusals.failures.dropped.total(), engine.book.safe.safe()) == (2, {})
     hear(engine, FakeAppender(Acknowledged(opaque, 0)))
-    assert engine._book.safe.safe() == {HERE: RECORDS}
+    assert engine.book.safe.safe() == {HERE: RECORDS}
 
 
 def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
@@ -187,7 +187,7 @@ def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
     sound.buffer[-2] ^= 1
     appended: list[RecordBatch] = []
     engine._started.is_started = True
-    engine._ends.target = SimpleNamespace(partitions=lambda _: 1)  # type: ignore[assignment]
+    engine.ends.target = SimpleNamespace(partitions=lambda _: 1)  # type: ignore[assignment]
     assert isinstance(engine._stage, PlainStage)
     engine._stage._engine = engine._stage._engine._replace(at_source=lambda _: 1)
     write_to(
@@ -203,11 +203,11 @@ def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
 
 def stored_and_refused(engine: CopyEngine, *, doubtful: bool) -> ProducerBatch:
     """One batch that the target has, not reported yet, and the next, for which it does not know the producer."""
-    appender = engine._ends.appender
+    appender = engine.ends.appender
     appender._ids = SimpleNamespace(current=(7, 0), acquire=lambda: (8, 0))  # type: ignore[assignment]
     appender.cluster = FakeCluster()
     for begin in (0, 1):
-        part = Part(engine._book.pieces.open(HERE, begin + 1, 1), range(begin, begin + 1), None)
+        part = Part(engine.book.pieces.open(HERE, begin + 1, 1), range(begin, begin + 1), None)
         appender.append(HERE, build([Row(0, epoch_ms(), b"k", b"v")]), part)
     queue = appender._queues[HERE]
     queue.paused = False
@@ -235,8 +235,8 @@ def test_what_arrived_before_the_producer_broke_is_not_sent_again(error: type[Ex
     engine, frames = make()
     stored_and_refused(engine, doubtful=error is ProducerBroken)
     if error is not ProducerBroken:
-        engine._ends.appender.ended(error("as it is"))
-    engine._book.times.next_at = float("inf")
+        engine.ends.appender.ended(error("as it is"))
+    engine.book.times.next_at = float("inf")
     engine._run = lambda: engine._poll(blocked=False)  # type: ignore[method-assign,assignment,return-value]
     with pytest.raises(error):
         engine.run()
@@ -246,14 +246,14 @@ def test_what_arrived_before_the_producer_broke_is_not_sent_again(error: type[Ex
 def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
     """Else a target partition that nobody leads would keep the whole stream from being copied."""
     engine, frames = make()
-    part, stuck = (Part(engine._book.pieces.open(place, 1, 1), range(1), None) for place in (HERE, OTHER))
+    part, stuck = (Part(engine.book.pieces.open(place, 1, 1), range(1), None) for place in (HERE, OTHER))
     gaps = [Gap(*HERE, 1, 5, 9, "as it is")]
-    engine._ends.batches.fetcher = SimpleNamespace(  # type: ignore[assignment]
+    engine.ends.batches.fetcher = SimpleNamespace(  # type: ignore[assignment]
         take_gaps=lambda: [gaps.pop()] if gaps else [], take_started=lambda: None, is_settled=lambda: True
     )
     target = FakeAppender()
     write_to(engine, target)
-    engine._book.times.next_at = float("inf")
+    engine.book.times.next_at = float("inf")
     engine._turn([])
     assert frames == []
     target.arriving = [Acknowledged(part, 0)]
@@ -271,17 +271,17 @@ def test_partitions_that_are_not_preserved_have_no_pairs() -> None:
 def test_records_whose_topic_cannot_be_had_end_the_mirror_before_they_count() -> None:
     """Invariant A: they are neither acknowledged nor dropped on purpose."""
     engine, _ = make()
-    engine._refusals.failures = SendFailures(lambda batch: [(1, 1)], abort=True)
+    engine.refusals.failures = SendFailures(lambda batch: [(1, 1)], abort=True)
     batch = build([Row(0, NOW, b"k", b"v")])
 
     def outbound(*_: object) -> Outbound:
-        engine._refusals.failures.batch(Unsent(HERE, range(1), "t", batch), FORBIDDEN)
+        engine.refusals.failures.batch(Unsent(HERE, range(1), "t", batch), FORBIDDEN)
         return Outbound([], 1, 1)
 
     engine._stage = SimpleNamespace(outbound=outbound)
     with pytest.raises(SendFailure):
         engine._send(HERE, Arrived(batch, Codec.NONE), 0)
-    assert engine._book.safe.safe() == {}
+    assert engine.book.safe.safe() == {}
 
 
 def routed(*routes: Route) -> SimpleNamespace:
@@ -291,20 +291,20 @@ def routed(*routes: Route) -> SimpleNamespace:
 
 def test_a_record_too_large_for_any_request_is_not_passed() -> None:
     engine, _ = make()
-    engine._refusals.failures = SendFailures(engine._ends.router.sizes, abort=True)
+    engine.refusals.failures = SendFailures(engine.ends.router.sizes, abort=True)
     batch = build([Row(0, NOW, b"k", b"v")])
     engine._stage = routed(Route([], [Placed(0, batch, range(10, 11))], 1, 11))
     with pytest.raises(SendFailure):
         engine._send(HERE, Arrived(batch, Codec.NONE), 0)
-    assert engine._book.safe.safe() == {}
-    assert not engine._book.pieces.are_open(HERE)
+    assert engine.book.safe.safe() == {}
+    assert not engine.book.pieces.are_open(HERE)
 
 
 def test_half_a_piece_is_not_safe_behind_a_record_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another record fails while there is room for one batch of two only."""
     engine, _ = make()
     write_to(engine, FakeAppender())
-    engine._book.pieces.acknowledged(engine._book.pieces.open(HERE, 10, 1))
+    engine.book.pieces.acknowledged(engine.book.pieces.open(HERE, 10, 1))
     batch = build([Row(0, NOW, b"k", b"v")])
     engine._stage = routed(Route([Placed(0, batch, range(12, 13)), Placed(1, batch, range(10, 12))], [], 3, 13))
     room = iter([True])
@@ -317,9 +317,9 @@ def test_half_a_piece_is_not_safe_behind_a_record_that_fails(monkeypatch: pytest
     monkeypatch.setattr(engine, "_wait_for_room", wait_for_room)
     with pytest.raises(SendFailure):
         engine._send(HERE, Arrived(batch, Codec.NONE), 0)
-    engine._book.pieces.abandon(HERE, 12)
+    engine.book.pieces.abandon(HERE, 12)
     engine.delivery.finish()
-    assert engine._book.safe.safe() == {HERE: 10}
+    assert engine.book.safe.safe() == {HERE: 10}
 
 
 class Emptied(FakeAppender):
@@ -333,20 +333,20 @@ class Emptied(FakeAppender):
 def test_without_work_it_waits_for_its_next_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records bring back the reports of each second, and wake it once a reader has copied them."""
     engine, frames = make()
-    engine._book.times.interval = 1.0
-    engine._ends.batches.fetcher = fetcher = FakeFetcher()
-    engine._ends.appender = FakeAppender()
+    engine.book.times.interval = 1.0
+    engine.ends.batches.fetcher = fetcher = FakeFetcher()
+    engine.ends.appender = FakeAppender()
     monkeypatch.setattr(keep_alive, "monotonic", lambda: 100.0)
     engine._send_progress(blocked=False)
-    assert (engine._book.times.pause(), engine._book.times.next_at) == (0.1, 101.0)
-    engine._ends.appender = Emptied()
+    assert (engine.book.times.pause(), engine.book.times.next_at) == (0.1, 101.0)
+    engine.ends.appender = Emptied()
     engine._send_progress(blocked=False)
-    assert engine._book.times.pause() == engine._book.times.next_at - 100.0 == 2.5
+    assert engine.book.times.pause() == engine.book.times.next_at - 100.0 == 2.5
     engine._turn([CompletedFetch(HERE, 1, record_set(), (), 0)])
-    assert (fetcher.woken, engine._book.times.pause()) == (1, 1.0)
+    assert (fetcher.woken, engine.book.times.pause()) == (1, 1.0)
     engine.stop(1.0)
     engine.resume({HERE: 1})
-    assert (fetcher.woken, engine._book.times.pause()) == (3, 0.1)
+    assert (fetcher.woken, engine.book.times.pause()) == (3, 0.1)
     assert len(frames) == 2
 
 

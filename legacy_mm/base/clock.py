@@ -1,4 +1,4 @@
-"""Two clocks, read in this one place, and the `Deadline` that a sequence of calls shares."""
+"""The clocks, used in this one place, and the `Deadline` that a sequence of calls shares."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ process_cpu = time.process_time
 """Seconds of CPU time of all threads of this process."""
 thread_cpu = time.thread_time
 """Seconds of CPU time of this thread."""
+sleep = time.sleep
+"""Waits so many seconds, where there is nothing that could wake the thread."""
 
 
 def epoch_ms() -> int:

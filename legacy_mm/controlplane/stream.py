@@ -303,7 +303,9 @@ class Stream(threading.Thread):
             if self._owned and monotonic() >= self._retry_at:
                 self._start_job()
             return
-        gaps = self._job.take_gaps()  # first, because offsets that were safe before a gap were reported before it
+        gaps = (
+            self._job.reports.take_gaps()
+        )  # first, because offsets that were safe before a gap were reported before it
         self._note_reports()
         self._answer(gaps)
         self._guarantee.poll(self._job, self._require_member(), self._commits)
@@ -345,18 +347,18 @@ class Stream(threading.Thread):
         job = self._job
         if job is None:
             return
-        safe = job.take_safe()  # first, because the start of a partition was reported before it
+        safe = job.reports.take_safe()  # first, because the start of a partition was reported before it
         if safe:
             self._news_at = monotonic()
-        for started in job.take_started():
+        for started in job.reports.take_started():
             self._starts |= started.offsets
             offsets = describe_offsets(started.offsets)
-            events.emit(events.COPY_STARTED, stream=self.index, offsets=offsets, worker=job.worker)
+            events.emit(events.COPY_STARTED, stream=self.index, offsets=offsets, worker=job.worker.name)
             self._note_resets(started)
             if self._receipts is not None:
                 self._receipts.started(started.offsets)
         if self._receipts is not None:
-            for copied in job.take_copied():
+            for copied in job.reports.take_copied():
                 self._receipts.copied(copied)
         self._commits.note({p: offset for p, offset in safe.items() if p in self._owned})
 
@@ -393,7 +395,7 @@ class Stream(threading.Thread):
         job, self._job = self._job, None
         self._guarantee.job_is_over()
         if job is not None:
-            self._unacknowledged = job.unacknowledged
+            self._unacknowledged = job.reports.unacknowledged
             job.release()
 
     def _recover(self, trouble: CopyTrouble) -> None:
@@ -416,7 +418,7 @@ class Stream(threading.Thread):
     def _count_restart(self, job: CopyJob, trouble: CopyTrouble) -> None:
         """Set the time of the next try; raise StreamFailure if there have been too many."""
         now = monotonic()
-        seconds = max(_RESTARTS_INTERVAL, (len(_RESTART_BACKOFFS) + 1) * job.hello_seconds)
+        seconds = max(_RESTARTS_INTERVAL, (len(_RESTART_BACKOFFS) + 1) * job.worker.hello_seconds)
         restarts = sum(now - at < seconds for at in self._restarts)
         if restarts == len(_RESTART_BACKOFFS):
             raise StreamFailure(

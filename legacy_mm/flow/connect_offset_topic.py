@@ -6,12 +6,11 @@ Both are at the target. Imported only if MirrorMaker 2's file asks for the flow 
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
-from legacy_mm.base.clock import Deadline
+from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.base.kafka_clients import ConsumerSettings
 from legacy_mm.base.model import CommittedOffset, Lacking, Offsets, TopicPartition
@@ -120,7 +119,7 @@ class WorkersPlace:
                     f"topic {topic}, which keeps positions, is missing at the target, and the duty internal-topics "
                     "could not make it: its line says why"
                 )
-            threading.Event().wait(_RETRY_BACKOFF)
+            sleep(_RETRY_BACKOFF)
         # (3)
         found, _ = admin.properties({self._storage.topic, *keepers}, Deadline.after(self._silence))
         for topic, rows in sorted(found.items()):

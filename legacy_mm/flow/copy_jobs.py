@@ -9,8 +9,10 @@ from dataclasses import replace
 from legacy_mm.base.errors import FailureKind
 from legacy_mm.base.model import Offsets
 from legacy_mm.base.settings import ExactlyOnceSettings, HandlerSettings
-from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
+from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble
 from legacy_mm.controlplane.copy_processes import CopyProcesses
+from legacy_mm.controlplane.copy_worker import CopyWorker
+from legacy_mm.controlplane.task_reports import PairSink, TaskReports
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.feature_work import FeatureWork
 from legacy_mm.flow.flow_settings import Settings
@@ -114,18 +116,10 @@ class CopyJobFactory:
             begins_unseen=not settings.features.concern_both_ends,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
-        embedded = settings.process.spark.embedded
-        job = CopyJob(
-            ticket,
-            config,
-            self._channel,
-            self._runs(config),
-            metrics,
-            embedded=embedded,
-            pairs=self._pairs,
-            on_exit=self._on_exit,
-            unattended_seconds=max(LEASE_TIMEOUT, settings.source.max_poll_interval - 2 * LEASE_TIMEOUT),
-        )
+        worker = CopyWorker(ticket, self._runs(config), embedded=settings.process.spark.embedded)
+        reports = TaskReports(metrics, self._pairs, self._on_exit)
+        unattended_seconds = max(LEASE_TIMEOUT, settings.source.max_poll_interval - 2 * LEASE_TIMEOUT)
+        job = CopyJob(worker, config, self._channel, reports, unattended_seconds)
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 

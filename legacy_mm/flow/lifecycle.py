@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from legacy_mm.base.clock import Deadline
+from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.errors import LegacyMMError, StreamFailure, commits
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase
@@ -61,7 +61,7 @@ class Signals:
 
     def _end_overdue(self, end: Callable[[int], object]) -> None:
         code = self._codes.get()
-        threading.Event().wait(self.shutdown_timeout + _OVERDUE_TIMEOUT)
+        sleep(self.shutdown_timeout + _OVERDUE_TIMEOUT)
         end(code)
 
 
@@ -158,7 +158,7 @@ def _make_room(mirror: Mirror, seconds: float, is_interrupted: Callable[[], bool
     while not mirror.stopped() and not deadline.expired():
         if is_interrupted():
             return False
-        threading.Event().wait(_STOP_LOOK_INTERVAL)
+        sleep(_STOP_LOOK_INTERVAL)
     if not mirror.join(deadline):
         mirror.failures.failed_outside(StreamFailure(f"not stopped after {seconds:g} s for new key stores"))
     _report_uncommitted([mirror])

@@ -38,12 +38,12 @@ class Ownership(DeliveryGuarantee):
     def poll(self, job: CopyJob, member: Member, commits: Commits) -> None:
         """Answer the job what heartbeats have proved since it asked, and commit what it waits for."""
         bundle_member = cast(GenerationMember, member)
-        if asked := job.take_asked():
+        if asked := job.reports.take_asked():
             self._waiting.append((monotonic(), asked))
             bundle_member.ask_heartbeat()
         while self._waiting and bundle_member.confirmed_after(self._waiting[0][0]):
             job.confirm(self._waiting.popleft()[1])
-        if unmarked := job.take_unmarked():
+        if unmarked := job.reports.take_unmarked():
             self._unmarked |= unmarked.keys()
             offsets = {each: max(offset, commits.position(each) or 0) for each, offset in unmarked.items()}
             commits.chosen(offsets)

@@ -5,20 +5,26 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import FailureKind
 from legacy_mm.base.reports import Frame, Progress
-from legacy_mm.controlplane import copy_job
+from legacy_mm.controlplane import copy_job, copy_worker
 from legacy_mm.controlplane.copy_job import CopyJob
+from legacy_mm.controlplane.copy_worker import CopyWorker
+from legacy_mm.controlplane.task_reports import TaskReports
+from legacy_mm.metrics.registry import Registry
 from legacy_mm.runtime.channel import beat as beat_module
 from legacy_mm.runtime.channel.beat import Beat
 from legacy_mm.runtime.channel.channel import process_start
 from legacy_mm.runtime.channel.frames import Failure, Hello, Stopped, TaskConfig, Ticket, Understood
+from legacy_mm.runtime.spark.runner import SparkRunner
 from tests.fixtures import client_settings
 
 CONFIG = TaskConfig(
@@ -27,34 +33,45 @@ CONFIG = TaskConfig(
 TICKET = Ticket("here", 1, b"key", "", "a->b", 0, 1, 1)
 
 
-class Workers:
+class Workers(SparkRunner):
     """Workers of copy jobs, of which none is ever started."""
 
     def __init__(self, *, shares_workers: bool = False) -> None:
+        super().__init__(Future(), iter, lambda: None)  # type: ignore[arg-type]
         self.shares_workers = shares_workers
         self.spared: set[Ticket] = set()
         self.killed: list[int] = []
         self.cancelled: list[Ticket] = []
 
+    @override
     def submit(self, ticket: Ticket, description: str, on_end: Callable[[str], None]) -> None:
         raise NotImplementedError
 
+    @override
     def cancel(self, ticket: Ticket) -> None:
         self.cancelled.append(ticket)
 
+    @override
     def kill(self, ticket: Ticket, worker: int) -> None:
         self.killed.append(worker)
 
+    @override
     def is_spared(self, ticket: Ticket) -> bool:
         return ticket in self.spared
+
+
+def job_with(channel: Any, workers: Workers | None = None, unattended_seconds: float = float("inf")) -> CopyJob:
+    """A job of a flow whose workers are processes of this host."""
+    worker = CopyWorker(TICKET, workers or Workers(), embedded=True)
+    reports = TaskReports(Registry("a->b", "p", {}).stream(0, "g-0"))
+    return CopyJob(worker, CONFIG, channel, reports, unattended_seconds)
 
 
 def test_a_job_is_attended_as_long_as_its_stream_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariant D: a stream that hangs cannot stop the task when the group gives its partitions to others."""
     now = 100.0
     monkeypatch.setattr(copy_job, "monotonic", lambda: now)
-    nobody: Any = SimpleNamespace(beat=Beat())
-    job = CopyJob(TICKET, CONFIG, nobody, Workers(), nobody, embedded=True, unattended_seconds=290.0)
+    job = job_with(SimpleNamespace(beat=Beat()), unattended_seconds=290.0)
     now += 289.0
     assert job.attended()
     job.trouble()
@@ -67,34 +84,13 @@ def test_a_job_is_attended_as_long_as_its_stream_asks(monkeypatch: pytest.Monkey
     assert not job.attended()
 
 
-NO_ROOM = ": the cluster has no free core, too little memory, or a master that has forgotten this application"
-
-
-@pytest.mark.parametrize(
-    ("embedded", "patience", "why"), [(True, 30, ""), (False, 150, NO_ROOM)], ids=["embedded", "cluster"]
-)
-def test_a_cluster_may_make_its_executors_first(
-    embedded: bool, patience: int, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 100.0
-    monkeypatch.setattr(copy_job, "monotonic", lambda: now)
-    nobody: Any = SimpleNamespace(beat=Beat())
-    job = CopyJob(TICKET, CONFIG, nobody, Workers(), nobody, embedded=embedded, unattended_seconds=1.0)
-    now += patience - 1
-    assert job.trouble() is None
-    now += 2
-    trouble = job.trouble()
-    assert trouble is not None
-    assert trouble.reason == f"no worker reported within {patience} s{why}"
-
-
 @pytest.mark.parametrize("last", [Stopped({}), Failure(FailureKind.SEND_FAILURE, "refused", False)])
 def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
     """Before it may end: what is still on its way would end with it."""
     told: list[Frame] = []
-    somebody: Any = SimpleNamespace(send=told.append, progress=lambda frame: None)
-    job = CopyJob(TICKET, CONFIG, somebody, Workers(), somebody, embedded=True)
-    job.admit(somebody, Hello(1, "proof", 1, 1, "host"))
+    peer: Any = SimpleNamespace(send=told.append)
+    job = job_with(None)
+    job.admit(peer, Hello(1, "proof", 1, 1, "host"))
     job.received(Progress({}, 0, {}, False))
     assert told == []
     job.received(last)
@@ -103,12 +99,11 @@ def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
 
 def shared(workers: Workers, beat: Beat | None = None) -> CopyJob:
     """A job whose worker, this process, has other jobs, too."""
-    nothing = lambda frame: None  # noqa: E731
-    somebody: Any = SimpleNamespace(send=nothing, close=lambda: None, progress=nothing, beat=beat or Beat())
-    job = CopyJob(TICKET, CONFIG, somebody, workers, somebody, embedded=True)
+    peer: Any = SimpleNamespace(send=lambda frame: None, close=lambda: None)
+    job = job_with(SimpleNamespace(beat=beat or Beat()), workers)
     start = process_start(os.getpid())
     assert start is not None
-    job.admit(somebody, Hello(1, "proof", os.getpid(), start, "host"))
+    job.admit(peer, Hello(1, "proof", os.getpid(), start, "host"))
     return job
 
 
@@ -170,7 +165,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        for each in (copy_job, beat_module):
+        for each in (copy_job, copy_worker, beat_module):
             monkeypatch.setattr(each, "monotonic", lambda: self.now)
 
     def rest(self, beat: Beat, seconds: float) -> None:

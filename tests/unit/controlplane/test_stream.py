@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -13,14 +14,16 @@ import pytest
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import CorruptRecords, FailureKind, SendFailure, SourceGap, StreamFailure, Undecided
 from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
-from legacy_mm.base.reports import Gap, Started
+from legacy_mm.base.reports import Gap, Progress, Started
 from legacy_mm.clients.group.member import CommitProblem
 from legacy_mm.controlplane import stream
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
 from legacy_mm.controlplane.stream import Stream
-from legacy_mm.runtime.channel.frames import Copied
+from legacy_mm.controlplane.task_reports import TaskReports
+from legacy_mm.metrics.registry import Registry
+from legacy_mm.runtime.channel.frames import Stopped
 from legacy_mm.transactions.ownership import Ownership
 
 P = TopicPartition("orders", 0)
@@ -33,42 +36,21 @@ LOST = CopyTrouble("its worker is gone", fatal=False)
 class Job:
     """A copy job that reports what the test puts into it, and ends when it is told to."""
 
-    worker = "here:1"
-    hello_seconds = 30.0
+    worker = SimpleNamespace(name="here:1", hello_seconds=30.0)
 
     def __init__(self, offsets: Offsets) -> None:
         self.partitions = frozenset(offsets)
-        self.unacknowledged: dict[TopicPartition, int] = {}
-        self.started = [Started(dict(offsets), dict(offsets))]
-        self.safe: dict[TopicPartition, int] = {}
-        self.gaps: list[Gap] = []
+        self.reports = TaskReports(Registry("a->b", "p", {}).stream(0, "g-0"))
+        self.reports.received(Started(dict(offsets), dict(offsets)))
         self.gaps_at_stop: list[Gap] = []
         self.failed: CopyTrouble | None = None
         self.resumed: list[Offsets] = []
 
-    def take_started(self) -> list[Started]:
-        taken, self.started = self.started, []
-        return taken
-
-    def take_copied(self) -> list[Copied]:
-        return []
-
-    def take_safe(self) -> dict[TopicPartition, int]:
-        taken, self.safe = self.safe, {}
-        return taken
-
-    def take_asked(self) -> list[int]:
-        return []
-
-    def take_unmarked(self) -> dict[TopicPartition, int]:
-        return {}
+    def reports_safe(self, partition: TopicPartition, offset: int) -> None:
+        self.reports.received(Progress({partition: offset}, 0, {}, False))
 
     def marked(self, offsets: Offsets) -> None:
         """No bundle waits."""
-
-    def take_gaps(self) -> list[Gap]:
-        taken, self.gaps = self.gaps, []
-        return taken
 
     def resume(self, offsets: Offsets) -> None:
         self.resumed.append(dict(offsets))
@@ -77,7 +59,8 @@ class Job:
         return self.failed
 
     def stop(self, deadline: Deadline, *, for_good: bool = False) -> None:
-        self.gaps += self.gaps_at_stop
+        for gap in self.gaps_at_stop:
+            self.reports.received(gap)
 
     def wait_over(self, deadline: Deadline) -> bool:
         return True
@@ -87,13 +70,6 @@ class Job:
 
     def release(self) -> None:
         """Nothing is held."""
-
-
-class Nothing:
-    """Metrics that nobody reads."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *_: None
 
 
 class Bench:
@@ -109,7 +85,6 @@ class Bench:
         self.failures: list[BaseException] = []
         self.steps: list[Callable[[], object]] = []
         self.left = False
-        metrics: Any = Nothing()
         self.stream = Stream(
             0,
             pattern="orders",
@@ -122,7 +97,7 @@ class Bench:
             start_copy=self._start_copy,
             adapt=lambda trouble: False,
             revoke_seconds=1.0,
-            metrics=metrics,
+            metrics=Registry("a->b", "p", {}).stream(0, "g-0"),
             on_failure=self._failed,
         )
 
@@ -170,7 +145,7 @@ def bench() -> Bench:
 
 
 def test_what_is_safe_is_committed_at_the_stop(bench: Bench) -> None:
-    bench.run(lambda: bench.job.safe.update({P: 8}))
+    bench.run(lambda: bench.job.reports_safe(P, 8))
     assert (bench.begun, bench.commits, bench.failures) == ([{P: COMMITTED}], [{P: 8}], [])
 
 
@@ -197,7 +172,7 @@ def test_a_stream_with_a_fault_of_ours_leaves_the_group_and_commits_nothing(benc
     def fail() -> None:
         raise AssertionError("invariant B")
 
-    bench.run(lambda: bench.job.safe.update({P: 8}), fail)
+    bench.run(lambda: bench.job.reports_safe(P, 8), fail)
     (failure,) = bench.failures
     assert str(failure) == "invariant B"
     assert (bench.left, bench.commits) == (True, [])
@@ -207,7 +182,7 @@ def test_a_stream_with_a_fault_of_ours_leaves_the_group_and_commits_nothing(benc
 def test_what_was_copied_is_committed(bench: Bench, error: type[StreamFailure]) -> None:
     """And the group is left, or it would wait for this member for a session, at each crash."""
     bench.run(
-        lambda: bench.job.safe.update({P: 8}),
+        lambda: bench.job.reports_safe(P, 8),
         lambda: setattr(bench.job, "failed", CopyTrouble("it cannot be read", fatal=True, kind=error.failure_kind)),
     )
     (failure,) = bench.failures
@@ -220,7 +195,7 @@ def test_it_leaves_the_group_also_when_its_stop_fails(bench: Bench) -> None:
         raise StreamFailure("the group refuses this member")
 
     bench.run(
-        lambda: bench.job.safe.update({P: 8}),
+        lambda: bench.job.reports_safe(P, 8),
         lambda: setattr(bench.job, "failed", CopyTrouble("torn", fatal=True, kind=FailureKind.CORRUPT_RECORDS)),
         lambda: setattr(bench.job, "wait_over", lambda deadline: False),
         refuse,
@@ -236,8 +211,8 @@ def test_a_gap_that_needs_a_person_ends_it_with_what_was_copied_committed(bench:
     other = TopicPartition("payments", 0)
 
     def fail() -> None:
-        bench.job.safe[other] = 9
-        bench.job.gaps.append(GAP)
+        bench.job.reports_safe(other, 9)
+        bench.job.reports.received(GAP)
 
     bench.run(partial(bench.stream.assigned, frozenset({other})), lambda: None, fail, lambda: None)
     (failure,) = bench.failures
@@ -248,7 +223,7 @@ def test_a_gap_that_needs_a_person_ends_it_with_what_was_copied_committed(bench:
 def test_where_it_goes_on_after_a_gap_is_committed_before_a_record_comes(bench: Bench) -> None:
     """A restart would be at the gap again, and with `latest` skip what came meanwhile."""
     seen: list[list[Offsets]] = []
-    bench.run(lambda: bench.job.gaps.append(GAP), lambda: seen.append(list(bench.commits)))
+    bench.run(lambda: bench.job.reports.received(GAP), lambda: seen.append(list(bench.commits)))
     assert seen == [[{P: 150}]]
 
 
@@ -256,8 +231,8 @@ def test_a_job_that_fails_behind_a_gap_is_followed_by_one_that_begins_behind_it(
     """The worker died before it said that it goes on there."""
 
     def meet_gap() -> None:
-        bench.job.safe[P] = 8
-        bench.job.gaps.append(GAP)
+        bench.job.reports_safe(P, 8)
+        bench.job.reports.received(GAP)
 
     bench.run(meet_gap, lambda: setattr(bench.job, "failed", LOST), lambda: None)
     assert bench.jobs[0].resumed == [{P: 150}]
@@ -266,7 +241,7 @@ def test_a_job_that_fails_behind_a_gap_is_followed_by_one_that_begins_behind_it(
 
 def test_where_the_log_was_cut_copying_goes_on_there_also_after_a_restart(bench: Bench) -> None:
     """By then the log may have grown over the offset that was committed, with other records below it."""
-    bench.run(lambda: bench.job.gaps.append(CUT))
+    bench.run(lambda: bench.job.reports.received(CUT))
     assert bench.jobs[0].resumed == [{P: 4}]
     assert bench.commits == [{P: 4}]
 
@@ -276,9 +251,9 @@ def test_with_exactly_once_an_offset_that_goes_back_is_committed_when_the_target
     bench.stream._guarantee = Ownership()
 
     def copy() -> None:
-        bench.job.safe[P] = 4
+        bench.job.reports_safe(P, 4)
 
-    bench.run(lambda: bench.job.safe.update({P: 5}), lambda: bench.job.gaps.append(CUT), copy)
+    bench.run(lambda: bench.job.reports_safe(P, 5), lambda: bench.job.reports.received(CUT), copy)
     assert bench.jobs[0].resumed == [{P: 4}]
     assert (bench.failures, bench.commits) == ([], [{P: 4}])
 
@@ -287,7 +262,7 @@ def test_a_gap_that_is_met_while_the_job_stops_is_left_to_the_next_one(bench: Be
     """What was safe before it is committed; it is not counted twice."""
 
     def stop_at_gap() -> None:
-        bench.job.safe[P] = 8
+        bench.job.reports_safe(P, 8)
         bench.job.gaps_at_stop.append(GAP)
 
     bench.run(stop_at_gap)
@@ -320,16 +295,17 @@ def test_where_a_partition_begins_counts_before_what_is_safe_of_it(bench: Bench)
 
     def begin() -> None:
         job = bench.job
-        job.started = []
+        job.reports.take_started()
 
         def take_started() -> list[Started]:
-            job.started, job.safe = [Started({P: 3}, {P: 3})], {P: 9}
+            job.reports.received(Started({P: 3}, {P: 3}))
+            job.reports_safe(P, 9)
             return []
 
-        job.take_started = take_started  # type: ignore[method-assign]
+        job.reports.take_started = take_started  # type: ignore[method-assign]
 
     def go_on() -> None:
-        del bench.job.take_started
+        del bench.job.reports.take_started
 
     bench.run(begin, go_on, lambda: None)
     assert bench.failures == []
@@ -366,7 +342,7 @@ def test_workers_that_nobody_has_end_the_mirror(bench: Bench, monkeypatch: pytes
         polls += 1
         bench.job.failed = CopyTrouble("no worker reported", fatal=False)
 
-    monkeypatch.setattr(Job, "hello_seconds", 150.0)
+    monkeypatch.setattr(Job, "worker", SimpleNamespace(name="far:1", hello_seconds=150.0))
     monkeypatch.setattr(stream, "monotonic", lambda: 1000.0 + 75 * polls)
     bench.run(*[half_of_the_wait] * 20)
     (failure,) = bench.failures
@@ -390,8 +366,8 @@ def stop_exactly_once(bench: Bench, deadline: Deadline) -> None:
     bench.stream._guarantee = Ownership()
 
     def copy() -> None:
-        bench.job.safe[P] = 8
-        bench.job.unacknowledged[P] = 12
+        bench.job.reports_safe(P, 8)
+        bench.job.reports.received(Stopped({P: 12}))
 
     bench.steps = [
         partial(bench.stream.assigned, frozenset({P})),
@@ -416,7 +392,7 @@ def test_nor_does_a_task_that_has_to_be_killed(
 ) -> None:
     """The commit for the group goes out at the deadline, and leaving comes behind it."""
     monkeypatch.setattr(Job, "wait_over", lambda job, deadline: False)
-    monkeypatch.setattr(Job, "kill", lambda job: setattr(job, "unacknowledged", unanswered))
+    monkeypatch.setattr(Job, "kill", lambda job: job.reports.received(Stopped(unanswered)))
     stop_exactly_once(bench, Deadline.after(0.05))
     assert (bench.commits, bench.left) == ([{P: 8}], True)
     assert bench.stream.uncommitted() == ({P: 8} | unanswered)
@@ -430,7 +406,7 @@ def test_at_least_once_it_stays_a_member_until_its_session_is_over(
     bench.steps = [
         partial(bench.stream.assigned, frozenset({P})),
         lambda: None,
-        lambda: bench.job.safe.update({P: 8}),
+        lambda: bench.job.reports_safe(P, 8),
         partial(bench.stream.stop, Deadline.after(0.05), commit=True),
     ]
     bench.stream.run()

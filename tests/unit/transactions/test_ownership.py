@@ -13,6 +13,9 @@ from legacy_mm.base.settings import MarkedOffset
 from legacy_mm.clients.group.member import Member
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import CommittedPositions, of_group
+from legacy_mm.controlplane.task_reports import TaskReports
+from legacy_mm.metrics.registry import Registry
+from legacy_mm.runtime.channel.frames import MarkAsked, OwnershipAsked
 from legacy_mm.transactions import ownership
 from legacy_mm.transactions.evidence import mark
 from legacy_mm.transactions.offset_book import GROUP
@@ -43,21 +46,12 @@ class FakeMember:
 
 class FakeJob:
     def __init__(self) -> None:
-        self.asks: list[int] = []
-        self.unmarked: dict[TopicPartition, int] = {}
+        self.reports = TaskReports(Registry("a->b", "p", {}).stream(0, "g-0"))
         self.marks: list[dict[TopicPartition, int]] = []
         self.confirmed: list[list[int]] = []
 
-    def take_asked(self) -> list[int]:
-        asks, self.asks = self.asks, []
-        return asks
-
     def confirm(self, bundles: list[int]) -> None:
         self.confirmed.append(bundles)
-
-    def take_unmarked(self) -> dict[TopicPartition, int]:
-        unmarked, self.unmarked = self.unmarked, {}
-        return unmarked
 
     def marked(self, offsets: dict[TopicPartition, int]) -> None:
         self.marks.append(offsets)
@@ -83,9 +77,9 @@ def test_only_a_heartbeat_after_the_question_is_an_answer(monkeypatch: pytest.Mo
         return job.confirmed
 
     member.succeeded = 9.0
-    job.asks = [3]
+    job.reports.received(OwnershipAsked([3]))
     assert (poll(), member.asked) == ([], 1), "a heartbeat before the question proves nothing"
-    job.asks = [5, 6]
+    job.reports.received(OwnershipAsked([5, 6]))
     member.succeeded = 15.0
     assert (poll(), member.asked) == ([[3]], 2)
     member.succeeded = 21.0
@@ -94,7 +88,8 @@ def test_only_a_heartbeat_after_the_question_is_an_answer(monkeypatch: pytest.Mo
 
 def test_questions_of_a_job_that_is_over_are_forgotten(commits: Commits) -> None:
     desk, job, member = Ownership(), FakeJob(), FakeMember()
-    job.asks, job.unmarked = [3], {A: 5}
+    job.reports.received(OwnershipAsked([3]))
+    job.reports.received(MarkAsked({A: 5}))
     desk.poll(job, member, commits)  # type: ignore[arg-type]
     desk.job_is_over()
     member.succeeded = float("inf")
@@ -105,7 +100,7 @@ def test_questions_of_a_job_that_is_over_are_forgotten(commits: Commits) -> None
 
 def test_what_a_job_waits_for_is_committed_at_once_and_told_when_the_group_has_it(commits: Commits) -> None:
     desk, job, member = Ownership(), FakeJob(), FakeMember()
-    job.unmarked = {A: 5, B: 7}
+    job.reports.received(MarkAsked({A: 5, B: 7}))
     desk.poll(job, member, commits)  # type: ignore[arg-type]
     assert (commits.pending(), job.marks) == ({A: 5, B: 7}, [])
     desk.committed(job, {A: 5, C: 9})  # type: ignore[arg-type]
@@ -118,7 +113,7 @@ def test_what_the_group_has_already_is_told_at_once(commits: Commits) -> None:
     commits.note({A: 9})
     commits.commit()
     commits.settled({A: 9}, {})
-    job.unmarked = {A: 5}
+    job.reports.received(MarkAsked({A: 5}))
     desk.poll(job, member, commits)  # type: ignore[arg-type]
     assert (commits.pending(), job.marks) == ({}, [{A: 9}])
 

@@ -12,9 +12,10 @@ from legacy_mm.base.settings import ExactlyOnceSettings
 from legacy_mm.clients.group.member import AssignmentListener, Member, MembershipListener
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob
-from legacy_mm.controlplane.delivery_guarantee import DeliveryGuarantee
-from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, PositionStore
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, StartOffsets
 from legacy_mm.controlplane.stream import Stream
+from legacy_mm.controlplane.stream_copy import StreamCopy
+from legacy_mm.controlplane.stream_membership import StreamMembership
 from legacy_mm.controlplane.topic_watch import KnownTopics
 from legacy_mm.flow import group_members
 from legacy_mm.flow.copy_jobs import CopyJobFactory, client_id
@@ -59,34 +60,23 @@ class FlowServices:
         settings, source, host = self.settings, self.settings.source, self.host
         metrics = self.registry.stream(index, client_id(settings, index))
         positions = self._positions()
-        exact = exactly_once_stream(settings, positions)
-        proposals: PositionStore = positions if exact is None else exact.offsets
-        return Stream(
-            index,
-            pattern=settings.topics.pattern,
-            member=partial(self._member, index, metrics, exact),
-            commits=lambda send: Commits(
-                index,
-                settings.commit_interval,
-                source.api_timeout,
-                send,
-                self.known.ask,
-                None if self.workers is None else self.workers.positions.moved,
-            ),
-            positions=proposals,
-            guard=self.guard,
-            receipts=host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
-            commit_starts=source.offset_reset == "latest",
-            start_copy=partial(self._start_copy, index, metrics, exact),
-            adapt=self.copies.adapt,
-            revoke_seconds=max(
-                1.0, min(settings.process.shutdown_timeout, self._rebalance_timeout() - _MAX_POLL_MARGIN)
-            ),
-            metrics=metrics,
-            on_failure=self.failures.failed,
-            listener=self.listener,
-            guarantee=DeliveryGuarantee() if exact is None else exact.ownership,
+        exact = exactly_once_stream(settings, positions.propose)
+        member = partial(self._member, index, metrics, exact)
+        membership = StreamMembership(index, member, settings.topics.pattern, metrics, self.listener)
+        moved = None if self.workers is None else self.workers.positions.moved
+        commits = Commits(index, settings.commit_interval, source.api_timeout, membership.commit, self.known.ask, moved)
+        propose = positions.propose if exact is None else exact.offsets.propose
+        copy = StreamCopy(
+            membership,
+            commits,
+            StartOffsets(propose, self.guard, commits, commit_chosen=source.offset_reset == "latest"),
+            partial(self._start_copy, index, metrics, exact),
+            self.copies.adapt,
+            None if exact is None else exact.ownership,
+            host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
         )
+        revoke_seconds = max(1.0, min(settings.process.shutdown_timeout, self._rebalance_timeout() - _MAX_POLL_MARGIN))
+        return Stream(membership, commits, copy, revoke_seconds=revoke_seconds, on_failure=self.failures.failed)
 
     def _positions(self) -> CommittedPositions:
         settings, source = self.settings, self.settings.source

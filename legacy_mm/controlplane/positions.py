@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from legacy_mm.base.errors import SourceGap, Undecided
-from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, TopicPartition, describe_partitions
-from legacy_mm.base.reports import Gap
+from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, Offsets, TopicPartition, describe_partitions
+from legacy_mm.base.reports import Gap, Started
 from legacy_mm.base.settings import OffsetReset
 from legacy_mm.clients.group.member import Member
+from legacy_mm.controlplane.commits import Commits
+from legacy_mm.controlplane.delivery_guarantee import DeliveryGuarantee
 from legacy_mm.logs import events
 
 SetPosition = Callable[[TopicPartition, str], str]
 """Returns how a person sets where a partition goes on; the place is in words of kafka-consumer-groups.sh."""
 
 
-class PositionStore(Protocol):
-    """Proposes start offsets for newly assigned partitions."""
-
-    def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return a start offset, or EARLIEST, LATEST or UNDEFINED, for each partition.
-
-        Raise TimeoutError, StreamFailure.
-        """
+Propose = Callable[[Member, Collection[TopicPartition]], dict[TopicPartition, int]]
+"""Returns a start offset, or EARLIEST, LATEST or UNDEFINED, for each partition. Raises TimeoutError, StreamFailure."""
 
 
 class CommittedPositions:
@@ -49,7 +45,7 @@ class CommittedPositions:
         self._exactly_once = exactly_once
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return start offsets; see `PositionStore`."""
+        """Return start offsets; it is a `Propose`."""
         if not partitions:
             return {}
         found = member.committed(partitions, self._timeout)
@@ -179,6 +175,54 @@ class GapGuard:
         if self._exactly_once:
             return "--exactly.once.on.gap stop", "with --exactly.once.on.gap go-on"
         return "--on.gap fail", "without it"
+
+
+class StartOffsets:
+    """The offsets at which the copy jobs of one stream begin and go on. For the stream's thread."""
+
+    def __init__(self, propose: Propose, guard: GapGuard, commits: Commits, *, commit_chosen: bool) -> None:
+        """Take who knows offsets; `commit_chosen`: a start that the reset policy has chosen is committed at once."""
+        self._propose = propose
+        self._guard = guard
+        self._commits = commits
+        self._commit_chosen = commit_chosen
+        self._known: dict[TopicPartition, int] = {}
+        self._reset: frozenset[TopicPartition] = frozenset()
+
+    def propose(self, member: Member, owned: Collection[TopicPartition]) -> Offsets:
+        """Return the start offsets of the next copy job; raises TimeoutError, StreamFailure."""
+        known = {partition: self._resume_at(partition) for partition in owned}
+        missing = [partition for partition, offset in known.items() if offset is None]
+        proposed = self._propose(member, missing)
+        offsets = {partition: offset for partition, offset in known.items() if offset is not None} | proposed
+        self._reset = frozenset(partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST))
+        return offsets
+
+    def started(self, started: Started, member: Member, owned: Collection[TopicPartition]) -> None:
+        """Note where the job began, and log what partitions without a committed offset skip."""
+        self._known |= started.offsets
+        begun = {p: started.offsets[p] for p in started.lows if p in self._reset and p in owned}
+        for partition, offset in sorted(begun.items()):
+            events.emit(events.OFFSET_RESET, client=member.name, partition=partition, offset=offset)
+            self._guard.begun(partition, started.lows[partition], offset)
+        self._reset -= started.offsets.keys()
+        if begun and self._commit_chosen:
+            self._commits.chosen(begun)
+
+    def answer(self, gaps: Sequence[Gap], guarantee: DeliveryGuarantee) -> Offsets:
+        """Return the offsets to go on from; raises SourceGap or Undecided if a person must decide."""
+        answers = self._guard.after(gaps)
+        self._known |= guarantee.gap_answered(self._commits, answers)
+        return answers
+
+    def forget(self, partitions: Collection[TopicPartition]) -> None:
+        """Forget partitions that the stream does not own any more."""
+        for partition in partitions:
+            self._known.pop(partition, None)
+
+    def _resume_at(self, partition: TopicPartition) -> int | None:
+        safe = self._commits.position(partition)
+        return safe if safe is not None else self._known.get(partition)
 
 
 class _Missed(NamedTuple):

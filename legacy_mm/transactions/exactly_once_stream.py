@@ -10,7 +10,7 @@ from legacy_mm.base.reports import Statistics
 from legacy_mm.base.settings import ExactlyOnceSettings
 from legacy_mm.clients.group.member import Member, MembershipListener
 from legacy_mm.clients.group.sharing import Sharing
-from legacy_mm.controlplane.positions import PositionStore
+from legacy_mm.controlplane.positions import Propose
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.exactly_once.flags import ExactlyOnceFlags
 from legacy_mm.flow.flow_settings import Settings
@@ -24,15 +24,15 @@ from legacy_mm.transactions.ownership import BundleOffsets, MarkedOffsets, Owner
 class ExactlyOnceStream:
     """One stream's part."""
 
-    def __init__(self, settings: Settings, asked: ExactlyOnceFlags, proposals: PositionStore) -> None:
-        """Take the flow, and the store of start offsets for partitions that have none."""
+    def __init__(self, settings: Settings, asked: ExactlyOnceFlags, propose: Propose) -> None:
+        """Take the flow, and who is asked for start offsets of partitions that have none."""
         self._flow = flow_bundles(settings)
         self._book = offset_book(settings)
         self._asked = asked
         self.mark = mark(self._flow.positions_topic)
         """The metadata of each offset that its member commits."""
         self.ownership = Ownership()
-        self.offsets = BundleOffsets(proposals, self._flow.positions_topic, settings.source.api_timeout)
+        self.offsets = BundleOffsets(propose, self._flow.positions_topic, settings.source.api_timeout)
 
     def member(
         self,
@@ -59,10 +59,10 @@ class ExactlyOnceStream:
         )
 
 
-def exactly_once_stream(settings: Settings, proposals: PositionStore) -> ExactlyOnceStream | None:
+def exactly_once_stream(settings: Settings, propose: Propose) -> ExactlyOnceStream | None:
     """Return what a stream has more; None without exactly once (invariant E)."""
     asked = settings.features[EXACTLY_ONCE]
-    return None if asked is None else ExactlyOnceStream(settings, asked, proposals)
+    return None if asked is None else ExactlyOnceStream(settings, asked, propose)
 
 
 def node_bundles(settings: Settings) -> Callable[[str], Sharing] | None:

@@ -20,7 +20,7 @@ from legacy_mm.clients.group.member import GenerationMember, Member
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.controlplane.delivery_guarantee import DeliveryGuarantee
-from legacy_mm.controlplane.positions import PositionStore
+from legacy_mm.controlplane.positions import Propose
 from legacy_mm.logs import events
 from legacy_mm.transactions.evidence import mark, marked_by
 from legacy_mm.transactions.offset_book import OffsetBook
@@ -68,11 +68,11 @@ class Ownership(DeliveryGuarantee):
 
 
 class BundleOffsets:
-    """Proposes start offsets as another store does, and keeps the group's offsets as evidence for the claims."""
+    """Proposes start offsets, and keeps the group's offsets as evidence for the claims."""
 
-    def __init__(self, proposals: PositionStore, positions_topic: str, timeout: float) -> None:
-        """Take the store that is asked where no offset is known; `timeout` is for a question to the group."""
-        self._proposals = proposals
+    def __init__(self, propose: Propose, positions_topic: str, timeout: float) -> None:
+        """Take who is asked where no offset is known; `timeout` is for a question to the group."""
+        self._propose = propose
         self._mark = mark(positions_topic)
         self._timeout = timeout
         self._found: dict[TopicPartition, CommittedOffset] = {}
@@ -89,7 +89,7 @@ class BundleOffsets:
         self._found = {partition: each for partition, each in found.items() if each.offset >= 0}
         missing = [partition for partition in partitions if partition not in self._found]
         offsets = {partition: each.offset for partition, each in self._found.items()}
-        return offsets | (self._proposals.propose(member, missing) if missing else {})
+        return offsets | (self._propose(member, missing) if missing else {})
 
     @property
     def generation(self) -> int:

@@ -1,19 +1,24 @@
-"""What a gap means: where to go on, what is said and counted, and when it is the end; and what `latest` skips."""
+"""What a gap means: where to go on, what is counted, and when it is the end; what `latest` skips; and start offsets."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 from legacy_mm.base.errors import SourceGap, StreamFailure, Undecided
 from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition
-from legacy_mm.base.reports import Gap
+from legacy_mm.base.reports import Gap, Started
 from legacy_mm.base.settings import OffsetReset
-from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
+from legacy_mm.clients.group.member import Member
+from legacy_mm.controlplane.commits import Commits
+from legacy_mm.controlplane.delivery_guarantee import DeliveryGuarantee
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, StartOffsets, of_group
 
-P = TopicPartition("orders", 3)
+P, Q = TopicPartition("orders", 3), TopicPartition("orders", 4)
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
 SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset out of range")
 RECREATED = Gap("orders", 3, wanted=100, low=5, high=400, reason="its topic is another one", recreated=True)
@@ -202,3 +207,61 @@ def test_what_latest_skips_is_said_and_counted_once(
     assert len(lines) == len(skipped)
     for line, (start, end) in zip(lines, skipped, strict=True):
         assert line.startswith(f"Skipped in orders-3: from {start} to {end}, {end - start} offsets were not copied, ")
+
+
+class Starts:
+    """The start offsets of a stream whose group has committed nothing."""
+
+    def __init__(self, *, commit_chosen: bool = False) -> None:
+        self.asked: list[set[TopicPartition]] = []
+        self.sent: list[dict[TopicPartition, int]] = []
+        self.commits = Commits(0, 60.0, 60.0, lambda offsets: self.sent.append({**offsets}), lambda: None)
+        guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False, set_position=of_group("mirror"))
+        self.member: Any = Mock(Member)
+        self.member.name = "g-0"
+        self.offsets = StartOffsets(self._propose, guard, self.commits, commit_chosen=commit_chosen)
+
+    def _propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        self.asked.append({*partitions})
+        return dict.fromkeys(partitions, LATEST)
+
+    def propose(self, *owned: TopicPartition) -> dict[TopicPartition, int]:
+        return {**self.offsets.propose(self.member, owned)}
+
+    def begin(self, offset: int, low: int = 0) -> None:
+        """The job says that it begins with `P` at this offset."""
+        self.offsets.started(Started({P: offset}, {P: low}), self.member, {P})
+
+
+def test_a_job_goes_on_at_what_is_safe_else_where_the_one_before_began() -> None:
+    starts = Starts()
+    assert starts.propose(P) == {P: LATEST}
+    starts.begin(40)
+    assert starts.propose(P) == {P: 40}
+    starts.commits.note({P: 44})
+    assert starts.propose(P, Q) == {P: 44, Q: LATEST}
+    starts.commits.forget(frozenset({P}))
+    starts.offsets.forget({P})
+    assert starts.propose(P) == {P: LATEST}
+    assert starts.asked == [{P}, set(), {Q}, {P}]
+
+
+@pytest.mark.parametrize("commit_chosen", [True, False])
+def test_a_start_that_the_policy_has_chosen_is_told_once(commit_chosen: bool, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "legacy_mm")
+    starts = Starts(commit_chosen=commit_chosen)
+    starts.propose(P)
+    for offset in (40, 45):  # the second one behind a gap
+        starts.begin(offset)
+    starts.commits.tick()
+    assert starts.sent == ([{P: 40}] if commit_chosen else [])
+    assert len([text for text in caplog.messages if "has no committed offset" in text]) == 1
+
+
+def test_behind_a_gap_the_next_job_begins_where_this_one_goes_on() -> None:
+    starts = Starts()
+    starts.propose(P)
+    starts.begin(100)
+    starts.commits.note({P: 120})
+    assert starts.offsets.answer([TRIMMED], DeliveryGuarantee()) == {P: 400}
+    assert starts.propose(P) == {P: 400}

@@ -15,12 +15,15 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import CorruptRecords, FailureKind, SendFailure, SourceGap, StreamFailure, Undecided
 from legacy_mm.base.model import CommittedOffset, Offsets, TopicPartition
 from legacy_mm.base.reports import Gap, Progress, Started
-from legacy_mm.clients.group.member import CommitProblem
-from legacy_mm.controlplane import stream
+from legacy_mm.clients.group.member import AssignmentListener, CommitProblem
+from legacy_mm.controlplane import stream_copy
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyTrouble
-from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, of_group
+from legacy_mm.controlplane.delivery_guarantee import DeliveryGuarantee
+from legacy_mm.controlplane.positions import CommittedPositions, GapGuard, StartOffsets, of_group
 from legacy_mm.controlplane.stream import Stream
+from legacy_mm.controlplane.stream_copy import StreamCopy
+from legacy_mm.controlplane.stream_membership import StreamMembership
 from legacy_mm.controlplane.task_reports import TaskReports
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.runtime.channel.frames import Stopped
@@ -77,7 +80,15 @@ class Bench:
 
     name = "member"
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        fail_on_gap: bool = False,
+        commit_chosen: bool = False,
+        guarantee: DeliveryGuarantee | None = None,
+        receipts: Any = None,
+        listener: AssignmentListener | None = None,
+    ) -> None:
         self.jobs: list[Job] = []
         self.begun: list[Offsets] = []
         self.commits: list[Offsets] = []
@@ -85,23 +96,16 @@ class Bench:
         self.failures: list[BaseException] = []
         self.steps: list[Callable[[], object]] = []
         self.left = False
-        self.stream = Stream(
-            0,
-            pattern="orders",
-            member=lambda listener: self,
-            commits=lambda send: Commits(0, 60.0, 60.0, send, lambda: None),
-            positions=CommittedPositions(of_group("mirror"), "earliest", 1.0),
-            guard=GapGuard("earliest", self.gaps.append, self.gaps.append, fail=False, set_position=of_group("mirror")),
-            receipts=None,
-            commit_starts=False,
-            start_copy=self._start_copy,
-            adapt=lambda trouble: False,
-            revoke_seconds=1.0,
-            metrics=Registry("a->b", "p", {}).stream(0, "g-0"),
-            on_failure=self._failed,
-        )
+        metrics, place = Registry("a->b", "p", {}).stream(0, "g-0"), of_group("mirror")
+        membership = StreamMembership(0, lambda listener: self, "orders", metrics, listener)
+        commits = Commits(0, 60.0, 60.0, membership.commit, lambda: None)
+        guard = GapGuard("earliest", self.gaps.append, self.gaps.append, fail=fail_on_gap, set_position=place)
+        positions = CommittedPositions(place, "earliest", 1.0)
+        starts = StartOffsets(positions.propose, guard, commits, commit_chosen=commit_chosen)
+        copy = StreamCopy(membership, commits, starts, self._start_copy, lambda trouble: False, guarantee, receipts)
+        self.stream = Stream(membership, commits, copy, revoke_seconds=1.0, on_failure=self._failed)
 
-    def _failed(self, _: int, error: BaseException, leave: Callable[[], None] | None = None) -> None:
+    def _failed(self, _: int, error: BaseException, leave: Callable[[], None] | None) -> None:
         self.failures.append(error)
         if leave is not None:
             leave()
@@ -150,9 +154,9 @@ def test_what_is_safe_is_committed_at_the_stop(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("how", ["lost", "last commit refused"])
-def test_receipts_forget_what_somebody_else_copies_again(bench: Bench, how: str) -> None:
+def test_receipts_forget_what_somebody_else_copies_again(how: str) -> None:
     receipts = Mock()
-    bench.stream._receipts = receipts
+    bench = Bench(receipts=receipts)
 
     def let_go() -> None:
         if how == "lost":
@@ -203,11 +207,9 @@ def test_it_leaves_the_group_also_when_its_stop_fails(bench: Bench) -> None:
     assert (len(bench.failures), bench.left) == (1, True)
 
 
-def test_a_gap_that_needs_a_person_ends_it_with_what_was_copied_committed(bench: Bench) -> None:
+def test_a_gap_that_needs_a_person_ends_it_with_what_was_copied_committed() -> None:
     """Else each restart by a supervisor would copy that once more."""
-    bench.stream._guard = GapGuard(
-        "earliest", lambda _: None, bench.gaps.append, fail=True, set_position=of_group("mirror")
-    )
+    bench = Bench(fail_on_gap=True)
     other = TopicPartition("payments", 0)
 
     def fail() -> None:
@@ -246,9 +248,9 @@ def test_where_the_log_was_cut_copying_goes_on_there_also_after_a_restart(bench:
     assert bench.commits == [{P: 4}]
 
 
-def test_with_exactly_once_an_offset_that_goes_back_is_committed_when_the_target_has_it(bench: Bench) -> None:
+def test_with_exactly_once_an_offset_that_goes_back_is_committed_when_the_target_has_it() -> None:
     """What was safe before belongs to the log that is gone."""
-    bench.stream._guarantee = Ownership()
+    bench = Bench(guarantee=Ownership())
 
     def copy() -> None:
         bench.job.reports_safe(P, 4)
@@ -269,10 +271,11 @@ def test_a_gap_that_is_met_while_the_job_stops_is_left_to_the_next_one(bench: Be
     assert (bench.commits, bench.gaps, bench.jobs[0].resumed) == ([{P: 8}], [], [])
 
 
-def test_each_assignment_is_told_to_the_listener_in_order(bench: Bench) -> None:
+def test_each_assignment_is_told_to_the_listener_in_order() -> None:
     """The cooperative protocol assigns in several steps, the last ones often nothing; Java tells each."""
     more = frozenset({TopicPartition("orders", 1)})
-    listener = bench.stream._listener = Mock()
+    listener = Mock()
+    bench = Bench(listener=listener)
     told: list[int] = []
     bench.run(
         lambda: None,
@@ -288,9 +291,9 @@ def test_each_assignment_is_told_to_the_listener_in_order(bench: Bench) -> None:
     assert len(bench.jobs) == 2
 
 
-def test_where_a_partition_begins_counts_before_what_is_safe_of_it(bench: Bench) -> None:
+def test_where_a_partition_begins_counts_before_what_is_safe_of_it() -> None:
     """Both may come while the stream is just asking. Invariant B would be broken, which ends the mirror."""
-    bench.stream._commit_starts = True
+    bench = Bench(commit_chosen=True)
     bench.committed = lambda partitions, timeout: {}  # type: ignore[method-assign]
 
     def begin() -> None:
@@ -324,7 +327,7 @@ def test_each_new_try_comes_after_a_longer_pause(bench: Bench, monkeypatch: pyte
             tries.append(polls)
         bench.job.failed = LOST
 
-    monkeypatch.setattr(stream, "monotonic", lambda: 1000.0 + polls)
+    monkeypatch.setattr(stream_copy, "monotonic", lambda: 1000.0 + polls)
     bench.run(*[second] * 20)
     assert [after - before for before, after in pairwise(tries)] == [1 + 1, 1 + 2, 1 + 4], (
         "a poll sees that it failed, a later one starts it"
@@ -343,7 +346,7 @@ def test_workers_that_nobody_has_end_the_mirror(bench: Bench, monkeypatch: pytes
         bench.job.failed = CopyTrouble("no worker reported", fatal=False)
 
     monkeypatch.setattr(Job, "worker", SimpleNamespace(name="far:1", hello_seconds=150.0))
-    monkeypatch.setattr(stream, "monotonic", lambda: 1000.0 + 75 * polls)
+    monkeypatch.setattr(stream_copy, "monotonic", lambda: 1000.0 + 75 * polls)
     bench.run(*[half_of_the_wait] * 20)
     (failure,) = bench.failures
     assert str(failure) == "the copy job failed 4 times within 10 minutes: no worker reported"
@@ -361,9 +364,9 @@ def test_a_worker_that_another_stream_ended_is_replaced_as_often_as_it_takes(ben
     assert len(bench.jobs) == 11
 
 
-def stop_exactly_once(bench: Bench, deadline: Deadline) -> None:
+def stop_exactly_once(deadline: Deadline) -> Bench:
     """Copy up to 8, committed at the target, and stop while a transaction up to 12 is not answered."""
-    bench.stream._guarantee = Ownership()
+    bench = Bench(guarantee=Ownership())
 
     def copy() -> None:
         bench.job.reports_safe(P, 8)
@@ -377,23 +380,24 @@ def stop_exactly_once(bench: Bench, deadline: Deadline) -> None:
     ]
     bench.stream.run()
     assert bench.failures == []
+    return bench
 
 
-def test_a_last_transaction_without_an_answer_keeps_nobody_in_the_group(bench: Bench) -> None:
+def test_a_last_transaction_without_an_answer_keeps_nobody_in_the_group() -> None:
     """Its bundle's next owner ends it; until then the group's offset is that of the transaction before."""
-    stop_exactly_once(bench, Deadline.after(10))
+    bench = stop_exactly_once(Deadline.after(10))
     assert (bench.commits, bench.left) == ([{P: 8}], True)
     assert bench.stream.uncommitted() == {P: 12}
 
 
 @pytest.mark.parametrize("unanswered", [{P: 12}, {}], ids=["transaction", "commit"])
 def test_nor_does_a_task_that_has_to_be_killed(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, unanswered: dict[TopicPartition, int]
+    monkeypatch: pytest.MonkeyPatch, unanswered: dict[TopicPartition, int]
 ) -> None:
     """The commit for the group goes out at the deadline, and leaving comes behind it."""
     monkeypatch.setattr(Job, "wait_over", lambda job, deadline: False)
     monkeypatch.setattr(Job, "kill", lambda job: job.reports.received(Stopped(unanswered)))
-    stop_exactly_once(bench, Deadline.after(0.05))
+    bench = stop_exactly_once(Deadline.after(0.05))
     assert (bench.commits, bench.left) == ([{P: 8}], True)
     assert bench.stream.uncommitted() == ({P: 8} | unanswered)
 

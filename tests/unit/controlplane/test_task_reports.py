@@ -50,7 +50,7 @@ def taken(reports: TaskReports) -> Mapping[str, Any]:
 @pytest.mark.parametrize(
     ("frames", "kept"),
     [
-        ([Progress({P: 3}, 0, {}, False), Progress({P: 5, Q: 1}, 0, {}, False)], {"safe": {P: 5, Q: 1}}),
+        ([Progress({P: 3}, 0, {}, False), Progress({Q: 1}, 0, {}, False)], {"safe": {P: 3, Q: 1}}),
         ([Started({P: 3}), Started({P: 150})], {"started": [Started({P: 3}), Started({P: 150})]}),
         ([GAP], {"gaps": [GAP]}),
         ([OwnershipAsked([3]), OwnershipAsked([5])], {"asked": [3, 5]}),

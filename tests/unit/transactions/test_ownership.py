@@ -62,9 +62,8 @@ def commits() -> Commits:
     return Commits(0, 60.0, 60.0, lambda offsets: None, lambda: None)
 
 
-class FromReset:
-    def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        return dict.fromkeys(partitions, EARLIEST)
+def from_reset(member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    return dict.fromkeys(partitions, EARLIEST)
 
 
 def test_only_a_heartbeat_after_the_question_is_an_answer(monkeypatch: pytest.MonkeyPatch, commits: Commits) -> None:
@@ -120,7 +119,7 @@ def test_what_the_group_has_already_is_told_at_once(commits: Commits) -> None:
 
 def test_the_group_s_offsets_are_evidence_with_their_metadata() -> None:
     member: Any = FakeMember({A: CommittedOffset(7, ""), B: CommittedOffset(-1, "")})
-    offsets = BundleOffsets(FromReset(), "positions", 1.0)
+    offsets = BundleOffsets(from_reset, "positions", 1.0)
     assert offsets.propose(member, [A, B]) == {A: 7, B: EARLIEST}
     assert offsets.generation == 4
     # C goes on where this process has committed it: exactly once did that

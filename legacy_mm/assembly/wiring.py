@@ -12,10 +12,10 @@ from legacy_mm.clients.admin.inspector import NativeTopicLister
 from legacy_mm.clients.group.member import AssignmentListener
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.store_watch import Stamps, stamps
-from legacy_mm.controlplane.topic_watch import KnownTopics, TopicWatch, UnmatchedEntries
+from legacy_mm.controlplane.topic_watch import KnownTopics, TopicEntries, TopicWatch
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.client_checks import identity_check
-from legacy_mm.flow.copy_jobs import copies_of
+from legacy_mm.flow.copy_jobs import CopyJobFactory
 from legacy_mm.flow.feature_work import feature_work
 from legacy_mm.flow.flow_registry import flow_registry
 from legacy_mm.flow.flow_settings import Settings
@@ -75,7 +75,7 @@ def _mirror(
     workers = workers_place(settings, registry, node_bundles(settings))
     book = workers or group_book(settings)
     work = feature_work(settings, names, registry, lambda: host.writers, workers)
-    copies = copies_of(settings, host, names, work)
+    copies = CopyJobFactory(settings, host, names, work)
     if is_first:
         copies.warm_up()
     guard = GapGuard(
@@ -87,7 +87,7 @@ def _mirror(
         new_from_earliest=settings.source.new_from_earliest,
         exactly_once=is_exactly_once(settings),
     )
-    known, failures = KnownTopics(), Failures()
+    known, failures = KnownTopics(guard), Failures()
     streams = FlowServices(settings, host, registry, copies, guard, book, workers, known, failures, listener).streams()
 
     def on_change(topics: frozenset[str]) -> None:
@@ -96,17 +96,15 @@ def _mirror(
         for stream in streams:
             stream.subscribe(topics)
 
+    shared, pattern = settings.features.naming.copies_own_names, settings.topics.pattern_text
     watch = TopicWatch(
         lister=lambda: _lister(settings.source),
-        choice=names.choice,
-        pattern_text=settings.topics.pattern_text,
         interval=settings.source.metadata_max_age,
+        entries=TopicEntries(names.choice, pattern, names.unmatched, shared=shared),
+        known=known,
         before_first=first_inspection(settings, names, guard, identity, book, work),
         on_change=on_change,
-        guard=guard,
         on_failure=failures.failed,
-        entries=UnmatchedEntries(names.unmatched, shared=settings.features.naming.copies_own_names),
-        known=known,
     )
     return Mirror(streams, watch if streams else None, failures, work.background, renewal)
 

@@ -4,7 +4,7 @@ A topic that reappears with another topic id was deleted and recreated in betwee
 
 There is one watch, because streams with their own clocks would cause a rebalance each for the same new topic.
 
-`UnmatchedEntries` tells of entries of the choice that match no topic, once a topic has had a minute to appear.
+`TopicEntries` tells of entries of the choice that match no topic, once a topic has had a minute to appear.
 """
 
 from __future__ import annotations
@@ -25,18 +25,35 @@ _PATIENCE = 60.0
 _RETRY_BACKOFF = 1.0
 
 
-class UnmatchedEntries:
-    """Looks at the entries after each look for topics, until they were told or all match. Used by one thread."""
+class TopicEntries:
+    """The user's entries that choose topics, and what is told of those that cannot be right. Used by one thread."""
 
-    def __init__(self, find: Callable[[frozenset[str]], Sequence[str]], *, shared: bool) -> None:
-        """Create it; `find` returns the entries that match none of the mirrored topics.
+    def __init__(
+        self,
+        choice: Callable[[], TopicChoice],
+        pattern_text: str,
+        find: Callable[[frozenset[str]], Sequence[str]],
+        *,
+        shared: bool,
+    ) -> None:
+        """Take the maker of the choice, and its pattern as the user wrote it.
 
-        `shared`: other flows have the same entries, so it is no slip that one of them has no topic here.
+        `find` returns the entries that match none of the mirrored topics. `shared`: other flows have the same entries,
+        so it is no slip that one of them has no topic here.
         """
+        self.choice = choice
+        """Makes the choice; raises InvalidPattern."""
+        self._pattern_text = pattern_text
         self._find = find
         self._event = events.ENTRIES_UNMATCHED_HERE if shared else events.ENTRIES_UNMATCHED
         self._since: float | None = None
         self._is_over = False
+
+    def refused(self, error: InvalidPattern) -> None:
+        """Tell that the pattern does not compile, and what was probably meant."""
+        events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
+        if error.advice:
+            events.emit(events.PATTERN_ADVICE, text=error.advice)
 
     def inspect(self, mirrored: frozenset[str]) -> None:
         """Tell of entries that match none of these topics, if the first look was long ago."""
@@ -55,18 +72,29 @@ class UnmatchedEntries:
 
 
 class KnownTopics:
-    """The topics that the source showed at the last look. Any thread may ask."""
+    """The topics that the source showed at the last look. Any thread may ask; the watch makes the other calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, guard: GapGuard) -> None:
+        """Take who judges a topic that was recreated."""
         self.missed = threading.Event()
         """Somebody has asked, because he misses a topic."""
         self.existing: frozenset[str] | None = None
         """None before the first look."""
+        self._guard = guard
+        self._ids: dict[str, str] = {}
 
     def ask(self) -> frozenset[str] | None:
         """Return all topics of the last look, None before the first, and have the watch look again at once."""
         self.missed.set()
         return self.existing
+
+    def compare_ids(self, ids: Mapping[str, str]) -> None:
+        """Tell of mirrored topics with another id than at the look before; raises SourceGap if that is fatal."""
+        for topic, now in ids.items():
+            before = self._ids.setdefault(topic, now)
+            if now != before:
+                self._ids[topic] = now
+                self._guard.recreated(topic, before, now)
 
 
 class TopicWatch(threading.Thread):
@@ -76,15 +104,12 @@ class TopicWatch(threading.Thread):
         self,
         *,
         lister: Callable[[], TopicLister],
-        choice: Callable[[], TopicChoice],
-        pattern_text: str,
         interval: float,
+        entries: TopicEntries,
+        known: KnownTopics,
         before_first: Callable[[frozenset[str]], None] | None,
         on_change: Callable[[frozenset[str]], None],
-        guard: GapGuard,
         on_failure: Callable[[int, BaseException], None],
-        entries: UnmatchedEntries,
-        known: KnownTopics,
     ) -> None:
         """Take the services of a look.
 
@@ -92,41 +117,34 @@ class TopicWatch(threading.Thread):
         """
         super().__init__(name="topic-watch", daemon=True)
         self._make_lister = lister
-        self._make_choice = choice
-        self._pattern_text = pattern_text
         self._interval = interval
+        self._entries = entries
+        self._known = known
         self._before_first = before_first
         self._on_change = on_change
-        self._guard = guard
-        self._ids: dict[str, str] = {}
         self._on_failure = on_failure
         self._stopping = threading.Event()
-        self._again = known.missed
-        self._known = known
         self._reminders = Reminders()
-        self._entries = entries
         self._mirrored: frozenset[str] | None = None
 
     def stop(self) -> None:
         """Look no more."""
         self._stopping.set()
-        self._again.set()
+        self._known.missed.set()
 
     def run(self) -> None:
         """Look and wait until stopped."""
         try:
             # first: a pattern that does not compile ends the mirror, whether or not the source answers
-            choice = self._make_choice()
+            choice = self._entries.choice()
             lister = self._make_lister()
             with closing(lister):
                 while not self._stopping.is_set():
                     is_complete = self._inspect(lister, choice)
-                    self._again.wait(self._pause() if is_complete else _RETRY_BACKOFF)
-                    self._again.clear()
+                    self._known.missed.wait(self._pause() if is_complete else _RETRY_BACKOFF)
+                    self._known.missed.clear()
         except InvalidPattern as error:
-            events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
-            if error.advice:
-                events.emit(events.PATTERN_ADVICE, text=error.advice)
+            self._entries.refused(error)
             self._on_failure(0, error)
         except BaseException as error:  # noqa: BLE001 - reported; ends the mirror
             if not self._stopping.is_set():
@@ -134,13 +152,6 @@ class TopicWatch(threading.Thread):
 
     def _pause(self) -> float:
         return max(0.0, min(self._interval, self._entries.due_in()))
-
-    def _compare_ids(self, ids: Mapping[str, str]) -> None:
-        for topic, now in ids.items():
-            before = self._ids.setdefault(topic, now)
-            if now != before:
-                self._ids[topic] = now
-                self._guard.recreated(topic, before, now)
 
     def _inspect(self, lister: TopicLister, choice: TopicChoice) -> bool:
         """Match the topics and report changes; return False if the source did not answer completely."""
@@ -152,7 +163,8 @@ class TopicWatch(threading.Thread):
             if self._known.existing is None and self._before_first is not None:
                 self._before_first(found)
             self._known.existing = topics
-            self._compare_ids({topic: ids[topic] for topic in found if ids[topic]})  # before a stream reads the new one
+            # before a stream reads the new one
+            self._known.compare_ids({topic: ids[topic] for topic in found if ids[topic]})
             if found != self._mirrored:
                 self._mirrored = found
                 events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from legacy_mm.base.errors import FailureKind
@@ -12,7 +12,7 @@ from legacy_mm.base.settings import ExactlyOnceSettings, HandlerSettings
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.controlplane.copy_worker import CopyWorker
-from legacy_mm.controlplane.task_reports import PairSink, TaskReports
+from legacy_mm.controlplane.task_reports import TaskReports
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow.feature_work import FeatureWork
 from legacy_mm.flow.flow_settings import Settings
@@ -24,7 +24,6 @@ from legacy_mm.handlers.held_code import HeldCode
 from legacy_mm.handlers.loader import needs_java
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
-from legacy_mm.runtime.channel.channel import ChannelServer
 from legacy_mm.runtime.channel.frames import LEASE_TIMEOUT, TaskConfig
 from legacy_mm.runtime.spark.runner import SparkRunner
 
@@ -32,46 +31,33 @@ from legacy_mm.runtime.spark.runner import SparkRunner
 class CopyJobFactory:
     """Makes copy jobs, and remembers what an earlier job found out about the clusters."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        names: FlowTopics,
-        channel: ChannelServer,
-        runner: SparkRunner,
-        processes: CopyProcesses,
-        prepare: Callable[[], Collection[str]] | None,
-        pairs: PairSink | None,
-        on_exit: Callable[[int], None],
-        steps: TopicSteps | None = None,
-        held: HeldCode | None = None,
-    ) -> None:
-        """Take the settings and the services that all copy jobs of the flow share.
+    def __init__(self, settings: Settings, host: Host, names: FlowTopics, work: FeatureWork) -> None:
+        """Take the settings, and what all copy jobs of the flow share.
 
-        `runner` gives a copy job a worker of its own; embedded, jobs share `processes`, and those with a handler have
-        others: as many for Java as there are cores, one for each job where Python handles the records.
-        `prepare` and `pairs` belong to the features. `prepare` gets the target ready for the next copy job, and returns
-        the compacted topics of the source that have no copy yet. `pairs` receives the offset pairs of what was copied.
-
-        `on_exit` is called with the code when the message handler ends the program. `steps` are the handler's, if it
-        has any. `held` is the handler's code, where its tasks run on this host.
+        The host gives a copy job a worker of its own; embedded, jobs share its processes, and those with a handler have
+        others: as many for Java as there are cores, one for each job where Python handles the records. The work of the
+        features may prepare the target, and take the offset pairs of what was copied.
         """
         self._settings = settings
-        self._held = held
+        self._host = host
         self._names = names
-        self._channel = channel
-        self._runner = runner
-        self._processes = processes
-        self._prepare = prepare
-        self._pairs = pairs
-        self._on_exit = on_exit
-        self._steps = steps
+        self._work = work
         self._target = settings.target.client
         self._lock = threading.Lock()
         self._moves_whole_topics = move_whole_topics(settings)
+        self._steps: TopicSteps | None = None
+        """The handler's, if it has any."""
+        self._held: HeldCode | None = None
+        """The handler's code, where its tasks run on this host."""
         self._handling: CopyProcesses | None = None
-        if settings.handler is not None and not self._moves_whole_topics:
-            most = usable_cores() if needs_java(settings.handler) else None
-            self._handling = CopyProcesses(channel, runner, most, self._handler_now)
+        handler = settings.handler
+        if handler is not None and handler.steps:
+            self._steps = TopicSteps(handler.steps, lambda: host.spark.jvm)
+        if handler is not None and host.spark.embedded:
+            self._held = HeldCode(handler, host.spark.folder / "code")
+        if handler is not None and not self._moves_whole_topics:
+            most = usable_cores() if needs_java(handler) else None
+            self._handling = CopyProcesses(host.channel, host.runner, most, self._handler_now)
 
     def warm_up(self) -> None:
         """Start a process for the first copy job with a handler before there is one."""
@@ -87,8 +73,9 @@ class CopyJobFactory:
         exactly_once: ExactlyOnceSettings | None = None,
     ) -> CopyJob:
         """Start a copy job of this stream from these offsets."""
-        settings = self._settings
-        compacted = () if self._prepare is None else self._prepare()
+        settings, work, channel = self._settings, self._work, self._host.channel
+        compacted = () if work.duties is None else work.duties.before_copying()
+        pairs = None if work.offsets is None else work.offsets.pairs
         names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
         keeps_partition = self._names.keeps_partition(names)
         handler = None if self._moves_whole_topics else self._handler(names)
@@ -110,24 +97,24 @@ class CopyJobFactory:
             keeps_partition=keeps_partition,
             topics_made=settings.features[TOPIC_CREATION] is not None,
             compacted=[topic for topic in compacted if topic in names],
-            pairs=self._pairs is not None,
+            pairs=pairs is not None,
             exactly_once=exactly_once,
             records_may_wait=settings.target.records_may_wait and not settings.quarantine.refused,
             begins_unseen=not settings.features.concern_both_ends,
         )
-        ticket = self._channel.new_ticket(settings.flow, stream, generation)
+        ticket = channel.new_ticket(settings.flow, stream, generation)
         worker = CopyWorker(ticket, self._runs(config), embedded=settings.process.spark.embedded)
-        reports = TaskReports(metrics, self._pairs, self._on_exit)
+        reports = TaskReports(metrics, pairs, self._host.exits.put)
         unattended_seconds = max(LEASE_TIMEOUT, settings.source.max_poll_interval - 2 * LEASE_TIMEOUT)
-        job = CopyJob(worker, config, self._channel, reports, unattended_seconds)
+        job = CopyJob(worker, config, channel, reports, unattended_seconds)
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 
     def _runs(self, config: TaskConfig) -> SparkRunner | CopyProcesses:
         """Return what runs the copy job with this task config."""
         if not self._settings.process.spark.embedded:
-            return self._runner
-        return self._processes if config.handler is None or self._handling is None else self._handling
+            return self._host.runner
+        return self._host.processes if config.handler is None or self._handling is None else self._handling
 
     def _named(self, names: Mapping[str, str], steps: TopicSteps) -> dict[str, str]:
         """Return source topic -> its name behind the steps, without dropped topics; raises HandlerFailure."""
@@ -173,13 +160,3 @@ def client_id(settings: Settings, stream: int) -> str:
     return (
         f"{settings.source.group_id}-{stream}" if clients is None else clients.consumers[stream - settings.first_stream]
     )
-
-
-def copies_of(settings: Settings, host: Host, names: FlowTopics, work: FeatureWork) -> CopyJobFactory:
-    """Return it; `work` of the features may prepare the target and take offset pairs."""
-    handled, shared = settings.handler, (host.channel, host.runner, host.processes)
-    steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
-    held = None if handled is None or not host.spark.embedded else HeldCode(handled, host.spark.folder / "code")
-    prepare = None if work.duties is None else work.duties.before_copying
-    pairs = None if work.offsets is None else work.offsets.pairs
-    return CopyJobFactory(settings, names, *shared, prepare, pairs, host.exits.put, steps, held)

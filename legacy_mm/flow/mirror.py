@@ -18,8 +18,10 @@ from typing import Protocol
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import SendFailure, commits, one_line
 from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.controlplane.store_watch import StoreWatch
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
 
 _LAST_WORDS_TIMEOUT = 0.5
@@ -41,19 +43,11 @@ class Background(Protocol):
         """
 
 
-class StoreChange(Background, Protocol):
-    """Looks for changed key stores while the mirror runs."""
-
-    @property
-    def renewed(self) -> object | None:
-        """The content of the changed stores; None while they have not changed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Renewal:
     """Replacement of a mirror whose key stores have changed by another mirror."""
 
-    watch: StoreChange
+    watch: StoreWatch[Settings]
     successor: Callable[[], Mirror]
     """Makes the mirror with the content that `watch` has read; called once this mirror has stopped."""
 

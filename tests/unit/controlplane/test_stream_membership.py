@@ -62,7 +62,7 @@ def test_it_owns_what_was_assigned_and_not_released(membership: StreamMembership
     generations.append(membership.generation)
     membership.released(frozenset({P}))
     generations.append(membership.generation)
-    assert (membership.owned, generations) == ({Q}, [0, 2, 3])
+    assert (membership.owned, generations) == (frozenset({Q}), [0, 2, 3])
     assert registry.snapshot().readings[OF_STREAM]["assigned"].value == 1
 
 

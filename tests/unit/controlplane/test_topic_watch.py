@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import queue
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import HostError, InvalidPattern, SourceGap
 from legacy_mm.controlplane import topic_watch as module
 from legacy_mm.controlplane.positions import GapGuard, of_group
-from legacy_mm.controlplane.topic_watch import KnownTopics, TopicWatch, UnmatchedEntries
+from legacy_mm.controlplane.topic_watch import KnownTopics, TopicEntries, TopicWatch
 from legacy_mm.policies.topic_choice import TopicChoice
 from tests.fakes.topic_lister import FakeTopicLister
 
@@ -26,18 +27,23 @@ def choice(*, inverted: bool = False) -> TopicChoice:
     return TopicChoice(FakeTopicLister(), inverted=inverted, is_barred=lambda name: name.startswith("__"))
 
 
+def guard(count: Callable[[int], None] = ignored, *, fail: bool = False) -> GapGuard:
+    return GapGuard("latest", count, ignored, fail=fail, set_position=of_group("mirror"))
+
+
+def entries(make: Callable[[], TopicChoice] = choice) -> TopicEntries:
+    return TopicEntries(make, "a.*", lambda mirrored: (), shared=False)
+
+
 def watch(**changes: Any) -> TopicWatch:
     arguments: dict[str, Any] = {
         "lister": FakeTopicLister,
-        "choice": choice,
-        "pattern_text": "a.*",
         "interval": 60.0,
+        "entries": entries(),
+        "known": KnownTopics(guard()),
         "before_first": None,
         "on_change": lambda found: None,
-        "guard": GapGuard("latest", ignored, ignored, fail=False, set_position=of_group("mirror")),
         "on_failure": lambda stream, error: None,
-        "entries": UnmatchedEntries(lambda mirrored: (), shared=False),
-        "known": KnownTopics(),
     }
     return TopicWatch(**{**arguments, **changes})
 
@@ -45,8 +51,8 @@ def watch(**changes: Any) -> TopicWatch:
 @pytest.mark.parametrize(("inverted", "mirrored"), [(False, {"a", "ab"}), (True, {"b"})])
 def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
     told: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
-    known = KnownTopics()
-    topic_watch = watch(choice=lambda: choice(inverted=inverted), on_change=told.put, known=known)
+    known = KnownTopics(guard())
+    topic_watch = watch(entries=entries(lambda: choice(inverted=inverted)), on_change=told.put, known=known)
     topic_watch.start()
     try:
         assert told.get(timeout=10) == mirrored
@@ -59,7 +65,7 @@ def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
 def test_whoever_misses_a_topic_makes_it_look_again() -> None:
     """So that commits for a deleted topic fail for a minute, as in the legacy tool, not until the next look is due."""
     cluster = FakeTopicLister()
-    known = KnownTopics()
+    known = KnownTopics(guard())
     topic_watch = watch(lister=lambda: cluster, interval=3600.0, known=known)
     topic_watch.start()
     wait_until(lambda: cluster.looks == 1, 10, "the first look")
@@ -130,19 +136,18 @@ def test_a_pattern_that_does_not_compile_ends_it_before_it_looks(caplog: pytest.
     def inspect() -> FakeTopicLister:
         raise AssertionError("it looked")
 
-    topic_watch = watch(choice=refuse, lister=inspect, on_failure=lambda stream, error: failures.put(error))
+    topic_watch = watch(entries=entries(refuse), lister=inspect, on_failure=lambda stream, error: failures.put(error))
     topic_watch.start()
     assert isinstance(failures.get(timeout=10), InvalidPattern)
     topic_watch.join(10)
-    assert "a way out" in caplog.text
+    assert "a.*" in caplog.text and "a way out" in caplog.text
 
 
 def test_a_topic_that_was_recreated_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     """The watch of a mirror that goes on; it ends here because the third look sees nothing new."""
     counted: queue.SimpleQueue[int] = queue.SimpleQueue()
     cluster = FakeTopicLister()
-    guard = GapGuard("latest", counted.put, ignored, fail=False, set_position=of_group("mirror"))
-    topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard)
+    topic_watch = watch(lister=lambda: cluster, interval=0.0, known=KnownTopics(guard(counted.put)))
     topic_watch.start()
     assert counted.get(timeout=10) == 0
     wait_until(lambda: cluster.looks >= 4, 10, "two more looks")
@@ -167,9 +172,7 @@ def test_a_topic_that_comes_back_is_told_before_it_is_read() -> None:
     topic_watch = watch(
         lister=Recreated,
         interval=0.0,
-        guard=GapGuard(
-            "latest", lambda offsets: told.put("recreated"), ignored, fail=False, set_position=of_group("mirror")
-        ),
+        known=KnownTopics(guard(lambda offsets: told.put("recreated"))),
         on_change=lambda found: told.put(" ".join(sorted(found))),
     )
     topic_watch.start()
@@ -182,7 +185,7 @@ def test_a_topic_that_was_recreated_can_be_fatal() -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
     topic_watch = watch(
         interval=0.0,
-        guard=GapGuard("latest", ignored, ignored, fail=True, set_position=of_group("mirror")),
+        known=KnownTopics(guard(fail=True)),
         on_failure=lambda stream, error: failures.put(error),
     )
     topic_watch.start()
@@ -197,7 +200,7 @@ class Bench:
         self.now, self.left = 1_000.0, ["odrers", "pay.*"]
         self.looks = 0
         monkeypatch.setattr(module, "monotonic", lambda: self.now)
-        self.entries = UnmatchedEntries(self._find, shared=shared)
+        self.entries = TopicEntries(choice, "a.*", self._find, shared=shared)
 
     def _find(self, mirrored: frozenset[str]) -> list[str]:
         self.looks += 1

@@ -25,7 +25,7 @@ def settings() -> Settings:
 
 
 def copies_of(settings: Settings) -> CopyJobFactory:
-    return CopyJobFactory(settings, nobody, nobody, nobody, nobody, None, None, print)  # type: ignore[arg-type]
+    return CopyJobFactory(settings, nobody, nobody, nobody)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("required", "helped"), [(False, True), (True, False)])

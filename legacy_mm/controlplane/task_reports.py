@@ -33,7 +33,7 @@ class PairSink(Protocol):
 
 
 class TaskReports:
-    """What the task of one copy job has reported, and nobody has taken yet."""
+    """Keeps what the task of one copy job has reported until somebody takes it."""
 
     def __init__(
         self,

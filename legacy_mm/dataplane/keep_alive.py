@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import inf
 from typing import TypeVar
 
-from legacy_mm.base.clock import Deadline, monotonic
+from legacy_mm.base.clock import Deadline, monotonic, sleep
 from legacy_mm.base.errors import ChannelError
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.runtime.channel.frames import BEAT_INTERVAL
@@ -86,7 +86,7 @@ class _Beats:
 
     def _run(self) -> None:
         while True:
-            threading.Event().wait(BEAT_INTERVAL)
+            sleep(BEAT_INTERVAL)
             with self._lock:
                 watched = list(self._watched)
             over = [engine for engine in watched if not engine.poll()]

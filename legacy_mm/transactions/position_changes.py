@@ -11,13 +11,12 @@ MirrorMaker 2's topic: if the command is ended between the two, the next start f
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import NamedTuple
 
-from legacy_mm.base.clock import Deadline, epoch_ms
+from legacy_mm.base.clock import Deadline, epoch_ms, sleep
 from legacy_mm.base.errors import HostError, Undecided
 from legacy_mm.base.model import GroupOffsets, Offsets, TopicPartition
 from legacy_mm.clients.admin.admin import NativeAdmin
@@ -199,7 +198,7 @@ class PositionChanges:
             except HostError:
                 if known_by.expired():
                     raise
-            threading.Event().wait(_RETRY_BACKOFF)
+            sleep(_RETRY_BACKOFF)
 
     def _target(self) -> NativeAdmin:
         return NativeAdmin("target", self._settings.target_admin_connection)

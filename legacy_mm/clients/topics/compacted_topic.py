@@ -6,11 +6,10 @@ the topic anew by a copy) the record with the later timestamp counts.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from contextlib import closing
 
-from legacy_mm.base.clock import Deadline
+from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import LATEST, TopicPartition
@@ -66,7 +65,7 @@ class CompactedTopic:
             except (ConnectionLost, ClusterUnreachable):
                 if deadline.expired():
                     raise
-                threading.Event().wait(_RETRY_BACKOFF)
+                sleep(_RETRY_BACKOFF)
         problem = cluster.problem(self._topic)
         if problem and problem not in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE):
             why = error_text.refused_topic(self._topic, problem, "Read")
@@ -92,7 +91,7 @@ class CompactedTopic:
                 except (ConnectionLost, ClusterUnreachable):
                     if deadline.expired():
                         raise
-                    threading.Event().wait(_RETRY_BACKOFF)
+                    sleep(_RETRY_BACKOFF)
                     continue
                 for record in part.records:
                     self._take(place.partition, record)

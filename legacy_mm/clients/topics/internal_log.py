@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
-from legacy_mm.base.clock import Deadline
+from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.errors import CorruptRecords
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import LATEST, TopicPartition
@@ -116,7 +115,7 @@ class InternalLog:
             except (ConnectionLost, ClusterUnreachable):
                 if deadline.expired():
                     raise
-            threading.Event().wait(_RETRY_BACKOFF)
+            sleep(_RETRY_BACKOFF)
 
     def _begin_anew(self) -> None:
         self._found.clear()

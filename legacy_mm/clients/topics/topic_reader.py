@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
-from legacy_mm.base.clock import Deadline
+from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
@@ -90,7 +89,7 @@ def read_on(
                 except (ConnectionLost, ClusterUnreachable):
                     if deadline.expired():
                         raise
-                    threading.Event().wait(_RETRY_BACKOFF)
+                    sleep(_RETRY_BACKOFF)
                     continue
                 yield from part.records
                 if part.next_offset > at:
@@ -152,7 +151,7 @@ def _parts(
             except (ConnectionLost, ClusterUnreachable):
                 if silence.expired() or (deadline is not None and deadline.expired()):
                     raise
-                threading.Event().wait(_RETRY_BACKOFF)
+                sleep(_RETRY_BACKOFF)
                 continue
             if wanted := [record for record in part.records if record.offset < end]:
                 yield wanted

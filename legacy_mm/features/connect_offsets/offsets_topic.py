@@ -11,7 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple, Protocol
 
-from legacy_mm.base.clock import Deadline
+from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import EARLIEST, CommittedOffset, Lacking, Offsets, TopicPartition
 from legacy_mm.clients.fetch.partition_log import LogRecord
@@ -186,7 +186,7 @@ class OffsetsTopic:
             with self._writing:
                 if not self._waiting and not any(self._sent.values()):
                     return True
-            threading.Event().wait(min(_LOOK_INTERVAL, deadline.remaining()))
+            sleep(min(_LOOK_INTERVAL, deadline.remaining()))
         return False
 
     def _send(self, partition: TopicPartition) -> bool:

@@ -16,7 +16,6 @@ from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.base.reports import Progress
 from legacy_mm.clients.fetch.fetch_buffer import CompletedFetch
 from legacy_mm.clients.net.connection_errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.clients.produce.appender import Acknowledged
 from legacy_mm.dataplane.acks import Part, Piece
 from legacy_mm.dataplane.batch_contents import times_of
 from legacy_mm.dataplane.copy_book import CopyBook
@@ -69,8 +68,8 @@ class CopyEngine:
         services = StageServices(config, ends.router, *counts, self._held, failures.batch)
         self._stage: BatchStage = PlainStage(services)
         work = None if handled else self._turn  # a handler is called by one thread
-        clients, waiting = (ends.appender, ends.fetcher), self._held.records
-        self.delivery = delivery(CopyParts(config, *clients, self, report, self.book.pieces, retries, waiting, work))
+        counting, waiting = (self.book.count, self.forget, report, self.book.pieces), self._held.records
+        self.delivery = delivery(CopyParts(config, ends.appender, ends.fetcher, *counting, retries, waiting, work))
         if self._exit is not None:  # last: while a handler is made, the keep-alive reports progress
             from legacy_mm.dataplane.handler_stage import HandlerStage
 
@@ -265,10 +264,6 @@ class CopyEngine:
         if self.book.times.due():
             self._send_progress(blocked=blocked)
         self.book.send_statistics()
-
-    def count(self, acknowledged: Acknowledged) -> None:
-        """Count a batch that the target has, for good."""
-        self.book.count(acknowledged)
 
     def _put_aside(self) -> None:
         """Give refused records to the quarantine. Only from the loops: it may have to wait for the topic."""

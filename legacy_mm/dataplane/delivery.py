@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.base.reports import Frame, Started, TransactionTotals
@@ -18,17 +18,6 @@ from legacy_mm.dataplane.waiting_records import WaitingRecords
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.runtime.channel.frames import TaskConfig
 
-
-class DeliveryServices(Protocol):
-    """The engine, as a delivery needs it."""
-
-    def count(self, acknowledged: Acknowledged) -> None:
-        """Count a batch that the target has, for good."""
-
-    def forget(self, partition: TopicPartition) -> None:
-        """Forget all that was read of a partition, which goes on at another position."""
-
-
 SendFrame = Callable[[Frame], None]
 """Sends a frame to the driver."""
 
@@ -40,7 +29,10 @@ class CopyParts:
     config: TaskConfig
     appender: BatchAppender
     fetcher: Fetcher
-    engine: DeliveryServices
+    count: Callable[[Acknowledged], None]
+    """Counts a batch that the target has, for good."""
+    forget: Callable[[TopicPartition], None]
+    """Forgets all that was read of a partition, which goes on at another position."""
     report: SendFrame
     pieces: Pieces
     retries: RetryLoop
@@ -63,8 +55,11 @@ class Delivery:
 
     def __init__(self, parts: CopyParts) -> None:
         """Take the parts of a copy job; nothing is asked before `begin`."""
-        self.records = 0
-        """Source records that were sent, for good."""
+
+    @property
+    def records(self) -> int:
+        """The source records that were sent, for good."""
+        raise NotImplementedError
 
     def transactions(self) -> TransactionTotals | None:
         """Return what became of transactions; None where there are none."""
@@ -156,12 +151,18 @@ class AtLeastOnce(Delivery):
         self._config = parts.config
         self._appender = parts.appender
         self._fetcher = parts.fetcher
-        self._engine = parts.engine
+        self._count = parts.count
         self._report = parts.report
         self._pieces = parts.pieces
         self._retries = parts.retries
         self._waiting = parts.waiting
         self._work = parts.work
+        self._records = 0
+
+    @property
+    def records(self) -> int:
+        """The records that were appended."""
+        return self._records
 
     def begin(self) -> None:
         """Begin to read at the offsets of the config."""
@@ -184,7 +185,7 @@ class AtLeastOnce(Delivery):
 
     def end_piece(self, piece: Piece, records: int, *, complete: bool) -> bool:
         """Count the records that were appended."""
-        self.records += records
+        self._records += records
         if not complete:
             self._pieces.abandon(piece.partition, piece.begin)
         return complete
@@ -192,7 +193,7 @@ class AtLeastOnce(Delivery):
     def acknowledged(self, acknowledged: Acknowledged) -> None:
         """Count it."""
         self._waiting.acknowledged(acknowledged.opaque)
-        self._engine.count(acknowledged)
+        self._count(acknowledged)
 
     def abandon(self, refused: ProducerBatch) -> None:
         """Forget all that the queue holds."""

@@ -152,4 +152,6 @@ class End:
     """0: it was told to stop."""
 
 
-BundleAction = AskOwnership | Send | ReadPositions | FetchFrom | Report | Discard | HoldPartitions | Refuse | End
+CopyAction = AskOwnership | FetchFrom | Report | Discard | HoldPartitions
+"""The actions that the owner of a bundle hands on to whoever copies, or changes positions."""
+BundleAction = CopyAction | Send | ReadPositions | Refuse | End

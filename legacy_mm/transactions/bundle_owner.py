@@ -1,25 +1,18 @@
 """The owner of a bundle at work: a session decides (`transactions/bundle_session.py`), and this does what it decides.
 
-All owners of a process share a `TransactionClient`: one appender, the conversations with coordinators, and the events
-that threads put there for the one thread that calls `poll`.
-
-Data is told to a session by the transaction and not by the batch: one `Append` for each target partition stands for all
-batches that go there. It counts as answered when the transaction takes no more pieces and the target has all of them.
-Queues send a batch again by themselves, always with the same sequence number; what they met becomes a doubt of the
-session before the answer does.
+It hands on what is not of its transactions, as the same actions: to whoever copies, or changes positions.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from legacy_mm.base.clock import epoch_ms, monotonic
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.connection_errors import RequestRefused
-from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -31,6 +24,7 @@ from legacy_mm.transactions.bundle_events import (
     AskOwnership,
     BundleAction,
     BundleEvent,
+    CopyAction,
     Discard,
     End,
     FetchFrom,
@@ -45,10 +39,9 @@ from legacy_mm.transactions.bundle_events import (
     Unanswered,
 )
 from legacy_mm.transactions.bundle_session import BundleSession, BundleState
-from legacy_mm.transactions.linger import Linger
+from legacy_mm.transactions.owner_queues import OwnerQueues, Records
 from legacy_mm.transactions.position_records import PositionsRecord
 from legacy_mm.transactions.standstill import Standstill
-from legacy_mm.transactions.transactional_queue import TransactionalQueue
 from legacy_mm.transactions.txn_coordinators import TxnCoordinators
 from legacy_mm.transactions.txn_errors import Reaction, reaction_to
 from legacy_mm.transactions.txn_requests import (
@@ -69,11 +62,8 @@ LogRow = tuple[int, bytes | None, bytes | None]
 """Offset, key and value of a record of the positions topic."""
 
 
-class BundleWork(Protocol):
-    """The work of a bundle's owner beside its transactions. The polling thread calls all but `decide_positions`."""
-
-    def ask_ownership(self) -> None:
-        """Find out whether the bundle is ours, then tell the owner `Owned`."""
+class BundleContents(Protocol):
+    """The records that an owner writes into the positions topic and reads there."""
 
     def claim(self) -> PositionsRecord:
         """Return the record of a new owner."""
@@ -87,27 +77,6 @@ class BundleWork(Protocol):
     def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
         """Return the records that move positions."""
 
-    def fetch_from(self, positions: Positions) -> None:
-        """Read the source from these positions on."""
-
-    def committed(self, positions: Positions) -> None:
-        """Note that everything below these positions is committed."""
-
-    def discarded(self, discard: Discard) -> None:
-        """Throw away all that was read and is not committed."""
-
-    def hold(self, partitions: Collection[TopicPartition], error: int) -> None:
-        """Note that the coordinator refuses these target partitions."""
-
-    def over(self, error: int) -> None:
-        """Note that the owner does nothing more; 0: it was told to stop."""
-
-
-class _Records(NamedTuple):
-    """All batches of a transaction for a partition."""
-
-    transaction: int
-
 
 _ADVICE: Mapping[int, str] = {
     ErrorCode.INVALID_TRANSACTION_TIMEOUT: "lower exactly.once.transaction.timeout.ms to the target's "
@@ -119,14 +88,6 @@ _ADVICE: Mapping[int, str] = {
 }
 
 
-def id_refused(bundle: Bundle, error: int) -> RequestRefused:
-    """Return why nobody can own a bundle: no later try can succeed."""
-    advice = f": {_ADVICE[error]}" if error in _ADVICE else ""
-    return RequestRefused(
-        f"transactional id {bundle.transactional_id} cannot be used: {error_text.text(error)}{advice}"
-    )
-
-
 class OwnBatch(NamedTuple):
     """A batch of an owner's own records, on its way to the positions topic."""
 
@@ -134,49 +95,68 @@ class OwnBatch(NamedTuple):
     request: Append
 
 
-class OwnerServices(Protocol):
-    """The things that all owners of a process share."""
+class TransactionClock:
+    """The age of an owner's open transaction, and what it may become. Moments are `clock.monotonic`."""
 
-    appender: BatchAppender
-    coordinators: TxnCoordinators
-    transaction_timeout: float
-    """Seconds."""
-    wake: Callable[[], None]
-    """Lets the thread that tends look around; from any thread."""
+    def __init__(self, interval: float, timeout: float) -> None:
+        """Let each transaction take pieces for `interval` seconds; `timeout` is the target's, in seconds."""
+        self._interval = interval
+        self._longest = timeout - min(_MARGIN, timeout / _MARGIN_SHARE)
+        self._began = 0.0
 
-    def read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
-        """Read the bundle's positions until past this offset, and tell the owner; returns at once."""
+    def begin(self) -> None:
+        """Count from now on."""
+        self._began = monotonic()
+
+    def age(self, now: float) -> float:
+        """Return the seconds since its begin."""
+        return now - self._began
+
+    def is_due(self, now: float) -> bool:
+        """Return True if it takes no more pieces."""
+        return self.age(now) >= self._interval
+
+    def is_overdue(self, now: float) -> bool:
+        """Return True if it will not be settled before its time-out."""
+        return self.age(now) >= self._longest
 
 
 class BundleOwner:
-    """One bundle, from its claim to the end of its session."""
+    """One bundle, from its claim to the end of its session. For one thread."""
 
-    def __init__(self, client: OwnerServices, bundle: Bundle, work: BundleWork, interval: float) -> None:
-        self.bundle = bundle
+    def __init__(
+        self,
+        bundle: Bundle,
+        contents: BundleContents,
+        hand_on: Callable[[ReadPositions | CopyAction], None],
+        queues: OwnerQueues,
+        coordinators: TxnCoordinators,
+        clock: TransactionClock,
+    ) -> None:
+        """Take what it works with; `hand_on` is told each action that is not for these, while it is due."""
         self.epoch = 0
         """Counts how often all that was read was thrown away."""
         self.doubtful = 0
         """Counts committed transactions of which a request got no answer at first."""
-        self.busy = False
-        """True while a piece is handed over, which no transaction may end in the middle of."""
-        self._client = client
-        self._work = work
-        self._interval = interval
-        timeout = client.transaction_timeout
-        self._longest = timeout - min(_MARGIN, timeout / _MARGIN_SHARE)
-        self._session, self._first_actions = BundleSession.begin(bundle)
-        self._queues: dict[TopicPartition, TransactionalQueue] = {}
-        self._data: dict[TopicPartition, Append | None] = {}
-        """Target partitions with data in this transaction, and the requests that stand for it once they are sent."""
-        self._linger = Linger(client.appender)
+        self.has_piece = False
+        """True while a piece is handed over, which no transaction may end in the middle of; False once it is given up.
+        """
+        self._contents = contents
+        self._hand_on = hand_on
+        self._queues = queues
+        self._coordinators = coordinators
+        self._clock = clock
+        self._session = BundleSession(bundle)
         self._standstill = Standstill(bundle)
-        self._own: set[Append] = set()
         self._next: dict[TopicPartition, int] = {}
         self._untold: set[TopicPartition] = set()
-        self._transactions = 0
-        self._began = 0.0
         self._events: deque[BundleEvent] = deque()
         self._handling = False
+
+    @property
+    def bundle(self) -> Bundle:
+        """The bundle."""
+        return self._session.bundle
 
     @property
     def state(self) -> BundleState:
@@ -205,11 +185,12 @@ class BundleOwner:
 
     def open_seconds(self, now: float) -> float:
         """Return the age of the open transaction; 0: none is open."""
-        return 0.0 if self._session.transaction is None else now - self._began
+        return 0.0 if self._session.transaction is None else self._clock.age(now)
 
     def begin(self) -> None:
         """Ask for the bundle."""
-        for action in self._first_actions:
+        self._session, actions = BundleSession.begin(self.bundle)
+        for action in actions:
             self._do(action)
 
     # --- pieces
@@ -218,23 +199,31 @@ class BundleOwner:
         """Return the begin of the next piece of a source partition."""
         return self._next[partition]
 
-    def piece(self, partition: TopicPartition, end: int, targets: Iterable[TopicPartition]) -> bool:
-        """Take the records up to `end`, which go to these target partitions; their batches follow.
+    def begin_piece(self, partition: TopicPartition, end: int, targets: Iterable[TopicPartition]) -> bool:
+        """Take the records up to `end`, which go to these target partitions; their batches follow, then `end_piece`.
 
-        Return False if nothing of it is new: then none may follow. A session hears of a piece at once only where the
-        transaction begins or reaches another target partition.
+        Return False if nothing of it is new: then no batch may follow. A session hears of a piece at once only where
+        the transaction begins or reaches another target partition.
         """
+        self.has_piece = True
         if end <= self._next[partition]:
             return False
-        new = [each for each in targets if each not in self._data]
-        begins = self._session.transaction is None
+        new = self._queues.reach(targets)
         self._next[partition] = end
         self._untold.add(partition)
-        if new or begins:
-            self._transactions += begins
-            self._data |= dict.fromkeys(new)
-            self._tell_piece(partition, tuple((each, _Records(self._transactions)) for each in new))
+        if new or self._session.transaction is None:
+            self._tell_piece(partition, new)
         return True
+
+    def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
+        """Add a batch of the piece, to a partition that was named with it; a little of an open transaction lingers."""
+        self._queues.append(self._session, target, batch, opaque)
+        self._flush_unless_open()
+
+    def end_piece(self) -> bool:
+        """End the piece; return False if its transaction was given up."""
+        had_piece, self.has_piece = self.has_piece, False
+        return had_piece
 
     def passed(self, partition: TopicPartition, end: int) -> None:
         """Move the end of the last piece to `end`, behind what holds no records, while a transaction is open."""
@@ -245,19 +234,13 @@ class BundleOwner:
     def jump(self, partition: TopicPartition, offset: int) -> None:
         """Let the next piece of a source partition begin here, before or behind the end of the last one."""
         self._tell_pieces()
-        self._transactions += self._session.transaction is None
         self._next[partition] = offset
         self.handle(Jumped(partition, offset))
 
-    def append(self, target: TopicPartition, batch: RecordBatch, opaque: Any) -> None:
-        """Add a batch of the last piece, to a partition that was named with it; a little of an open transaction
-        lingers.
-        """
-        self._linger.append(self._queue(target), batch, opaque)
-        self._flush_unless_open()
-
     def stop(self) -> None:
-        """Commit what is open, then end."""
+        """Commit what is open, but no half of a piece, then end."""
+        if self.end_piece():
+            self.give_up()
         self._tell_pieces()
         self.handle(Timer.STOP)
 
@@ -265,7 +248,7 @@ class BundleOwner:
         """Give up the transaction: a piece is not complete and never will be."""
         self.handle(Timer.OVERDUE)
 
-    def _tell_piece(self, partition: TopicPartition, batches: tuple[tuple[TopicPartition, _Records], ...]) -> None:
+    def _tell_piece(self, partition: TopicPartition, batches: tuple[tuple[TopicPartition, Records], ...]) -> None:
         begin = dict(self._session.next)[partition]
         self._untold.discard(partition)
         self.handle(PieceRead(partition, begin, self._next[partition], batches))
@@ -290,39 +273,37 @@ class BundleOwner:
 
     def poll(self, now: float) -> None:
         """Look at the clock, and at the queues of a transaction that takes no more pieces."""
-        hangs = self._client.coordinators.hangs  # which is told with more
+        hangs = self._coordinators.hangs  # which is told with more
         if self._standstill.is_due(self.state, now) and not hangs(self.bundle.transactional_id):
             self._standstill.tell(self.state)
         if self._session.transaction is None:
             return
-        self._linger.poll(now)
-        if now - self._began >= self._longest:
+        self._queues.poll(now)
+        if self._clock.is_overdue(now):
             self.handle(Timer.OVERDUE)
-        elif not self.busy:
+        elif not self.has_piece:
             self._move_on(now)
 
     def _move_on(self, now: float) -> None:
-        if self.state is BundleState.OPEN and now - self._began >= self._interval:
+        if self.state is BundleState.OPEN and self._clock.is_due(now):
             self._tell_pieces()
             self.handle(Timer.INTERVAL_OVER)
         if self.state is BundleState.CLOSING:
-            with self._client.appender.lock:  # else a batch that a sender has in hand is in no place
-                settled = [each for each, request in self._data.items() if request and self._queues[each].is_settled]
-            for partition in settled:
-                if request := self._data.get(partition):
-                    self._answered(request, self._queues[partition])
-                    self._data[partition] = None  # last: a doubt admits the request once more
+            for request in self._queues.settled():
+                self.written(request)
 
-    def written(self, request: Append, offset: int) -> None:
-        """Note that the target has a batch of our own records, from this offset on (-1: unknown)."""
-        if request in self._own:
-            self._answered(request, self._queues[request.partition], offset)
-            self._own.discard(request)  # last: a doubt admits the request once more
+    def written(self, request: Append, offset: int = -1) -> None:
+        """Note that the target has all of a request, in the log from this offset on (-1: unknown)."""
+        if self._queues.waits_for(request):
+            if self._queues.is_doubtful(request):
+                self.handle(Unanswered(request))
+            self.handle(Answered(request, offset=offset))
+            self._queues.answered(request)  # last: a doubt admits the request once more
 
     def refused(self, refused: ProducerBatch) -> bool:
         """Handle a refused batch; return False if it was refused for the sake of its records."""
         code, own = refused.refusal, isinstance(refused.opaque, OwnBatch)
-        request = refused.opaque.request if own else self._data.get(refused.queue.partition)
+        request = refused.opaque.request if own else self._queues.data(refused.queue.partition)
         if request is None:
             return False
         reaction = reaction_to(request, code)
@@ -333,31 +314,20 @@ class BundleOwner:
                 self.give_up()
             return refused.doubtful
         if reaction in (Reaction.AGAIN, Reaction.FIND_COORDINATOR):
-            self._client.appender.replace(refused, [(refused.batch, refused.opaque)])
+            self._queues.send_again(refused)
         else:
             self.handle(Answered(request, code, refused=frozenset({refused.queue.partition})))
         return True
-
-    def _answered(self, request: Append, queue_: TransactionalQueue, offset: int = -1) -> None:
-        if queue_.doubtful:
-            self.handle(Unanswered(request))
-        self.handle(Answered(request, offset=offset))
 
     def _handle(self, event: BundleEvent) -> None:
         before, (self._session, actions) = self._session, self._session.handle(event)
         session = self._session
         if session.transaction is not None and before.transaction is None:
-            self._began = monotonic()
-        if session.state is BundleState.CLOSING and before.state is not BundleState.CLOSING:
-            for each in self._queues.values():
-                each.on_settled = self._client.wake
-        if before.state is BundleState.ENDING and session.state is not BundleState.ENDING:
-            if before.transaction is not None and session.state not in (BundleState.IDLE, BundleState.OVER):
-                self.doubtful += before.transaction.doubtful
-            self._transaction_over()
-        if before.producer and session.producer and session.producer != before.producer:
-            for each in self._queues.values():
-                each.renewed(session.producer)
+            self._clock.begin()
+        goes_on = session.state not in (BundleState.ENDING, BundleState.IDLE, BundleState.OVER)
+        if before.state is BundleState.ENDING and before.transaction is not None and goes_on:
+            self.doubtful += before.transaction.doubtful
+        self._queues.step(before, session)
         for action in actions:
             self._do(action)
         self._flush_unless_open()
@@ -365,79 +335,52 @@ class BundleOwner:
     def _flush_unless_open(self) -> None:
         """Send all that lingers, unless more of it may follow."""
         if self.state is not BundleState.OPEN:
-            self._linger.flush()
-
-    def _transaction_over(self) -> None:
-        self._data.clear()
-        for each in self._queues.values():
-            each.transaction_over()
+            self._queues.flush()
 
     # --- actions
 
     def _do(self, action: BundleAction) -> None:
-        work, client = self._work, self._client
         match action:
             case Send(Append() as request):
                 self._admit(request)
             case Send(InitProducerId() | AddPartitionsToTxn() | EndTxn() as request, first):
-                client.coordinators.ask(request, first)
-            case AskOwnership():
-                work.ask_ownership()
-            case ReadPositions(past):
-                client.read(self.bundle, past, work)
+                self._coordinators.ask(request, first)
             case FetchFrom(positions):
                 self._next = dict(positions)
-                work.fetch_from(positions)
-            case Report(positions):
-                work.committed(positions)
-            case HoldPartitions(partitions, error):
-                work.hold(partitions, error)
+                self._hand_on(action)
             case Discard():
                 self._discard()
-                work.discarded(action)
+                self._hand_on(action)
+            case AskOwnership() | ReadPositions() | Report() | HoldPartitions():
+                self._hand_on(action)
             case End(error):
-                work.over(error)
+                if error:
+                    raise self._unusable(error)
             case Refuse():
                 raise AssertionError("records are refused to the engine, not to the session")
 
     def _admit(self, request: Append) -> None:
-        """Let the batches of a request be sent; again and again changes nothing."""
-        queue_ = self._queue(request.partition)
-        if isinstance(request.batch, _Records):
-            self._data[request.partition] = request
-        elif request not in self._own:
-            self._own.add(request)
-            self._linger.append(queue_, self._batch(request), OwnBatch(self, request))
-        queue_.added = True
-        self._client.appender.release(queue_)
+        if not isinstance(request.batch, Records) and not self._queues.waits_for(request):
+            self._queues.append(self._session, request.partition, self._batch(request), OwnBatch(self, request))
+        self._queues.admit(self._session, request)
 
     def _batch(self, request: Append) -> RecordBatch:
         match request.batch:
             case ClaimBatch():
-                records: Sequence[PositionsRecord] = [self._work.claim()]
+                records: Sequence[PositionsRecord] = [self._contents.claim()]
             case PositionsBatch(positions):
-                records = self._work.position_records(positions)
+                records = self._contents.position_records(positions)
         return batch_of([SingleRecord(epoch_ms(), key, value, ()) for key, value in records], Codec.NONE)
-
-    def _queue(self, partition: TopicPartition) -> TransactionalQueue:
-        found = self._queues.get(partition)
-        if found is None:
-            producer, version = self._session.producer, self._session.version
-            assert producer is not None, "no batch before InitProducerId"
-            in_flight = self._client.appender.options.in_flight
-            found = TransactionalQueue(partition, self.bundle.transactional_id, producer, in_flight, version)
-            if self.state is BundleState.CLOSING:
-                found.on_settled = self._client.wake
-            self._queues[partition] = found
-            self._client.appender.follow(found)
-        return found
 
     def _discard(self) -> None:
         self.epoch += 1
-        for each in self._queues.values():
-            self._client.appender.abandon(each)
-        self._linger.forget()
-        self._queues.clear()
-        self._data.clear()
-        self._own.clear()
+        self.has_piece = False
+        self._queues.discard()
         self._untold.clear()
+
+    def _unusable(self, error: int) -> RequestRefused:
+        """Return why nobody can own the bundle: no later try can succeed."""
+        advice = f": {_ADVICE[error]}" if error in _ADVICE else ""
+        return RequestRefused(
+            f"transactional id {self.bundle.transactional_id} cannot be used: {error_text.text(error)}{advice}"
+        )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, Undecided
 from legacy_mm.base.kafka_clients import ProducerSettings
-from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.connection_errors import RequestRefused
@@ -17,28 +15,14 @@ from legacy_mm.clients.produce import append_options
 from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.transactions.bundle import BUNDLES, Bundle
-from legacy_mm.transactions.bundle_events import Discard, Owned, Timer
-from legacy_mm.transactions.bundle_owner import BundleOwner, LogRow, id_refused
+from legacy_mm.transactions.bundle_events import AskOwnership, CopyAction, FetchFrom, HoldPartitions, Owned, Timer
+from legacy_mm.transactions.bundle_owner import BundleContents, BundleOwner, LogRow
 from legacy_mm.transactions.claim_inspection import policy_doubt
-from legacy_mm.transactions.position_records import PositionsRecord
 from legacy_mm.transactions.transaction_client import TransactionClient
 from legacy_mm.transactions.txn_requests import Positions, TransactionVersion
 
 _LOOK_INTERVAL = 0.05
 _QUESTION_TIMEOUT = 4.0
-
-
-class RunContents(Protocol):
-    """The records that a run reads and writes, as in `BundleWork`."""
-
-    def claim(self) -> PositionsRecord:
-        """Return the record of a new owner."""
-
-    def decide_positions(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:
-        """Return the positions in these records, and those to write now. Called on a thread of its own."""
-
-    def position_records(self, positions: Positions) -> Sequence[PositionsRecord]:
-        """Return the records that move positions."""
 
 
 class BundleRuns:
@@ -61,7 +45,7 @@ class BundleRuns:
         self._appender.purge()
         self._cluster.close()
 
-    def run(self, bundle: Bundle, contents: RunContents, deadline: Deadline) -> TransactionVersion:
+    def run(self, bundle: Bundle, contents: BundleContents, deadline: Deadline) -> TransactionVersion:
         """Take the bundle, write what its contents want, and end the session; return the version that it spoke.
 
         Raise HostError at the deadline, and what no later try can mend.
@@ -69,7 +53,7 @@ class BundleRuns:
         self._cluster.refresh()
         self._cluster.watch([bundle.positions.topic])
         work = _Run(bundle, contents, self._client)
-        owner = self._client.own(bundle, work, 0.0)
+        owner = self._client.own(bundle, work, work.do, 0.0)
         while not owner.is_over:
             self._turn(owner)
             if work.is_done and not owner.is_over:
@@ -107,9 +91,9 @@ class BundleRuns:
 
 
 class _Run:
-    """The work of one run, as `BundleWork`: it copies nothing."""
+    """One run: its contents, and what its owner hands on. It copies nothing."""
 
-    def __init__(self, bundle: Bundle, contents: RunContents, client: TransactionClient) -> None:
+    def __init__(self, bundle: Bundle, contents: BundleContents, client: TransactionClient) -> None:
         self.is_done = False
         self.claim = contents.claim
         self.position_records = contents.position_records
@@ -123,27 +107,18 @@ class _Run:
             raise Undecided(doubt)
         return self._contents.decide_positions(rows)
 
-    def ask_ownership(self) -> None:
-        """Take the bundle without a group: a run is short, and whoever copies claims it again."""
-        self._client.tell(self._bundle, Owned())
+    def do(self, action: CopyAction) -> None:
+        """Take the bundle without a group: a run is short, and whoever copies claims it again. Note the end.
 
-    def fetch_from(self, positions: Positions) -> None:
-        """Note that all is written."""
-        self.is_done = True
-
-    def committed(self, positions: Positions) -> None:
-        """Do nothing: there are no records."""
-
-    def discarded(self, discard: Discard) -> None:
-        """Do nothing: the session claims the bundle again."""
-
-    def hold(self, partitions: Collection[TopicPartition], error: int) -> None:
-        """Raise RequestRefused where the right is missing; a new topic is not known to all brokers at once."""
-        if error == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
-            raise RequestRefused(f"positions cannot be written to {self._bundle.positions}: {error_text.text(error)}")
-        self._client.appender.cluster.stale()
-
-    def over(self, error: int) -> None:
-        """Raise RequestRefused where no later try can succeed."""
-        if error:
-            raise id_refused(self._bundle, error)
+        Raise RequestRefused where the right is missing; a new topic is not known to all brokers at once.
+        """
+        match action:
+            case AskOwnership():
+                self._client.tell(self._bundle, Owned())
+            case FetchFrom():
+                self.is_done = True
+            case HoldPartitions(_, ErrorCode.TOPIC_AUTHORIZATION_FAILED as error):
+                place = self._bundle.positions
+                raise RequestRefused(f"positions cannot be written to {place}: {error_text.text(error)}")
+            case HoldPartitions():
+                self._client.appender.cluster.stale()

@@ -15,8 +15,16 @@ from legacy_mm.clients.net.connection_errors import ClusterUnreachable, Connecti
 from legacy_mm.clients.produce.appender import BatchAppender
 from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.transactions.bundle import Bundle
-from legacy_mm.transactions.bundle_events import Answered, BundleEvent, PositionsRead, Unanswered
-from legacy_mm.transactions.bundle_owner import BundleOwner, BundleWork, LogRow
+from legacy_mm.transactions.bundle_events import (
+    Answered,
+    BundleEvent,
+    CopyAction,
+    PositionsRead,
+    ReadPositions,
+    Unanswered,
+)
+from legacy_mm.transactions.bundle_owner import BundleContents, BundleOwner, LogRow, TransactionClock
+from legacy_mm.transactions.owner_queues import OwnerQueues
 from legacy_mm.transactions.txn_coordinators import TxnCoordinators
 
 _RETRY_PAUSE = 0.2
@@ -49,9 +57,9 @@ class TransactionClient:
     ) -> None:
         """Create it over an appender of its own; `wake` is called, on any thread, when `poll` has something to do."""
         self.appender = appender
-        self.transaction_timeout = transaction_timeout
+        self._transaction_timeout = transaction_timeout
         self._on_trouble = on_trouble
-        self.wake = wake
+        self._wake = wake
         self._events: queue.SimpleQueue[tuple[str, BundleEvent] | _Failed | _ReadEnded] = queue.SimpleQueue()
         self._owners: dict[str, BundleOwner] = {}
         self._closed = threading.Event()
@@ -59,16 +67,31 @@ class TransactionClient:
             appender.cluster, transaction_timeout, self._came_back, on_trouble, self._failed
         )
 
-    def own(self, bundle: Bundle, work: BundleWork, interval: float) -> BundleOwner:
-        """Return a new owner, which asks for its bundle; its transactions take pieces for `interval` seconds."""
-        owner = self._owners[bundle.transactional_id] = BundleOwner(self, bundle, work, interval)
+    def own(
+        self, bundle: Bundle, contents: BundleContents, do: Callable[[CopyAction], None], interval: float
+    ) -> BundleOwner:
+        """Return a new owner, which asks for its bundle; its transactions take pieces for `interval` seconds.
+
+        `do` does what it hands on, while it is called.
+        """
+
+        def hand_on(action: ReadPositions | CopyAction) -> None:
+            if isinstance(action, ReadPositions):
+                self.read(bundle, action.past, contents)
+            else:
+                do(action)
+
+        queues = OwnerQueues(self.appender, self._wake)
+        clock = TransactionClock(interval, self._transaction_timeout)
+        owner = BundleOwner(bundle, contents, hand_on, queues, self.coordinators, clock)
+        self._owners[bundle.transactional_id] = owner
         owner.begin()
         return owner
 
     def tell(self, bundle: Bundle, event: BundleEvent) -> None:
         """Tell an owner of an event, from any thread; `poll` hands it over."""
         self._events.put((bundle.transactional_id, event))
-        self.wake()
+        self._wake()
 
     def poll(self) -> None:
         """Pass events on, and look at the clock. Raise what no later try can mend."""
@@ -93,9 +116,9 @@ class TransactionClient:
         owner = self._owners.get(refused.queue.transactional_id or "")
         return owner is not None and owner.refused(refused)
 
-    def read(self, bundle: Bundle, past: int, work: BundleWork) -> None:
+    def read(self, bundle: Bundle, past: int, contents: BundleContents) -> None:
         """Read the bundle's positions until past this offset, and tell the owner; returns at once."""
-        arguments = (bundle, past, work, self._owners[bundle.transactional_id].epoch)
+        arguments = (bundle, past, contents, self._owners[bundle.transactional_id].epoch)
         threading.Thread(target=self._read, args=arguments, name="positions", daemon=True).start()
 
     def close(self) -> None:
@@ -105,17 +128,17 @@ class TransactionClient:
 
     def _came_back(self, event: Answered | Unanswered) -> None:
         self._events.put((event.request.transactional_id, event))
-        self.wake()
+        self._wake()
 
     def _failed(self, error: BaseException) -> None:
         self._events.put(_Failed(error))
-        self.wake()
+        self._wake()
 
-    def _read(self, bundle: Bundle, past: int, work: BundleWork, epoch: int) -> None:
+    def _read(self, bundle: Bundle, past: int, contents: BundleContents, epoch: int) -> None:
         outcome: PositionsRead | _Failed | None = None
         while outcome is None and not self._closed.is_set():
             try:
-                outcome = PositionsRead(*work.decide_positions(list(self._rows(bundle.positions, past))))
+                outcome = PositionsRead(*contents.decide_positions(list(self._rows(bundle.positions, past))))
             except (ConnectionLost, ClusterUnreachable) as error:
                 self._on_trouble(str(error))
                 self._closed.wait(_RETRY_PAUSE)
@@ -123,7 +146,7 @@ class TransactionClient:
                 outcome = _Failed(error)
         if outcome is not None:
             self._events.put(_ReadEnded(bundle.transactional_id, epoch, outcome))
-            self.wake()
+            self._wake()
 
     def _rows(self, place: TopicPartition, past: int) -> Iterable[LogRow]:
         cluster = self.appender.cluster

@@ -20,8 +20,10 @@ from legacy_mm.dataplane.acks import Piece
 from legacy_mm.dataplane.delivery import CopyParts, Delivery
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.transactions.bundle import BUNDLES, FlowBundles, by_bundle
+from legacy_mm.transactions.bundle_claims import BundleClaims
 from legacy_mm.transactions.bundle_events import Owned
 from legacy_mm.transactions.bundle_owner import OwnBatch
+from legacy_mm.transactions.bundle_positions import BundlePositions
 from legacy_mm.transactions.claim_inspection import ClaimInspections
 from legacy_mm.transactions.copied_bundle import CopiedBundle
 from legacy_mm.transactions.transaction_client import TransactionClient
@@ -38,47 +40,51 @@ class ExactlyOnce(Delivery):
         super().__init__(parts)
         settings = parts.config.exactly_once
         assert settings is not None, "the task config asks for exactly once"
-        self.settings = settings
-        self.flow = FlowBundles(settings.group, settings.source, settings.target)
-        self.config = parts.config
-        self.appender = parts.appender
-        self.fetcher = parts.fetcher
-        self.engine = parts.engine
-        self.report = parts.report
-        self.pieces = parts.pieces
-        trouble = self.appender.traffic.on_trouble
-        self.inspections = ClaimInspections(self.fetcher.cluster, self.appender.cluster, self.flow.positions_topic)
-        self.client = TransactionClient(self.appender, settings.transaction_timeout, trouble, self._wake)
+        self._parts = parts
+        self._interval = settings.interval
+        self._flow = FlowBundles(settings.group, settings.source, settings.target)
+        source, target = parts.fetcher.cluster, parts.appender.cluster
+        self._inspections = ClaimInspections(source, target, self._flow.positions_topic)
+        trouble = parts.appender.traffic.on_trouble
+        self.client = TransactionClient(parts.appender, settings.transaction_timeout, trouble, self._wake)
         self._holds = 0
         self._bundles: dict[TopicPartition, CopiedBundle] = {}
         self._numbers: dict[int, CopiedBundle] = {}
+
+    @property
+    def records(self) -> int:
+        """The records of all transactions that were committed."""
+        return sum(bundle.uncommitted.copied for bundle in self._numbers.values())
 
     def transactions(self) -> TransactionTotals:
         """Return what became of all transactions."""
         bundles, now = self._numbers.values(), monotonic()
         return TransactionTotals(
-            sum(bundle.committed_count for bundle in bundles),
+            sum(bundle.uncommitted.commits for bundle in bundles),
             sum(bundle.owner.epoch for bundle in bundles),
             sum(bundle.owner.doubtful for bundle in bundles),
-            sum(bundle.claims for bundle in bundles),
-            sum(bundle.claim_seconds for bundle in bundles),
+            sum(bundle.claims.count for bundle in bundles),
+            sum(bundle.claims.seconds for bundle in bundles),
             max((bundle.owner.open_seconds(now) for bundle in bundles), default=0.0),
         )
 
     def begin(self) -> None:
         """Ask for the bundles of all partitions."""
-        self.fetcher.cluster.watch({partition.topic for partition in self.config.offsets})
-        self.appender.cluster.watch([self.flow.positions_topic])
-        for number, partitions in by_bundle(self.config.offsets, BUNDLES).items():
-            bundle = self._numbers[number] = CopiedBundle(self, number, partitions)
+        parts, offsets = self._parts, self._parts.config.offsets
+        parts.fetcher.cluster.watch({partition.topic for partition in offsets})
+        parts.appender.cluster.watch([self._flow.positions_topic])
+        for number, partitions in by_bundle(offsets, BUNDLES).items():
+            claims = BundleClaims(number, self._inspections)
+            positions = BundlePositions(parts, self._flow.bundle(number), partitions, claims)
+            bundle = self._numbers[number] = CopiedBundle(parts, positions, claims, self._take_acknowledged)
             self._bundles |= dict.fromkeys(partitions, bundle)
-            bundle.begin()
+            bundle.begin(self.client, self._interval)
 
     def take(self, timeout: float) -> CompletedFetch | None:
         """Return the next record set of a bundle that takes pieces. The owners are called by one thread."""
-        fetched = self.fetcher.take(timeout, None, self._admits)
+        fetched = self._parts.fetcher.take(timeout, None, self._admits)
         if fetched is not None:
-            self._holds = self._bundles[fetched.partition].holds
+            self._holds = self._bundles[fetched.partition].reading.holds
         return fetched
 
     def may_go_on(self, source: TopicPartition) -> bool:
@@ -86,7 +92,7 @@ class ExactlyOnce(Delivery):
         bundle = self._bundles[source]
         if not bundle.takes_pieces:
             bundle.park()
-        return bundle.holds == self._holds
+        return bundle.reading.holds == self._holds
 
     def begin_piece(self, piece: Piece, targets: Iterable[TopicPartition]) -> None:
         """Take a piece into the transaction of its bundle."""
@@ -139,7 +145,7 @@ class ExactlyOnce(Delivery):
             owner = self._bundles[partition].owner
             if not owner.takes_pieces:
                 return False
-            if offset < owner.next(partition) and offset != self.fetcher.parted_at(partition):
+            if offset < owner.next(partition) and offset != self._parts.fetcher.parted_at(partition):
                 raise Undecided(
                     f"exactly once cannot go on with {partition}: its position at the target is "
                     f"{owner.next(partition)}, and the source goes on at {offset}; nobody can say what of that is "
@@ -152,30 +158,30 @@ class ExactlyOnce(Delivery):
         for partition, offset in offsets.items():
             bundle = self._bundles[partition]
             if offset != bundle.owner.next(partition):
-                bundle.jump(self.pieces.open(partition, offset, self.parts))
-        self.report(Started(offsets))
+                bundle.jump(self._parts.pieces.open(partition, offset, self.parts))
+        self._parts.report(Started(offsets))
 
     def confirmed(self, bundles: Collection[int]) -> None:
         """Note that the group's generation holds these bundles; from any thread."""
         for number in bundles:
-            self.client.tell(self.flow.bundle(number), Owned())
+            self.client.tell(self._flow.bundle(number), Owned())
 
     def marked(self, partitions: Iterable[TopicPartition]) -> None:
         """Note that the group's offsets of these partitions come from exactly once; from any thread."""
         for partition in partitions:
-            self._bundles[partition].marked.append(partition)
+            self._bundles[partition].positions.marked(partition)
         self._wake()
 
     def stop(self) -> None:
         """Commit what is open, and end."""
         for bundle in self._numbers.values():
-            bundle.stop()
+            bundle.owner.stop()
 
     def is_over(self, timeout: float) -> bool:
         """Return True if every bundle has ended; else wait for news."""
         if all(bundle.owner.is_over for bundle in self._numbers.values()):
             return True
-        self.appender.wait_for_news(timeout)
+        self._parts.appender.wait_for_news(timeout)
         return False
 
     def close(self) -> None:
@@ -185,6 +191,10 @@ class ExactlyOnce(Delivery):
     def _admits(self, partition: TopicPartition) -> bool:
         return self._bundles[partition].takes_pieces
 
+    def _take_acknowledged(self) -> None:
+        for acknowledged in self._parts.appender.take_acknowledged():
+            self.acknowledged(acknowledged)
+
     def _wake(self) -> None:
-        self.fetcher.wake()
-        self.appender.wake()
+        self._parts.fetcher.wake()
+        self._parts.appender.wake()

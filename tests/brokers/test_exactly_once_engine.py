@@ -36,6 +36,7 @@ from legacy_mm.protocol.record_set import Arrived
 from legacy_mm.runtime.channel.frames import Pairs
 from legacy_mm.transactions import linger
 from legacy_mm.transactions.bundle import BUNDLES, FlowBundles
+from legacy_mm.transactions.bundle_positions import BundlePositions
 from legacy_mm.transactions.bundle_session import BundleState
 from legacy_mm.transactions.copied_bundle import CopiedBundle
 from legacy_mm.transactions.transactional_delivery import ExactlyOnce
@@ -293,13 +294,13 @@ def test_what_is_open_is_committed_when_a_person_must_decide(
         create_topic(cluster.bootstrap, name, 4)
     load(source.bootstrap, name, FEW, 100)
     undecided, *others = (TopicPartition(name, number) for number in range(4))
-    ask, first_offsets = threading.Event(), CopiedBundle._first_offsets
+    ask, first_offsets = threading.Event(), BundlePositions._first_offsets
 
-    def late(bundle: CopiedBundle, unset: Any) -> Any:
+    def late(positions: BundlePositions, unset: Any) -> Any:
         assert undecided not in unset or ask.wait(PATIENCE)
-        return first_offsets(bundle, unset)
+        return first_offsets(positions, unset)
 
-    monkeypatch.setattr(CopiedBundle, "_first_offsets", late)
+    monkeypatch.setattr(BundlePositions, "_first_offsets", late)
     begin = {undecided: UNDEFINED, **dict.fromkeys(others, EARLIEST)}
     longer = replace(settings, interval=40.0)
     copying = start_copying(source.bootstrap, target.bootstrap, name, 4, begin=begin, exactly_once=longer)

@@ -16,14 +16,20 @@ from legacy_mm.clients.produce.partition_queue import ProducerBatch
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.transactions.bundle import Bundle
-from legacy_mm.transactions.bundle_events import Answered, BundleEvent, Owned, PositionsRead
-from legacy_mm.transactions.bundle_owner import BundleOwner, OwnBatch
-from legacy_mm.transactions.bundle_session import BundleState
+from legacy_mm.transactions.bundle_events import (
+    Answered,
+    BundleEvent,
+    CopyAction,
+    Owned,
+    PositionsRead,
+    ReadPositions,
+)
+from legacy_mm.transactions.bundle_owner import BundleOwner, OwnBatch, TransactionClock
+from legacy_mm.transactions.owner_queues import OwnerQueues
 from legacy_mm.transactions.position_records import PositionsRecord
 from legacy_mm.transactions.transactional_queue import TransactionalQueue
 from legacy_mm.transactions.txn_requests import (
     AddPartitionsToTxn,
-    Append,
     EndTxn,
     InitProducerId,
     Positions,
@@ -37,7 +43,6 @@ SOURCE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
 TARGET, PLACE = TopicPartition("copy", 3), TopicPartition("positions", 1)
 START = ((SOURCE, 5), (OTHER, 0))
 INTERVAL = 1.0
-REQUEST = Append("id", cast(Any, None), TARGET, cast(Any, object()))
 
 
 class Bench:
@@ -57,12 +62,10 @@ class Bench:
         self._version, self._loses, self._epoch = version, loses, -1
         self._queues: list[TransactionalQueue] = []
         self._answers: deque[BundleEvent] = deque()
-        client = SimpleNamespace(
-            appender=self, coordinators=self, transaction_timeout=60.0, wake=lambda: None, read=self.read
-        )
-        nothing = dict.fromkeys(("ask_ownership", "fetch_from", "committed", "discarded", "over"), lambda *_: None)
-        work = SimpleNamespace(claim=lambda: (b"claim", b""), position_records=self.position_records, **nothing)
-        self.owner = BundleOwner(cast(Any, client), Bundle("id", PLACE), cast(Any, work), INTERVAL)
+        contents = SimpleNamespace(claim=lambda: (b"claim", b""), position_records=self.position_records)
+        queues, clock = OwnerQueues(cast(Any, self), lambda: None), TransactionClock(INTERVAL, 60.0)
+        parts = cast(Any, contents), self.do, queues, cast(Any, self), clock
+        self.owner = BundleOwner(Bundle("id", PLACE), *parts)
         self.claim()
 
     def claim(self) -> None:
@@ -71,7 +74,12 @@ class Bench:
 
     def piece(self, partition: TopicPartition, end: int) -> None:
         """Give the owner a piece that has one batch."""
-        assert self.owner.piece(partition, end, [TARGET])
+        self.half(partition, end)
+        assert self.owner.end_piece()
+
+    def half(self, partition: TopicPartition, end: int) -> None:
+        """Give the owner a piece that has one batch, and does not end."""
+        assert self.owner.begin_piece(partition, end, [TARGET])
         self.owner.append(TARGET, build([Row(0, NOW, b"k", b"v")]), None)
 
     def interval_over(self) -> None:
@@ -104,8 +112,9 @@ class Bench:
         self.written.append(positions)
         return [(b"positions", b"")]
 
-    def read(self, *_: object) -> None:
-        self._answers.append(PositionsRead(START, ()))
+    def do(self, action: ReadPositions | CopyAction) -> None:
+        if isinstance(action, ReadPositions):
+            self._answers.append(PositionsRead(START, ()))
 
     def ask(self, request: TxnRequest, _: object) -> None:
         self.asked.append(request)
@@ -133,65 +142,39 @@ class Bench:
         return True
 
 
-@pytest.fixture
-def lock() -> Any:
-    return threading.RLock()
-
-
-@pytest.fixture
-def owner(lock: Any) -> BundleOwner:
-    """One with records in a transaction that takes no more pieces."""
-    client = SimpleNamespace(appender=SimpleNamespace(lock=lock), transaction_timeout=60.0)
-    made = BundleOwner(cast(Any, client), Bundle("id", PLACE), cast(Any, None), 1.0)
-    made._session = cast(Any, SimpleNamespace(state=BundleState.CLOSING, transaction=object()))
-    made._data = {TARGET: REQUEST}
-    made._next = {SOURCE: 10}
-    return made
-
-
-def test_what_a_sender_has_in_hand_is_not_taken_for_settled(owner: BundleOwner, lock: Any) -> None:
-    """A batch that is stamped is in none of the queue's lists; the sender has the appender's lock meanwhile."""
-    inspections: list[bool] = []
-
-    class Queue:
-        @property
-        def is_settled(self) -> bool:
-            inspections.append(lock._is_owned())
-            return False
-
-    owner._queues = {TARGET: cast(Any, Queue())}
-    owner._move_on(0.0)
-    assert inspections == [True]
-    assert owner._data == {TARGET: REQUEST}
-
-
 @pytest.mark.parametrize("doubtful", [False, True])
-def test_a_batch_that_the_target_may_have_is_not_replaced(
-    owner: BundleOwner, doubtful: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_that_the_target_may_have_is_not_replaced(doubtful: bool) -> None:
     """What is sent in its place has its sequence number, and would be taken for it."""
-    given_up: list[bool] = []
-    monkeypatch.setattr(owner, "give_up", lambda: given_up.append(True))
+    bench = Bench()
+    bench.piece(SOURCE, 8)
+    bench.settle()
     refused = SimpleNamespace(
         refusal=ErrorCode.MESSAGE_TOO_LARGE,
         opaque=object(),
         queue=SimpleNamespace(partition=TARGET),
         doubtful=doubtful,
     )
-    assert owner.refused(cast(Any, refused)) is doubtful
-    assert given_up == [True] * doubtful
+    assert bench.owner.refused(cast(Any, refused)) is doubtful
+    assert bench.owner.epoch == doubtful, "it is given up"
 
 
-def test_a_position_passes_what_holds_no_records(owner: BundleOwner) -> None:
-    owner.passed(SOURCE, 11)
-    owner.passed(SOURCE, 5)
-    assert (owner.next(SOURCE), owner._untold) == (11, {SOURCE})
+def test_a_position_passes_what_holds_no_records() -> None:
+    bench = Bench()
+    bench.piece(SOURCE, 10)
+    for end in (11, 5):
+        bench.owner.passed(SOURCE, end)
+    assert bench.owner.next(SOURCE) == 11
+    bench.interval_over()
+    assert bench.written == [((SOURCE, 11),)]
 
 
-def test_without_a_transaction_a_position_stays(owner: BundleOwner) -> None:
-    owner._session = cast(Any, SimpleNamespace(state=BundleState.IDLE, transaction=None))
-    owner.passed(SOURCE, 11)
-    assert (owner.next(SOURCE), owner._untold) == (10, set())
+def test_without_a_transaction_a_position_stays() -> None:
+    bench = Bench()
+    bench.owner.passed(SOURCE, 11)
+    assert bench.owner.next(SOURCE) == 5
+    bench.piece(OTHER, 1)
+    bench.interval_over()
+    assert bench.written == [((OTHER, 1),)]
 
 
 def test_the_positions_of_a_transaction_are_those_of_its_last_pieces() -> None:
@@ -212,13 +195,33 @@ def test_so_are_those_of_a_stop() -> None:
     assert bench.written == [((SOURCE, 9),)]
 
 
+@pytest.mark.parametrize("half", [False, True])
+def test_a_stop_commits_no_half_of_a_piece(half: bool) -> None:
+    bench = Bench()
+    bench.half(SOURCE, 8)
+    assert half or bench.owner.end_piece()
+    bench.owner.stop()
+    bench.settle()
+    assert bench.owner.is_over
+    assert (bench.owner.has_piece, bench.owner.epoch) == (False, half)
+    assert bench.written == ([] if half else [((SOURCE, 8),)])
+
+
+def test_what_is_in_hand_of_a_transaction_that_was_given_up_is_told() -> None:
+    """Its batches must not be sent in the next one."""
+    bench = Bench()
+    bench.half(SOURCE, 8)
+    bench.owner.give_up()
+    assert not bench.owner.has_piece
+    assert not bench.owner.end_piece()
+
+
 def test_no_transaction_ends_in_the_midst_of_a_piece() -> None:
     bench = Bench()
-    bench.owner.busy = True
-    bench.piece(SOURCE, 8)
+    bench.half(SOURCE, 8)
     bench.interval_over()
     assert bench.written == []
-    bench.owner.busy = False
+    assert bench.owner.end_piece()
     bench.interval_over()
     assert bench.written == [((SOURCE, 8),)]
 

@@ -60,8 +60,8 @@ def claim_of_a_command(
     monkeypatch.setattr(bundle_run, "Cluster", lambda settings, timeout: Described(policy, error))
     runs = BundleRuns(client_settings.read_producer({"bootstrap.servers": "one:1"}), 60.0)
 
-    def own(bundle: Bundle, work: Any, interval: float) -> Any:
-        works.append(work)
+    def own(bundle: Bundle, contents: Any, do: Any, interval: float) -> Any:
+        works.append(contents)
         return SimpleNamespace(is_over=True, version=TransactionVersion.ONE)
 
     monkeypatch.setattr(runs._client, "own", own)

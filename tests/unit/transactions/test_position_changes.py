@@ -14,8 +14,7 @@ from legacy_mm.flow import position_book
 from legacy_mm.transactions import exactly_once_start as exactly_once
 from legacy_mm.transactions import position_changes as module
 from legacy_mm.transactions.bundle import BUNDLES, Bundle, bundle_of
-from legacy_mm.transactions.bundle_owner import LogRow
-from legacy_mm.transactions.bundle_run import RunContents
+from legacy_mm.transactions.bundle_owner import BundleContents, LogRow
 from legacy_mm.transactions.bundle_settings import flow_bundles
 from legacy_mm.transactions.evidence import mark
 from legacy_mm.transactions.position_changes import Changed, PositionChanges
@@ -61,7 +60,7 @@ class Bench:
         monkeypatch.setattr(module, "positions", lambda *_: self.positions())
         self.changes = PositionChanges(SETTINGS, Deadline.after(10))
 
-    def run(self, bundle: Bundle, contents: RunContents, deadline: Deadline) -> None:
+    def run(self, bundle: Bundle, contents: BundleContents, deadline: Deadline) -> None:
         """A transaction of the bundle's owner."""
         _, wanted = contents.decide_positions(self._log[bundle.positions])
         self.write(bundle.positions, *contents.position_records(wanted))

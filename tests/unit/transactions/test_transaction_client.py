@@ -14,6 +14,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import Undecided
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.transactions.bundle import Bundle
+from legacy_mm.transactions.bundle_events import CopyAction, FetchFrom
 from legacy_mm.transactions.bundle_session import BundleState
 from legacy_mm.transactions.transaction_client import TransactionClient
 from legacy_mm.transactions.txn_requests import Positions
@@ -27,7 +28,7 @@ class Work(SimpleNamespace):
     """Weighs when the test says so, and notes where the owner begins to read."""
 
     def __init__(self, outcome: Callable[[], tuple[Positions, Positions]]) -> None:
-        super().__init__(ask_ownership=lambda: None, begun=[])
+        super().__init__(begun=[])
         self.may_end = threading.Event()
         self._outcome = outcome
 
@@ -35,8 +36,9 @@ class Work(SimpleNamespace):
         assert self.may_end.wait(PATIENCE)
         return self._outcome()
 
-    def fetch_from(self, positions: Positions) -> None:
-        self.begun.append(positions)
+    def do(self, action: CopyAction) -> None:
+        if isinstance(action, FetchFrom):
+            self.begun.append(action.positions)
 
 
 def found() -> tuple[Positions, Positions]:
@@ -52,7 +54,7 @@ def read(monkeypatch: pytest.MonkeyPatch, work: Any, *, fenced: bool) -> None:
     woken = threading.Event()
     client = TransactionClient(SimpleNamespace(cluster=None), 60.0, lambda text: None, woken.set)  # type: ignore[arg-type]
     monkeypatch.setattr(client, "_rows", lambda *_: [])
-    owner = client.own(BUNDLE, work, 1.0)
+    owner = client.own(BUNDLE, work, work.do, 1.0)
     owner._session = replace(owner._session, state=BundleState.READING)
     client.read(BUNDLE, 0, work)
     if fenced:

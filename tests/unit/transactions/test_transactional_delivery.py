@@ -14,6 +14,7 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.settings import ExactlyOnceSettings, MarkedOffset
 from legacy_mm.dataplane.delivery import CopyParts
 from legacy_mm.transactions.bundle import BUNDLES, FlowBundles
+from legacy_mm.transactions.bundle_events import AskOwnership
 from legacy_mm.transactions.bundle_owner import LogRow
 from legacy_mm.transactions.evidence import mark
 from legacy_mm.transactions.transactional_delivery import ExactlyOnce
@@ -37,14 +38,15 @@ def claims(source: Source, target: Target, *, ours: bool = False) -> list[Weigh]
         cast(Any, SimpleNamespace(cluster=target, traffic=SimpleNamespace(on_trouble=print))),
         cast(Any, SimpleNamespace(cluster=source)),
         nothing,
+        nothing,
         print,
         *[nothing] * 4,
     )
     delivery = ExactlyOnce(parts)
 
-    def own(bundle: Any, work: Any, interval: float) -> None:
-        work.ask_ownership()
-        weighs.append(work.decide_positions)
+    def own(bundle: Any, contents: Any, do: Any, interval: float) -> None:
+        do(AskOwnership())
+        weighs.append(contents.decide_positions)
 
     delivery.client = cast(Any, SimpleNamespace(own=own))
     delivery.begin()

@@ -138,8 +138,8 @@ class EarlierCopies:
     def _places(self, times: Mapping[TopicPartition, int], deadline: Deadline) -> dict[TopicPartition, FirstRead]:
         source = self._settings.source.connection.named(_CLIENT_ID)
         with asking("reading the times of records"), closing(Cluster(source, deadline.remaining())) as cluster:
-            lows, ends = (cluster.offsets_of_led(list(times), which, patient=False) for which in (EARLIEST, LATEST))
-            younger = cluster.offsets_for_times({place: time + 1 for place, time in times.items()})
+            lows, ends = (cluster.offsets.of_led(list(times), which, patient=False) for which in (EARLIEST, LATEST))
+            younger = cluster.offsets.for_times({place: time + 1 for place, time in times.items()})
         found: dict[TopicPartition, FirstRead] = {}
         for place in lows.keys() & ends.keys() & younger.keys():
             found[place] = begin_of(lows[place], ends[place], younger[place])

@@ -51,8 +51,8 @@ class CopyEnds:
 
     def keep_fresh(self) -> None:
         """Keep the metadata of both clusters fresh from now on."""
-        self.source.keep_fresh(self.read.on_trouble)
-        self.target.keep_fresh(self.written.on_trouble)
+        self.source.metadata.keep_fresh(self.read.on_trouble)
+        self.target.metadata.keep_fresh(self.written.on_trouble)
 
     def close(self) -> None:
         """Close what asks the clusters; the fetcher and the appender are closed by `CopyEngine.purge`."""

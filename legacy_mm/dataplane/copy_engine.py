@@ -64,7 +64,7 @@ class CopyEngine:
         waits = config.records_may_wait and not delivery.owners  # a transaction cannot wait
         self.refusals = Refusals(ends, self.book, self._held, retries, failures, kept, may_wait=waits)
         self._exit = HandlerExit(self._prove_sent, report) if handled else None
-        counts = ends.source.partitions, self._started.partitions
+        counts = ends.source.metadata.partitions, self._started.partitions
         services = StageServices(config, ends.router, *counts, self._held, failures.batch)
         self._stage: BatchStage = PlainStage(services)
         work = None if handled else self._turn  # a handler is called by one thread
@@ -231,7 +231,7 @@ class CopyEngine:
 
     def _wait(self) -> None:
         self._poll(blocked=True)
-        self.ends.target.wait_for_refresh(_POLL_TIMEOUT)
+        self.ends.target.metadata.wait_for_refresh(_POLL_TIMEOUT)
 
     def _wait_for_room(self) -> bool:
         if self.ends.appender.has_room():

@@ -103,7 +103,7 @@ class EmptyCopies:
         self._copying = copying
         self._source, self._target = clusters
         self._beat = beat
-        counts = self._source.partitions, self._target.partitions
+        counts = self._source.metadata.partitions, self._target.metadata.partitions
         self._full = FullCopies(copying.names, copying.starts, *counts) if copying.begins_unseen else None
         self._lives: dict[str, _Life] = {}
         self._known: dict[str, _Asked] = {}
@@ -134,7 +134,7 @@ class EmptyCopies:
         if known.ends is None:
             return
         place = TopicPartition(topic, number)
-        if place not in known.ends and self._target.leader(place) is not None:
+        if place not in known.ends and self._target.metadata.leader(place) is not None:
             places = [TopicPartition(topic, each) for each in range(known.partitions)]
             known.ends |= self._ends([each for each in places if each not in known.ends])
         if known.ends.get(place) == 0:
@@ -146,7 +146,8 @@ class EmptyCopies:
 
         Where it was made again under this job, all of it was empty, whatever was sent there before we knew.
         """
-        topic_id, partitions = self._target.topic_ids().get(topic), self._target.partitions(topic)
+        metadata = self._target.metadata
+        topic_id, partitions = metadata.topic_ids().get(topic), metadata.partitions(topic)
         known = self._known.get(topic)
         if known is not None and (known.topic_id, known.partitions) == (topic_id, partitions):
             return known
@@ -164,11 +165,11 @@ class EmptyCopies:
         if not part.moved:
             self._firsts.add(place)
         if not self._lacking(sources):
-            self._begun[topic] = self._target.topic_ids(fresh=False).get(topic)
+            self._begun[topic] = self._target.metadata.topic_ids(fresh=False).get(topic)
             return
         life = self._life(topic, sources)
         life.begun += 1
-        if not part.moved and self._source.partitions(place.topic) == life.partitions:
+        if not part.moved and self._source.metadata.partitions(place.topic) == life.partitions:
             is_late = life.topic_id is not None and life.topic_id == self._begun.get(topic) and not is_again
             if not is_late and (place not in life.reported or life.topic_id is None):
                 self._tell(topic, life, place, self._reached(place))
@@ -186,7 +187,7 @@ class EmptyCopies:
         return any(self._reached(each) > self._copying.begins(each) >= 0 for each in sources)
 
     def _life(self, topic: str, sources: Sequence[TopicPartition]) -> _Life:
-        topic_id, partitions = self._target.topic_ids().get(topic), self._target.partitions(topic)
+        topic_id, partitions = self._target.metadata.topic_ids().get(topic), self._target.metadata.partitions(topic)
         life = self._lives.get(topic)
         if life is None or (life.topic_id, life.partitions) != (topic_id, partitions):
             reached = {place: self._reached(place) for place in sources}
@@ -207,7 +208,7 @@ class EmptyCopies:
 
     def _ends(self, places: Collection[TopicPartition]) -> Offsets:
         with self._beat, suppress(ConnectionLost, ClusterUnreachable, RequestRefused):
-            return self._target.offsets_of_led(places, LATEST, patient=False)
+            return self._target.offsets.of_led(places, LATEST, patient=False)
         return {}
 
     def _tell(self, topic: str, life: _Life, place: TopicPartition, reached: int) -> None:

@@ -39,10 +39,10 @@ class OneCluster:
         """Tell if both are one cluster, or one is several; call this now and then, it sends no request."""
         if self._reported:
             return
-        source, target = self._source.cluster_id(), self._target.cluster_id()
+        source, target = self._source.metadata.cluster_id(), self._target.metadata.cluster_id()
         if source and target:
             self._reported = True
-            ids_by_end = {"source": self._source.cluster_ids(), "target": self._target.cluster_ids()}
+            ids_by_end = {"source": self._source.metadata.cluster_ids(), "target": self._target.metadata.cluster_ids()}
             texts = [several_clusters(end, ids) for end, ids in ids_by_end.items()]
             self._is_one = self._keeps_names and source == target
             if self._is_one:
@@ -70,7 +70,7 @@ class OneCluster:
         """Return True if what the target says of its end lies between two answers of the source; None: not known."""
         with self._beat, suppress(ConnectionLost, ClusterUnreachable, RequestRefused):
             questioned = self._source, self._target, self._source
-            ends = [each.offsets_of_led([place], LATEST, patient=False) for each in questioned]
+            ends = [each.offsets.of_led([place], LATEST, patient=False) for each in questioned]
             if all(place in each for each in ends):
                 before, there, after = (each[place] for each in ends)
                 return before <= there <= after

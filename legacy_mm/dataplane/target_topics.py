@@ -149,7 +149,7 @@ class TargetTopics:
         """Create the topics; `wait` waits a moment, or until the target has news."""
         self._names = config.names
         self._records_may_wait = config.records_may_wait
-        self._target = target
+        self._metadata = target.metadata
         self._stopping = stopping
         self._wait = wait
         self._pace = RetryBackoff(config.target.connection)
@@ -169,7 +169,7 @@ class TargetTopics:
         if topic not in self._waits:
             self._ask(topic)
         self._waits[topic].named = named
-        count = self._target.partitions(topic)
+        count = self._metadata.partitions(topic)
         if count < least:
             self._raise_if_over(topic, count, least)
             return 0
@@ -182,14 +182,14 @@ class TargetTopics:
             return False
         if topic not in self._waits:
             return True
-        count = self._target.partitions(topic)
+        count = self._metadata.partitions(topic)
         return count >= least or self._verdict(topic, count, least) is not None
 
     def problem(self, topic: str) -> str:
         """Return the reason to wait for a topic: Java's name of the error, or that a duty must create it."""
         if topic not in self._waits and self._unmade.has(topic):
             return "topic.creation has not made it yet"
-        problem = self._target.problem(topic)
+        problem = self._metadata.problem(topic)
         return error_codes.name(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if problem is None else problem)
 
     def poll(self, stuck: Collection[TopicPartition]) -> None:
@@ -199,29 +199,29 @@ class TargetTopics:
         was placed by the old number, and a new copy job places it by the new one.
         """
         topics = {partition.topic for partition in stuck}
-        waited = sorted({topic for topic in (*self._waits, *topics) if not self._target.partitions(topic)})
+        waited = sorted({topic for topic in (*self._waits, *topics) if not self._metadata.partitions(topic)})
         if self._pace.is_due(waiting=bool(self._waits or topics)):
             self._pace.tell({topic: self.problem(topic) for topic in waited})
-            self._target.stale()
+            self._metadata.stale()
         for topic, number in stuck:
-            if 0 < (count := self._target.partitions(topic)) <= number:
+            if 0 < (count := self._metadata.partitions(topic)) <= number:
                 raise ProducerBroken(
                     f"{topic}-{number} is gone from the target: the topic was recreated there with {count} partitions"
                 )
 
     def _ask(self, topic: str) -> None:
         """Ask about a topic; older knowledge from before the first question, or from long ago, is discarded."""
-        self._target.watch([topic], create=True)
+        self._metadata.watch([topic], create=True)
         self._waits[topic] = wait = _Wait(monotonic(), Deadline.after(self._missing_seconds))
-        while not self._answered(wait) and not self._target.partitions(topic) and not self._stopping.is_set():
-            self._target.stale()
+        while not self._answered(wait) and not self._metadata.partitions(topic) and not self._stopping.is_set():
+            self._metadata.stale()
             self._wait()
 
     def _ends_waiting(self, problem: int, topic: str) -> bool:
         return not self._records_may_wait and ends_waiting(error_codes.name(problem), topic, self._names)
 
     def _answered(self, wait: _Wait) -> bool:
-        age = self._target.age()
+        age = self._metadata.age()
         return age is not None and monotonic() - age >= wait.asked
 
     def _raise_if_over(self, topic: str, count: int, least: int) -> None:
@@ -236,13 +236,13 @@ class TargetTopics:
         if count and wait.named:
             return Unsendable(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if wait.missing.expired() else None
         if count:
-            age = self._target.age()
+            age = self._metadata.age()
             wait.growing = wait.growing or Deadline.after(GROWTH_TIMEOUT)
             fresh = age is not None and age < GROWTH_TIMEOUT
             return _too_few(topic, count, least) if wait.growing.expired() and fresh else None
         if not self._answered(wait):
             return None
-        problem = self._target.problem(topic)
+        problem = self._metadata.problem(topic)
         if problem is not None and self._ends_waiting(problem, topic):
             return Unsendable(problem)
         return Unsendable(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if wait.missing.expired() else None
@@ -301,7 +301,7 @@ class StartedTarget:
 
     def partitions(self, topic: str, least: int, *, named: bool = False) -> int:
         """Return the number of partitions as `TargetTopics.partitions` does, of a target that has answered."""
-        if self.is_started and (count := self._ends.target.partitions(topic)) >= least:
+        if self.is_started and (count := self._ends.target.metadata.partitions(topic)) >= least:
             return count
         if not self.is_started:
             self._retries.ask(self._ends.appender.start)

@@ -71,7 +71,7 @@ class BundlePositions:
     def claim(self) -> PositionsRecord:
         """Return the record of this owner."""
         host, number = socket.gethostname(), self._claims.number
-        source = self._inspection.cluster or self._fetcher.cluster.cluster_id()
+        source = self._inspection.cluster or self._fetcher.cluster.metadata.cluster_id()
         return encode_claim(Claim(number, BUNDLES, source, host, self._generation, epoch_ms()))
 
     def decide_positions(self, rows: Iterable[LogRow]) -> tuple[Positions, Positions]:

@@ -50,8 +50,8 @@ class BundleRuns:
 
         Raise HostError at the deadline, and what no later try can mend.
         """
-        self._cluster.refresh()
-        self._cluster.watch([bundle.positions.topic])
+        self._cluster.metadata.refresh()
+        self._cluster.metadata.watch([bundle.positions.topic])
         work = _Run(bundle, contents, self._client)
         owner = self._client.own(bundle, work, work.do, 0.0)
         while not owner.is_over:
@@ -121,4 +121,4 @@ class _Run:
                 place = self._bundle.positions
                 raise RequestRefused(f"positions cannot be written to {place}: {error_text.text(error)}")
             case HoldPartitions():
-                self._client.appender.cluster.stale()
+                self._client.appender.cluster.metadata.stale()

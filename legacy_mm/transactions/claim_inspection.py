@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from legacy_mm.base.clock import monotonic
 from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.cluster.metadata import Metadata
 from legacy_mm.clients.cluster.topic_properties import properties_of
 from legacy_mm.transactions.positions_topic import POLICY, judge_policy
 
@@ -41,8 +42,8 @@ class ClaimInspection(NamedTuple):
 class ClaimInspections:
     """Looks for all claims of a copy job; any thread may ask."""
 
-    def __init__(self, source: Cluster, target: Cluster, positions_topic: str) -> None:
-        """Take the clusters; nothing is asked before the first claim."""
+    def __init__(self, source: Metadata, target: Cluster, positions_topic: str) -> None:
+        """Take what the source tells of itself, and the target; nothing is asked before the first claim."""
         self._source = source
         self._target = target
         self._topic = positions_topic

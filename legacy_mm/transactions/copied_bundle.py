@@ -225,4 +225,4 @@ class CopiedBundle:
                 "nobody can say what is copied: bring it back, or stop all mirrors of the group, and legacy-mm "
                 f"exactly-once adopt takes {book.offsets} as positions"
             )
-        self._parts.appender.cluster.stale()
+        self._parts.appender.cluster.metadata.stale()

@@ -150,7 +150,7 @@ class TransactionClient:
 
     def _rows(self, place: TopicPartition, past: int) -> Iterable[LogRow]:
         cluster = self.appender.cluster
-        at = cluster.offsets([place], EARLIEST)[place]
+        at = cluster.offsets.of([place], EARLIEST)[place]
         with closing(PartitionLog(cluster, place, committed_only=True)) as log:
             while at <= past:
                 part = log.read(at)

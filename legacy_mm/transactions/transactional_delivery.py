@@ -44,7 +44,7 @@ class ExactlyOnce(Delivery):
         self._interval = settings.interval
         self._flow = FlowBundles(settings.group, settings.source, settings.target)
         source, target = parts.fetcher.cluster, parts.appender.cluster
-        self._inspections = ClaimInspections(source, target, self._flow.positions_topic)
+        self._inspections = ClaimInspections(source.metadata, target, self._flow.positions_topic)
         trouble = parts.appender.traffic.on_trouble
         self.client = TransactionClient(parts.appender, settings.transaction_timeout, trouble, self._wake)
         self._holds = 0
@@ -71,8 +71,8 @@ class ExactlyOnce(Delivery):
     def begin(self) -> None:
         """Ask for the bundles of all partitions."""
         parts, offsets = self._parts, self._parts.config.offsets
-        parts.fetcher.cluster.watch({partition.topic for partition in offsets})
-        parts.appender.cluster.watch([self._flow.positions_topic])
+        parts.fetcher.cluster.metadata.watch({partition.topic for partition in offsets})
+        parts.appender.cluster.metadata.watch([self._flow.positions_topic])
         for number, partitions in by_bundle(offsets, BUNDLES).items():
             claims = BundleClaims(number, self._inspections)
             positions = BundlePositions(parts, self._flow.bundle(number), partitions, claims)

@@ -155,7 +155,7 @@ class TxnCoordinators:
     def not_sent(self, request: CoordinatorRequest, error: LegacyMMError) -> None:
         """Find the coordinator, and try again: its broker is not reached."""
         self._on_trouble(str(error))
-        self.cluster.stale()
+        self.cluster.metadata.stale()
         self.ask(request, First.FIND_COORDINATOR)
 
     def failed(self, error: BaseException) -> None:
@@ -353,7 +353,7 @@ class _Conversation:
         except ConnectionLost as error:
             self._connection = None
             connection.close()
-            owner.cluster.stale()
+            owner.cluster.metadata.stale()
             for request in asked:
                 owner.came_back(request, Unanswered(request))
             for request in waiting:

@@ -39,7 +39,7 @@ def of_size(size: int) -> RecordBatch:
 def appender(request: pytest.FixtureRequest, target: Any, name: str) -> Iterator[BatchAppender]:
     properties = {"bootstrap.servers": target.bootstrap, "enable.idempotence": request.param}
     cluster = Cluster(client_settings.read_connection(properties), SECONDS)
-    cluster.watch([name])
+    cluster.metadata.watch([name])
     appender = BatchAppender(
         cluster, options_from(client_settings.read_producer(properties)), Traffic("producer", print)
     )
@@ -99,7 +99,7 @@ def test_a_refused_batch_is_not_taken_for_stored_by_a_broker_that_has_forgotten_
     name, compacted = topic(), {"cleanup.policy": "compact"}
     place = TopicPartition(name, 0)
     create_topic(target.bootstrap, name, partitions=1, config=compacted)
-    appender.cluster.watch([name])
+    appender.cluster.metadata.watch([name])
     appender.append(place, keyed(b"first"), "first")
     wait_until(lambda: appender.wait_empty(0.1), SECONDS, "the first batch to arrive")
     delete_topic(target.bootstrap, name)

@@ -120,7 +120,7 @@ def write_unreadable(source: Cluster, name: str) -> tuple[int, int]:
     """A batch of records around one that is too large and has a header whose name is no text; return its place."""
     properties = {"bootstrap.servers": source.bootstrap, "enable.idempotence": "false", "max.request.size": "5000000"}
     cluster = Connections(client_settings.read_connection(properties), SECONDS)
-    cluster.watch([name])
+    cluster.metadata.watch([name])
     options = options_from(client_settings.read_producer(properties))
     appender = BatchAppender(cluster, options, Traffic("producer", print))
     rows = [Row(number, epoch_ms(), b"k0", b"%d" % number) for number in range(5)]

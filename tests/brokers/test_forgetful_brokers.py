@@ -93,7 +93,7 @@ def appender(forgetful: Any) -> Iterator[BatchAppender]:
         return False
 
     wait_until(started, SECONDS, "a producer id")
-    cluster.keep_fresh(print)
+    cluster.metadata.keep_fresh(print)
     yield appender
     appender.purge()
     cluster.close()
@@ -118,7 +118,7 @@ def test_what_arrived_without_an_answer_is_there_once(
     name = topic()
     place = TopicPartition(name, 0)
     create_topic(forgetful.bootstrap, name, partitions=1)
-    appender.cluster.watch([name])
+    appender.cluster.metadata.watch([name])
     broker: Broker = forgetful.broker if isinstance(forgetful, ZooKeeperCluster) else forgetful.brokers[0]
     append(appender, place, 0, age_ms)
     wait_until(lambda: settled(appender), SECONDS, "the first batch")
@@ -145,7 +145,7 @@ def test_who_may_not_read_the_log_sends_again_and_says_so_once(
     create_topic(forgetful.bootstrap, name, partitions=1)
     may_write: Rule = (name, "LITERAL", "User:ANONYMOUS", "*", "WRITE", "ALLOW")
     add_rules(forgetful.bootstrap, [may_write])
-    appender.cluster.watch([name])
+    appender.cluster.metadata.watch([name])
     for number in range(3):
         append(appender, place, number)
         wait_until(lambda: settled(appender), SECONDS, "a batch")

@@ -43,11 +43,11 @@ def test_one_silent_broker_of_three_fails_no_question(three: testbed.Cluster) ->
     """As a copy task asks: within four seconds. A random broker was asked, and the silent one had all of the time."""
     with closing(cluster_of(client_settings.read_connection({"bootstrap.servers": three.bootstrap}))) as cluster:
         for broker in three.brokers:
-            cluster.refresh()
+            cluster.metadata.refresh()
             cluster.call(broker.node, MetadataRequest(topics=[]))  # a kept connection to each
         three.brokers[0].suspend()
         for _ in range(REFRESHES):
-            cluster.refresh()
+            cluster.metadata.refresh()
 
 
 def test_brokers_that_have_all_moved_are_found_by_the_bootstrap_servers(
@@ -81,12 +81,12 @@ def test_brokers_that_have_all_moved_are_found_by_the_bootstrap_servers(
 def _known(cluster: Cluster) -> list[tuple[str, int]]:
     """The addresses of the brokers, as one of them tells now."""
     wait_until(lambda: _is_told(cluster), SECONDS, "an answer")
-    return [(each.host, each.port) for each in cluster.brokers()]
+    return [(each.host, each.port) for each in cluster.metadata.brokers()]
 
 
 def _is_told(cluster: Cluster) -> bool:
     try:
-        cluster.refresh()
+        cluster.metadata.refresh()
     except ClusterUnreachable:
         return False
     return True

@@ -92,7 +92,7 @@ def test_the_place_behind_the_end_has_no_records_and_below_the_log_the_first(
     load(source.bootstrap, name, 20, 100, partitions=1)
     delete_records(source.bootstrap, name, {0: 5})
     with closing(NativeCluster(connection(source), SECONDS)) as cluster:
-        cluster.watch({name})
+        cluster.metadata.watch({name})
         with closing(PartitionLog(cluster, TopicPartition(name, 0))) as log:
             first, last = log.read(0), log.read(20)
     assert [record.offset for record in first.records] == list(range(5, 20))

@@ -37,37 +37,37 @@ def cluster(source: Kafka) -> Iterator[Cluster]:
 def test_what_a_topic_is(cluster: Cluster, source: Kafka, topic: Callable[..., str]) -> None:
     name = topic()
     create_topic(source.bootstrap, name, 3)
-    cluster.watch([name])
-    assert cluster.partitions(name) == 3
-    leader = cluster.leader(TopicPartition(name, 2))
+    cluster.metadata.watch([name])
+    assert cluster.metadata.partitions(name) == 3
+    leader = cluster.metadata.leader(TopicPartition(name, 2))
     assert leader is not None and f"{leader.host}:{leader.port}" in source.bootstrap
-    assert cluster.leader_epoch(TopicPartition(name, 2)) >= 0
+    assert cluster.metadata.leader_epoch(TopicPartition(name, 2)) >= 0
 
 
 def test_first_and_next_offsets(cluster: Cluster, source: Kafka, topic: Callable[..., str]) -> None:
     name = topic()
     load(source.bootstrap, name, RECORDS, 100)
     partitions = [TopicPartition(name, number) for number in range(4)]
-    assert set(cluster.offsets(partitions, EARLIEST).values()) == {0}
-    assert sum(cluster.offsets(partitions, LATEST).values()) == RECORDS
+    assert set(cluster.offsets.of(partitions, EARLIEST).values()) == {0}
+    assert sum(cluster.offsets.of(partitions, LATEST).values()) == RECORDS
 
 
 def test_a_topic_that_is_not_there(cluster: Cluster, topic: Callable[..., str]) -> None:
     name = topic()
-    cluster.watch([name])
-    assert (cluster.partitions(name), cluster.leader(TopicPartition(name, 0))) == (0, None)
-    assert cluster.problem(name) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert cluster.offsets([], LATEST) == {}
+    cluster.metadata.watch([name])
+    assert (cluster.metadata.partitions(name), cluster.metadata.leader(TopicPartition(name, 0))) == (0, None)
+    assert cluster.metadata.problem(name) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert cluster.offsets.of([], LATEST) == {}
 
 
 def test_a_topic_that_brokers_make_when_they_are_asked(source: Kafka, topic: Callable[..., str]) -> None:
     name = topic()
     asking = Cluster(client_settings.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
-    asking.watch([name], create=True)
+    asking.metadata.watch([name], create=True)
 
     def made() -> bool:
-        asking.stale()
-        return asking.partitions(name) == 4
+        asking.metadata.stale()
+        return asking.metadata.partitions(name) == 4
 
     wait_until(made, SECONDS, "the topic")
     asking.close()
@@ -75,7 +75,7 @@ def test_a_topic_that_brokers_make_when_they_are_asked(source: Kafka, topic: Cal
 
 @pytest.mark.parametrize("version", [1, 8])
 def test_a_request_by_hand(cluster: Cluster, version: int) -> None:
-    cluster.refresh()
+    cluster.metadata.refresh()
     with closing(cluster.connect(1)) as connection:
         asked = MetadataRequest(topics=[], allow_auto_topic_creation=True).encode(version=version)
         connection.send(METADATA, version, [asked[:2], asked[2:]])
@@ -84,7 +84,7 @@ def test_a_request_by_hand(cluster: Cluster, version: int) -> None:
 
 
 def test_versions_that_the_broker_has_and_that_it_has_no_more(cluster: Cluster) -> None:
-    cluster.refresh()
+    cluster.metadata.refresh()
     with closing(cluster.connect(1)) as connection:
         assert connection.version(METADATA, 0, 12) == 12
         with pytest.raises(UnsupportedVersion, match=r"Fetch is needed in version 0 to 2; the broker .* has 4 to \d+"):
@@ -97,9 +97,9 @@ def test_threads_share_a_cluster(cluster: Cluster, source: Kafka, topic: Callabl
         create_topic(source.bootstrap, name, 2)
 
     def ask(name: str) -> tuple[int, dict[TopicPartition, int]]:
-        cluster.watch([name])
+        cluster.metadata.watch([name])
         partitions = [TopicPartition(name, 0), TopicPartition(name, 1)]
-        return cluster.partitions(name), cluster.offsets(partitions, LATEST)
+        return cluster.metadata.partitions(name), cluster.offsets.of(partitions, LATEST)
 
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(ask, names * 4))
@@ -108,8 +108,8 @@ def test_threads_share_a_cluster(cluster: Cluster, source: Kafka, topic: Callabl
 
 
 def test_a_connection_that_broke_is_made_anew_for_a_call(cluster: Cluster) -> None:
-    cluster.refresh()
-    for line in cluster._lines.values():
+    cluster.metadata.refresh()
+    for line in cluster.network._lines.values():
         line.close()
     assert cluster.call_any(MetadataRequest(topics=[])).brokers
 
@@ -122,7 +122,7 @@ def test_nobody_is_there(unused_port: int) -> None:
         0.3,
     )
     with pytest.raises(ClusterUnreachable, match=r"no broker answered in 0\.3 s; .*Connection refused"):
-        alone.refresh()
+        alone.metadata.refresh()
 
 
 @pytest.fixture
@@ -139,8 +139,8 @@ def test_a_leader_that_is_killed(own_clusters: Callable[..., testbed.Cluster], t
     create_topic(kafka.bootstrap, name, 1, replication=3)
     partition = TopicPartition(name, 0)
     cluster = Cluster(client_settings.read_connection({"bootstrap.servers": kafka.bootstrap}), SECONDS)
-    cluster.watch([name])
-    before, epoch = cluster.leader(partition), cluster.leader_epoch(partition)
+    cluster.metadata.watch([name])
+    before, epoch = cluster.metadata.leader(partition), cluster.metadata.leader_epoch(partition)
     assert before is not None
     connection = cluster.connect(before.node)
     with ThreadPoolExecutor(1) as threads:
@@ -152,11 +152,11 @@ def test_a_leader_that_is_killed(own_clusters: Callable[..., testbed.Cluster], t
         cluster.connect(before.node)
 
     def moved() -> bool:
-        cluster.stale()
-        after = cluster.leader(partition)
+        cluster.metadata.stale()
+        after = cluster.metadata.leader(partition)
         return after is not None and after.node != before.node
 
     wait_until(moved, SECONDS, "a new leader")
-    assert cluster.leader_epoch(partition) > epoch
-    assert cluster.offsets([partition], LATEST) == {partition: 0}
+    assert cluster.metadata.leader_epoch(partition) > epoch
+    assert cluster.offsets.of([partition], LATEST) == {partition: 0}
     cluster.close()

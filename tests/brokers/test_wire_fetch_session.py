@@ -26,7 +26,7 @@ class Reader:
     """Asks the leader of all partitions of a topic, by a session."""
 
     def __init__(self, cluster: Cluster, partitions: list[TopicPartition]) -> None:
-        leader = cluster.leader(partitions[0])
+        leader = cluster.metadata.leader(partitions[0])
         assert leader is not None
         self.session = FetchSession()
         self._cluster = cluster
@@ -36,7 +36,8 @@ class Reader:
         """Whether the broker went along, and its answer."""
         version = self._connection.version(fetch_messages.API_KEY, fetch_messages.LOWEST, fetch_messages.HIGHEST)
         wanted = [
-            Wanted(partition, offset, self._cluster.leader_epoch(partition)) for partition, offset in offsets.items()
+            Wanted(partition, offset, self._cluster.metadata.leader_epoch(partition))
+            for partition, offset in offsets.items()
         ]
         request = fetch_messages.encode(version, OPTIONS, self.session.next(wanted))
         self._connection.send(fetch_messages.API_KEY, version, [request])
@@ -64,7 +65,7 @@ def partitions(source: Kafka, topic: Callable[..., str]) -> list[TopicPartition]
 @pytest.fixture
 def reader(source: Kafka, partitions: list[TopicPartition]) -> Iterator[Reader]:
     cluster = Cluster(client_settings.read_connection({"bootstrap.servers": source.bootstrap}), SECONDS)
-    cluster.offsets(partitions, LATEST)  # waits for leaders
+    cluster.offsets.of(partitions, LATEST)  # waits for leaders
     opened = Reader(cluster, partitions)
     yield opened
     opened.close()

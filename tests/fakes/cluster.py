@@ -1,4 +1,6 @@
-"""Clusters that are not there, as our own sockets see them. mypy holds them to `Cluster`, whose methods they have."""
+"""Clusters that are not there, as our own sockets see them. mypy holds them to `Cluster` and its parts, whose methods
+they have.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,30 @@ from typing_extensions import override
 
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import EARLIEST, LATEST, TopicPartition
-from legacy_mm.clients.cluster.cluster import Cluster, Connections
+from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.cluster.metadata import Metadata
+from legacy_mm.clients.cluster.network_client import Connections, NetworkClient
+from legacy_mm.clients.cluster.offset_fetcher import OffsetFetcher
 from legacy_mm.clients.cluster.topology import Broker, Leadership
 from legacy_mm.clients.net.connection import Connection
 from legacy_mm.clients.net.connection_errors import ConnectionLost, UnsupportedVersion
 
 
-class FakeCluster(Cluster):
-    """One in which nobody leads anything, and no broker is reached."""
+class _Network(NetworkClient):
+    @override
+    def connections(self) -> Connections:
+        return Connections(3, 1)
+
+
+class FakeCluster(Cluster, Metadata, OffsetFetcher):
+    """One in which nobody leads anything, and no broker is reached. It is its own metadata and offsets."""
 
     def __init__(self) -> None:
-        super().__init__(ConnectionSettings(("127.0.0.1:1",)), 0.0)
+        settings = ConnectionSettings(("127.0.0.1:1",))
+        self.network = _Network(settings, 0.0)
+        self.metadata = self.offsets = self
+        Metadata.__init__(self, settings, self.network)
+        OffsetFetcher.__init__(self, self, self.network, settings, 0.0)
         self.called_stale = 0
 
     @override
@@ -49,10 +64,6 @@ class FakeCluster(Cluster):
     @override
     def age(self) -> float | None:
         return None
-
-    @override
-    def connections(self) -> Connections:
-        return Connections(3, 1)
 
     def _refuse(self) -> NoReturn:
         raise ConnectionLost("it is down")
@@ -118,11 +129,11 @@ class OneBroker(FakeCluster):
         return SimpleNamespace(topics=[SimpleNamespace(topic="t", partitions=answers)])
 
     @override
-    def offsets(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
+    def of(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
         return dict.fromkeys(partitions, {EARLIEST: 10, LATEST: 90}[which])
 
     @override
-    def offsets_of_led(
+    def of_led(
         self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
     ) -> dict[TopicPartition, int]:
         if not patient:
@@ -131,15 +142,11 @@ class OneBroker(FakeCluster):
         led = [partition for partition in partitions if partition not in self.leaderless]
         if led:
             self.topic_id = self.on_question.get(which, self.topic_id)
-        return self.offsets(led, which)
+        return self.of(led, which)
 
     @override
     def age(self) -> float | None:
         return 0.0
-
-    @override
-    def connections(self) -> Connections:
-        return Connections(0, 0)
 
 
 class ComingTopic(FakeCluster):

@@ -104,14 +104,14 @@ class NativeAdmin:
     def cluster_id(self, deadline: Deadline) -> str:
         """Return the cluster id, as an advertised broker tells it; empty for brokers before 0.10.1."""
         with self._asking("asking for the cluster id", deadline) as cluster:
-            cluster.refresh()
-            return cluster.cluster_id()
+            cluster.metadata.refresh()
+            return cluster.metadata.cluster_id()
 
     def cluster_ids(self, deadline: Deadline) -> tuple[str, ...]:
         """Return the ids that a bootstrap server and an advertised broker tell, the latter last; two are a mistake."""
         with self._asking("asking for the cluster id", deadline) as cluster:
-            cluster.refresh()
-            return cluster.cluster_ids()
+            cluster.metadata.refresh()
+            return cluster.metadata.cluster_ids()
 
     def layout(self, topic: str, deadline: Deadline) -> TopicLayout:
         """Return a topic's place on the brokers; a missing one has no partition."""
@@ -123,7 +123,7 @@ class NativeAdmin:
         """Return the newest version of an API that all brokers have, up to `highest`; -1: one of them has none."""
         found = highest
         with self._asking("asking for versions", deadline) as cluster:
-            for broker in cluster.brokers():
+            for broker in cluster.metadata.brokers():
                 with closing(cluster.connect(broker.node)) as connection:
                     try:
                         found = min(found, connection.version(api_key, 0, highest))
@@ -135,7 +135,7 @@ class NativeAdmin:
         """Return the answer of the first broker that is reached; `what` names the question in a HostError."""
         lost: ConnectionLost | None = None
         with self._asking(what, deadline) as cluster:
-            brokers = cluster.brokers()
+            brokers = cluster.metadata.brokers()
             for left, broker in zip(range(len(brokers), 0, -1), brokers, strict=True):
                 try:
                     with closing(cluster.connect(broker.node, deadline.remaining() / left)) as connection:

@@ -101,7 +101,7 @@ class NativeInspector:
         if not partitions:
             return {}
         with asking("reading the ends of logs"), self._cluster(deadline) as cluster:
-            low, high = (cluster.offsets(partitions, which) for which in (EARLIEST, LATEST))
+            low, high = (cluster.offsets.of(partitions, which) for which in (EARLIEST, LATEST))
         return {each: (low[each], high[each]) for each in partitions}
 
     def settled_ends(
@@ -126,7 +126,7 @@ class NativeInspector:
         if not ends:
             return {}
         with asking("reading the ends of logs"), self._cluster(deadline, committed_only=True) as cluster:
-            stable = cluster.offsets(ends, LATEST)
+            stable = cluster.offsets.of(ends, LATEST)
         return {each: stable[each] for each, (_, end) in ends.items() if stable[each] < end}
 
     @contextmanager
@@ -145,12 +145,12 @@ def log_ends(
     try:
         connection, committed_only = settings.named(_CLIENT_ID).connection, settings.fetch.committed_only
         with closing(Cluster(connection, deadline.remaining(), committed_only=committed_only)) as cluster:
-            cluster.watch(topics)
-            counts = {name: cluster.partitions(name) for name in topics}
+            cluster.metadata.watch(topics)
+            counts = {name: cluster.metadata.partitions(name) for name in topics}
             if unseen := [name for name, count in counts.items() if not count]:
                 raise HostError(f"reading the ends of logs failed: topic {unseen[0]} has no partitions yet")
             every = [TopicPartition(name, number) for name, count in counts.items() for number in range(count)]
-            low, high = (cluster.offsets(every, which) for which in (EARLIEST, LATEST))
+            low, high = (cluster.offsets.of(every, which) for which in (EARLIEST, LATEST))
             return {each: (low[each], high[each]) for each in every}
     except ConnectionLost as error:
         raise HostError(f"reading the ends of logs failed: {error}") from error
@@ -165,7 +165,7 @@ def ends(settings: ConnectionSettings, partitions: Collection[TopicPartition], d
     with asking("reading the ends of logs"), closing(Cluster(known, deadline.remaining())) as cluster:
         counts = partition_counts(every_topic(cluster))
         there = [each for each in partitions if each.partition < counts.get(each.topic, 0)]
-        return cluster.offsets_of_led(there, LATEST, patient=False)
+        return cluster.offsets.of_led(there, LATEST, patient=False)
 
 
 def every_topic(cluster: Cluster) -> Any:

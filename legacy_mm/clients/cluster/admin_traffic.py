@@ -25,7 +25,7 @@ class AdminTraffic:
     @contextmanager
     def counted(self, cluster: Cluster) -> Iterator[Cluster]:
         """Count what goes over this cluster's connections, and close them at the end."""
-        cluster.traffic = self._traffic
+        cluster.network.traffic = self._traffic
         with self._lock:
             self._used.append(cluster)
         try:
@@ -34,7 +34,7 @@ class AdminTraffic:
         finally:
             with self._lock:
                 self._used.remove(cluster)
-                self._made += cluster.connections().made
+                self._made += cluster.network.connections().made
 
     def statistics_when_due(self) -> Statistics | None:
         """Return the statistics, every few seconds; None in between."""
@@ -42,7 +42,7 @@ class AdminTraffic:
 
     def _connections(self) -> tuple[int, int]:
         with self._lock:
-            used = [cluster.connections() for cluster in self._used]
+            used = [cluster.network.connections() for cluster in self._used]
             return self._made + sum(each.made for each in used), sum(each.open for each in used)
 
 

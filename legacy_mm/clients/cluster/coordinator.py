@@ -64,8 +64,8 @@ class Coordinator:
         except ConnectionLost:
             self.forget()
             if connection.node is not None:
-                self._cluster.lost(connection.node)
-            self._cluster.stale()
+                self._cluster.network.lost(connection.node)
+            self._cluster.metadata.stale()
             raise
 
     def forget(self) -> None:
@@ -86,9 +86,9 @@ class Coordinator:
         try:
             connection = self._cluster.connect(node, deadline.remaining())
         except ConnectionLost:
-            self._cluster.stale()  # the same broker may have another address now
+            self._cluster.metadata.stale()  # the same broker may have another address now
             raise
-        self._cluster.count(connection, coordinator_node(node))
+        self._cluster.network.count(connection, coordinator_node(node))
         with self._lock:
             self._connection = connection
         return connection

@@ -22,10 +22,10 @@ def newest_times(cluster: Cluster, partitions: Collection[TopicPartition], timeo
 
     Raise StreamFailure where a retry is useless.
     """
-    cluster.watch({partition.topic for partition in partitions})
+    cluster.metadata.watch({partition.topic for partition in partitions})
     led: defaultdict[int, list[TopicPartition]] = defaultdict(list)
     for partition in partitions:
-        if leader := cluster.leader(partition):
+        if leader := cluster.metadata.leader(partition):
             led[leader.node].append(partition)
     found: dict[TopicPartition, int] = {}
     for node, theirs in led.items():
@@ -45,7 +45,7 @@ def _request(cluster: Cluster, partitions: Collection[TopicPartition], timeout: 
     for partition in partitions:
         row = ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition(
             partition_index=partition.partition,
-            current_leader_epoch=cluster.leader_epoch(partition),
+            current_leader_epoch=cluster.metadata.leader_epoch(partition),
             timestamp=_YOUNGEST,
             max_num_offsets=1,
         )

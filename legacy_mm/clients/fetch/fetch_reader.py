@@ -147,4 +147,4 @@ class FetchReader(threading.Thread):
         interrupted, self._interrupted = self._interrupted, False
         if not interrupted and not self._fetcher.closed():
             self._fetcher.traffic.on_trouble(str(error))
-            self._fetcher.cluster.stale()
+            self._fetcher.cluster.metadata.stale()

@@ -77,15 +77,15 @@ class Fetcher:
         self._closed = False
         self._attend_at = 0.0
         traffic.gauges = lambda: {"requests_in_flight": sum(reader.asking for reader in list(self._readers.values()))}
-        traffic.metadata_age = cluster.age
-        traffic.connections = cluster.connections
+        traffic.metadata_age = cluster.metadata.age
+        traffic.connections = cluster.network.connections
 
     def start(self, offsets: Offsets) -> Started:
         """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
 
         Those of partitions without a leader come later, from `take_started`.
         """
-        self.cluster.watch({partition.topic for partition in offsets})
+        self.cluster.metadata.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
         found, ids = self._resolved(logical, patient=True)
         leaderless = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
@@ -105,7 +105,7 @@ class Fetcher:
         found, ids = self._resolved(logical, patient=True)
         for partition in logical:
             if partition not in found.offsets:
-                raise ClusterUnreachable(f"{partition} {self.cluster.why_leaderless(partition, _SILENT)}")
+                raise ClusterUnreachable(f"{partition} {self.cluster.metadata.why_leaderless(partition, _SILENT)}")
         self._logs.belong(found.offsets, ids)
         return found
 
@@ -132,7 +132,11 @@ class Fetcher:
         """
         try:
             while leaderless and not self._closed:
-                led = {partition: offset for partition, offset in leaderless.items() if self.cluster.leader(partition)}
+                led = {
+                    partition: offset
+                    for partition, offset in leaderless.items()
+                    if self.cluster.metadata.leader(partition)
+                }
                 found, ids = self._resolved(led, patient=False)
                 leaderless = {
                     partition: offset for partition, offset in leaderless.items() if partition not in found.offsets
@@ -142,18 +146,18 @@ class Fetcher:
                     self.wake()
                 else:
                     first = next(iter(leaderless))
-                    self.traffic.on_trouble(f"{first} {self.cluster.why_leaderless(first, _SILENT)}")
-                    self.cluster.stale()
+                    self.traffic.on_trouble(f"{first} {self.cluster.metadata.why_leaderless(first, _SILENT)}")
+                    self.cluster.metadata.stale()
                 self.rest(_ATTEND_INTERVAL)
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self.failed(error)
 
     def _resolved(self, logical: Offsets, *, patient: bool) -> tuple[Started, TopicIds]:
         """Return the offsets, and the ids that the topics had between the two questions for offsets."""
-        lows = self.cluster.offsets_of_led(logical, EARLIEST, patient=patient)
-        ids = self.cluster.topic_ids() if lows else {}
+        lows = self.cluster.offsets.of_led(logical, EARLIEST, patient=patient)
+        ids = self.cluster.metadata.topic_ids() if lows else {}
         latest = [partition for partition in lows if logical[partition] == LATEST]
-        highs = self.cluster.offsets_of_led(latest, LATEST, patient=patient)
+        highs = self.cluster.offsets.of_led(latest, LATEST, patient=patient)
         lows = {
             partition: low for partition, low in lows.items() if logical[partition] == EARLIEST or partition in highs
         }
@@ -273,7 +277,7 @@ class Fetcher:
         doubts = self._logs.doubts(asked)
         for want, parts_at in doubts:
             if parts_at is None:
-                self.cluster.stale()
+                self.cluster.metadata.stale()
                 self._pause(want.partition)
             else:
                 ends = self._log_ends(want.partition)
@@ -344,7 +348,7 @@ class Fetcher:
 
     def _places(self, now: float) -> Iterator[tuple[Wanted, int | None]]:
         """Yield the next read of each partition and its broker; None while it has no leader."""
-        leaders = self.cluster.leaders()
+        leaders = self.cluster.metadata.leaders()
         for partition, offset in self._positions.items():
             node, epoch = leaders.get(partition, _NOBODY)
             replica, until = self._replicas.get(partition, _NO_REPLICA)
@@ -357,12 +361,12 @@ class Fetcher:
         if now < self._attend_at:
             return
         self._attend_at = now + _ATTEND_INTERVAL
-        self.cluster.poll()
+        self.cluster.metadata.poll()
         self._stable.poll(now)
         with self._changed:
             nodes = {reads_from for _, reads_from in self._places(now)}
             if None in nodes:
-                self.cluster.stale()
+                self.cluster.metadata.stale()
                 self._attend_at = now + _RETRY_BACKOFF
             for node in nodes - self._readers.keys():
                 if node is not None:
@@ -411,7 +415,7 @@ class Fetcher:
             if error_codes.is_unknown(error):
                 self.traffic.on_trouble(f"reading {partition} failed and is tried again: {error_text.text(error)}")
             self._replicas.pop(partition, None)
-            self.cluster.stale()
+            self.cluster.metadata.stale()
             self._pause(partition)
         else:
             why = error_text.refused_topic(partition.topic, error, "Read", "source")
@@ -424,14 +428,14 @@ class Fetcher:
         """
         judged = [answer.partition for answer in partitions if error_codes.is_out_of_range(answer.error)]
         if judged:
-            leader = self.cluster.leader(judged[0])
-            self.cluster.refresh(leader.node if leader else None)
+            leader = self.cluster.metadata.leader(judged[0])
+            self.cluster.metadata.refresh(leader.node if leader else None)
 
     def _is_recreated(self, partition: TopicPartition, wanted: int) -> bool:
-        return bool(self._logs.recreated([Wanted(partition, wanted, self.cluster.leader_epoch(partition))]))
+        return bool(self._logs.recreated([Wanted(partition, wanted, self.cluster.metadata.leader_epoch(partition))]))
 
     def _log_ends(self, partition: TopicPartition) -> tuple[int, int]:
-        low, high = (self.cluster.offsets([partition], which)[partition] for which in (EARLIEST, LATEST))
+        low, high = (self.cluster.offsets.of([partition], which)[partition] for which in (EARLIEST, LATEST))
         return low, high
 
     def _report_recreated(self, partition: TopicPartition, wanted: int, low: int, high: int) -> None:

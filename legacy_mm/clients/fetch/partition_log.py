@@ -74,7 +74,7 @@ class PartitionLog:
             answer, begin = self._ask(offset)
         except ConnectionLost:
             self.close()
-            self._cluster.stale()
+            self._cluster.metadata.stale()
             raise
         record_set = whole_batches(answer)
         records = list(self._records(record_set, answer.aborted, begin))
@@ -88,15 +88,15 @@ class PartitionLog:
 
     def _ask(self, offset: int) -> tuple[FetchedPartition, int]:
         """Return the answer, and the offset for which it was asked: that of the log's first record at least."""
-        leader = self._cluster.leader(self._partition)
+        leader = self._cluster.metadata.leader(self._partition)
         if leader is None:
-            raise ConnectionLost(f"{self._partition} {self._cluster.why_leaderless(self._partition)}")
+            raise ConnectionLost(f"{self._partition} {self._cluster.metadata.why_leaderless(self._partition)}")
         if self._connection is None or self._connection.node != leader.node:
             self.close()
             self._connection = self._cluster.connect(leader.node)
         answer = self._fetch(self._connection, offset)
         if error_codes.is_out_of_range(answer.error):
-            offset = max(offset, self._cluster.offsets([self._partition], EARLIEST)[self._partition])
+            offset = max(offset, self._cluster.offsets.of([self._partition], EARLIEST)[self._partition])
             answer = self._fetch(self._connection, offset)
         if answer.error and error_codes.may_be_read_later(answer.error):
             raise ConnectionLost(error_text.text(answer.error))
@@ -106,7 +106,7 @@ class PartitionLog:
 
     def _fetch(self, connection: Connection, offset: int) -> FetchedPartition:
         version = connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
-        wanted = Wanted(self._partition, offset, self._cluster.leader_epoch(self._partition))
+        wanted = Wanted(self._partition, offset, self._cluster.metadata.leader_epoch(self._partition))
         request = messages.encode(version, self._options, Session(_NO_SESSION, _ONCE, [wanted], ()))
         connection.send(messages.API_KEY, version, [request])
         answer = messages.decode(version, connection.receive())

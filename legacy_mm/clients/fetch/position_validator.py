@@ -80,7 +80,7 @@ class PositionValidator:
         Java's consumer loses such a partition with the topic, and finds it without a committed offset. An abandoned id
         does not come back: a broker that reports it lags.
         """
-        now, known = self._cluster.topic_ids(), self._ids
+        now, known = self._cluster.metadata.topic_ids(), self._ids
         news = [want for want in wanted if known.get(want.partition) is not now.get(want.partition.topic)]
         found = [want for want in news if self._is_another(want.partition, now.get(want.partition.topic))]
         self._left.update(known[want.partition] for want in found)
@@ -101,7 +101,7 @@ class PositionValidator:
         by_leader: defaultdict[int, list[Wanted]] = defaultdict(list)
         found = []
         for partition, want in changed.items():
-            if leader := self._cluster.leader(partition):
+            if leader := self._cluster.metadata.leader(partition):
                 by_leader[leader.node].append(want)
             else:
                 found.append(Doubt(want, None))

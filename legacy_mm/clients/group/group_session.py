@@ -126,10 +126,10 @@ class GroupSession:
         self._confirmed = _NO_GENERATION, float("-inf")
         """A generation, and when the last heartbeat was sent that the coordinator took as one of it."""
         self._done: Counter[str] = Counter(heartbeats=0, joins=0, syncs=0)
-        self._traffic = cluster.traffic = Traffic("member", on_trouble)
+        self._traffic = cluster.network.traffic = Traffic("member", on_trouble)
         self._traffic.counters = lambda: self._done
-        self._traffic.connections = cluster.connections
-        self._traffic.metadata_age = cluster.age
+        self._traffic.connections = cluster.network.connections
+        self._traffic.metadata_age = cluster.metadata.age
         self._closing = Event()
         self._thread = Thread(target=self._run, name=f"group-{terms.group}", daemon=True)
         self._thread.start()
@@ -185,14 +185,14 @@ class GroupSession:
 
     def _run(self) -> None:
         try:
-            self._insist(self._cluster.refresh)
+            self._insist(self._cluster.metadata.refresh)
             for cluster in {self._cluster, self._source}:
-                cluster.keep_fresh(self._on_trouble)
+                cluster.metadata.keep_fresh(self._on_trouble)
             self._insist(self._coordinator.reach)
             while not self._left:
                 self._follow_order()
                 for cluster in {self._cluster, self._source}:
-                    cluster.poll()
+                    cluster.metadata.poll()
                 self._beat()
                 self._watch_topics()
                 self._report()
@@ -315,9 +315,9 @@ class GroupSession:
         """Return, as the leader, each member's share, and the partition counts."""
         members = [group_protocol.subscription(member) for member in joined.members]
         topics = {topic for member in members for topic in member.subscriber.topics}
-        self._source.watch(topics)
-        self._source.refresh()
-        counts = {topic: self._source.partitions(topic) for topic in topics}
+        self._source.metadata.watch(topics)
+        self._source.metadata.refresh()
+        counts = {topic: self._source.metadata.partitions(topic) for topic in topics}
         if joined.skip_assignment:  # a static leader that has come back: the group goes on as it was
             return {}, counts
         return self._sharing.shares(joined.protocol_name, members, counts), counts
@@ -379,10 +379,10 @@ class GroupSession:
         """Watch topics as the leader: rejoin when partitions are added; look for topics that have none."""
         if self._generation == _NO_GENERATION or self._counts is None:
             return
-        if any(self._source.partitions(topic) > count for topic, count in self._counts.items()):
+        if any(self._source.metadata.partitions(topic) > count for topic, count in self._counts.items()):
             self._rebalancing()
         elif not all(self._counts.values()):
-            self._source.stale()
+            self._source.metadata.stale()
 
     def _commit(self, generation: int, offsets: Offsets) -> CommitDone:
         if generation != self._generation:

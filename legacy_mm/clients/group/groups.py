@@ -202,7 +202,7 @@ class GroupAdmin:
         return found, untold
 
     def _wait(self, cluster: Cluster, deadline: Deadline) -> None:
-        cluster.stale()
+        cluster.metadata.stale()
         self._pause.wait(min(_RETRY_BACKOFF, deadline.remaining()))
 
 
@@ -229,7 +229,7 @@ def raise_untold(untold: Mapping[str, str]) -> None:
 def _from_all_brokers(cluster: Cluster, request: Any) -> tuple[list[Any], str]:
     """Return the lists of all brokers, and the reason if some are missing."""
     rows: list[Any] = []
-    for broker in cluster.brokers():
+    for broker in cluster.metadata.brokers():
         try:
             answer = cluster.call(broker.node, request)
         except ConnectionLost as error:

@@ -78,8 +78,8 @@ class BatchAppender:
         self._stuck_bytes = 0
         self._room = (pool or BufferPool()).share(options.buffer_bytes, self._held)
         traffic.gauges = self._gauges
-        traffic.metadata_age = cluster.age
-        traffic.connections = cluster.connections
+        traffic.metadata_age = cluster.metadata.age
+        traffic.connections = cluster.network.connections
 
     def start(self) -> None:
         """Ask for what is needed before the first batch; raises ConnectionLost when a later try may succeed."""
@@ -244,7 +244,7 @@ class BatchAppender:
         if now < self._tend_at:
             return
         self._tend_at = now + _LOOK_INTERVAL
-        self.cluster.poll()
+        self.cluster.metadata.poll()
         with self.lock:
             for queue in [queue for queue, until in self._waiting.items() if until <= now]:
                 del self._waiting[queue]
@@ -300,7 +300,7 @@ class BatchAppender:
         else:
             entry.attempts += not only_follows
             entry.queue.hindered(error_codes.name(error) if error else "its leader does not answer", monotonic())
-            self.cluster.stale()
+            self.cluster.metadata.stale()
         entry.queue.failed(entry, denied=not error_codes.leaves_open(error))
         self._settle(entry.queue)
 
@@ -393,14 +393,14 @@ class BatchAppender:
             self._ask(question)
         if queue.line is not None or not queue.can_send():
             return None
-        leader = self.cluster.leader(queue.partition)
+        leader = self.cluster.metadata.leader(queue.partition)
         if leader is None:
             unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if unknown in queue.not_retried and not queue.under_way and self._is_missing(queue.partition):
                 self._refuse_next(queue, unknown)
                 return None
-            queue.hindered(f"it {self.cluster.why_leaderless(queue.partition)}", monotonic())
-            self.cluster.stale()
+            queue.hindered(f"it {self.cluster.metadata.why_leaderless(queue.partition)}", monotonic())
+            self.cluster.metadata.stale()
             self.pause(queue)
             return None
         place = leader.node, self._connection(queue, leader.node)
@@ -419,7 +419,10 @@ class BatchAppender:
 
     def _is_missing(self, partition: TopicPartition) -> bool:
         """Return True if the cluster says that there is no such partition."""
-        problem, size = self.cluster.problem(partition.topic), self.cluster.partitions(partition.topic)
+        problem, size = (
+            self.cluster.metadata.problem(partition.topic),
+            self.cluster.metadata.partitions(partition.topic),
+        )
         return problem == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or 0 < size <= partition.partition
 
     def _ask(self, question: Question) -> None:

@@ -304,7 +304,7 @@ class BrokerSender:
         link.connection.close()
         self._link = None
         if not self._owner.options.acks:
-            self._owner.cluster.stale()
+            self._owner.cluster.metadata.stale()
         return None
 
     def _connect(self) -> _Link:
@@ -379,7 +379,7 @@ class BrokerSender:
                 owner.pause(queue)
         if not owner.closed():
             owner.traffic.on_trouble(str(error))
-            owner.cluster.stale()
+            owner.cluster.metadata.stale()
 
 
 def _is_usable(link: _Link) -> bool:

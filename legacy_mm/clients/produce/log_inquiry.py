@@ -126,7 +126,7 @@ class LogInquiry(threading.Thread):
                     owner.unanswered(question)
             self._questions += again
             if again and not owner.closed():
-                owner.cluster.stale()
+                owner.cluster.metadata.stale()
                 self._work.wait(owner.options.retry_pause)
 
     def _answers(self, questions: Sequence[Question]) -> Iterator[tuple[Question, LogAnswer]]:
@@ -140,7 +140,7 @@ class LogInquiry(threading.Thread):
     def _ends(self, questions: Sequence[Question]) -> Iterator[tuple[Question, LogAnswer]]:
         try:
             partitions = [question.partition for question in questions]
-            ends = self._owner.cluster.offsets_of_led(partitions, LATEST, patient=False) if partitions else {}
+            ends = self._owner.cluster.offsets.of_led(partitions, LATEST, patient=False) if partitions else {}
         except (ConnectionLost, ClusterUnreachable):
             return
         except RequestRefused as error:
@@ -182,11 +182,11 @@ class _Reader:
 
     def find(self, question: Question, entry: ProducerBatch) -> int:
         """Return the offset of the batch; -1 if it is absent. Raise _NotNow, _Unknowable, ConnectionLost and others."""
-        leader = self._cluster.leader(question.partition)
+        leader = self._cluster.metadata.leader(question.partition)
         if leader is None:
             raise _NotNow
         connection = self._connections.get(leader.node) or self._connect(leader.node)
-        epoch = self._cluster.leader_epoch(question.partition)
+        epoch = self._cluster.metadata.leader_epoch(question.partition)
         end = self._log_end(connection, question, epoch)
         at, quiet = question.since, 0
         while (end is None or at < end) and quiet < _QUIET:
@@ -210,7 +210,7 @@ class _Reader:
         return _NOWHERE
 
     def _log_start(self, question: Question) -> int:
-        starts = self._cluster.offsets_of_led([question.partition], EARLIEST, patient=False)
+        starts = self._cluster.offsets.of_led([question.partition], EARLIEST, patient=False)
         if question.partition not in starts:
             raise _NotNow
         return starts[question.partition]

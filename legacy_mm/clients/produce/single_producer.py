@@ -68,7 +68,7 @@ class NativeProducer:
         """
         self._silence = Deadline.after(self._silence_timeout)
         self._ask(self._appender.start)
-        self._cluster.keep_fresh(self._note)
+        self._cluster.metadata.keep_fresh(self._note)
         refused: list[RefusedRecord] = []
         waiting = deque(records)
         while waiting or not self._appender.is_empty():
@@ -107,14 +107,14 @@ class NativeProducer:
 
     def _partitions(self, topic: str, least: int) -> int | RefusedRecord:
         """Return the number of partitions of a topic, which is created where brokers do that; wait for it."""
-        self._cluster.watch([topic], create=True)
-        while (partitions := self._cluster.partitions(topic)) < least:
-            problem = self._cluster.problem(topic)
+        self._cluster.metadata.watch([topic], create=True)
+        while (partitions := self._cluster.metadata.partitions(topic)) < least:
+            problem = self._cluster.metadata.problem(topic)
             if problem in _FOR_GOOD:
                 return RefusedRecord(topic, error_text.meaning(problem))
             self._note(error_text.text(problem) if problem else f"{topic} has {partitions} partitions")
-            self._cluster.stale()
-            self._cluster.wait_for_refresh(_LOOK_INTERVAL)
+            self._cluster.metadata.stale()
+            self._cluster.metadata.wait_for_refresh(_LOOK_INTERVAL)
             self._appender.poll()
             self._raise_if_silent()
         return partitions
@@ -143,7 +143,7 @@ class NativeProducer:
             except (ConnectionLost, ClusterUnreachable) as error:
                 self._note(str(error))
                 self._raise_if_silent()
-            self._cluster.wait_for_refresh(_LOOK_INTERVAL)
+            self._cluster.metadata.wait_for_refresh(_LOOK_INTERVAL)
 
     def _note(self, text: str) -> None:
         """Keep the last thing that was met on the way."""

@@ -57,22 +57,22 @@ class CompactedTopic:
 
         A recreated topic is read from its start.
         """
-        cluster.watch({self._topic})
+        cluster.metadata.watch({self._topic})
         while True:
             try:
-                cluster.refresh()
+                cluster.metadata.refresh()
                 break
             except (ConnectionLost, ClusterUnreachable):
                 if deadline.expired():
                     raise
                 sleep(_RETRY_BACKOFF)
-        problem = cluster.problem(self._topic)
+        problem = cluster.metadata.problem(self._topic)
         if problem and problem not in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE):
             why = error_text.refused_topic(self._topic, problem, "Read")
             raise HostError(f"topic {self._topic} cannot be read: {why}")
-        places = [TopicPartition(self._topic, number) for number in range(cluster.partitions(self._topic))]
-        ends = cluster.offsets(places, LATEST) if places else {}
-        before, self._topic_id = self._topic_id, cluster.topic_ids().get(self._topic)
+        places = [TopicPartition(self._topic, number) for number in range(cluster.metadata.partitions(self._topic))]
+        ends = cluster.offsets.of(places, LATEST) if places else {}
+        before, self._topic_id = self._topic_id, cluster.metadata.topic_ids().get(self._topic)
         is_another = before not in (None, self._topic_id)
         if is_another or any(ends.get(TopicPartition(self._topic, n), 0) < at for n, at in self._read_to.items()):
             self._read_to, self._latest = {}, {}

@@ -74,13 +74,13 @@ class InternalLog:
     def _end(self) -> int:
         """Return where the log ends; 0 for a missing topic. A recreated one is read from its start."""
         cluster, topic = self._source or self._connect(), self._place.topic
-        cluster.watch({topic})
-        cluster.refresh()
-        if cluster.problem(topic) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+        cluster.metadata.watch({topic})
+        cluster.metadata.refresh()
+        if cluster.metadata.problem(topic) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             self._begin_anew()
             return 0
-        end = cluster.offsets([self._place], LATEST)[self._place]
-        before, self._topic_id = self._topic_id, cluster.topic_ids().get(topic)
+        end = cluster.offsets.of([self._place], LATEST)[self._place]
+        before, self._topic_id = self._topic_id, cluster.metadata.topic_ids().get(topic)
         if end < self._read_to or before not in (None, self._topic_id):
             self._begin_anew()
         return end

@@ -190,8 +190,8 @@ class InternalTopicWriter:
             if id(each) not in results:
                 groups.setdefault(each.partition, []).append(each)
         try:
-            self._cluster.keep_fresh(self._trouble.note)  # no question waits for an unreachable cluster
-            self._cluster.watch({self._topic})
+            self._cluster.metadata.keep_fresh(self._trouble.note)  # no question waits for an unreachable cluster
+            self._cluster.metadata.watch({self._topic})
             for partition, group in groups.items():
                 written = batch_of([each.record for each in group], Codec.NONE)
                 self._appender.append(TopicPartition(self._topic, partition), written, group)
@@ -223,7 +223,7 @@ class InternalTopicWriter:
             return error_text.refused_topic(self._topic, refused.refusal, "Write")
         if refused.refusal != ErrorCode.REQUEST_TIMED_OUT:
             return refused.reason or error_text.text(refused.refusal)
-        problem = self._cluster.problem(self._topic)
+        problem = self._cluster.metadata.problem(self._topic)
         if problem:
             return error_text.refused_topic(self._topic, problem, "Write")
         queue = refused.queue

@@ -40,7 +40,7 @@ def read_topic(
     with asking(f"reading {topic}"), closing(_cluster(settings, _WHOLE, committed_only=True)) as cluster:
         numbers = range(_count(cluster, topic, deadline))
         every = [TopicPartition(topic, number) for number in numbers if only in (None, number)]
-        ends = cluster.offsets(every, LATEST) if every else {}
+        ends = cluster.offsets.of(every, LATEST) if every else {}
         for place, end in ends.items():
             for part in _parts(cluster, place, 0, end, deadline, committed_only=True):
                 yield from ((place.partition, record) for record in part)
@@ -53,7 +53,7 @@ def read_range(
     place = TopicPartition(topic, partition)
     with asking(f"reading {place}"), closing(_cluster(settings, _RANGE, committed_only=committed)) as cluster:
         _count(cluster, topic, Deadline.after(_SILENCE_TIMEOUT))
-        first = cluster.offsets([place], EARLIEST)[place]
+        first = cluster.offsets.of([place], EARLIEST)[place]
         if begin < first:
             raise HostError(f"reading {place} failed: the log begins at offset {first}, and {begin} is wanted")
         yield from _parts(cluster, place, begin, end, None, committed_only=committed)
@@ -107,7 +107,7 @@ def read_to_end(settings: ConnectionSettings, topic: str, deadline: Deadline) ->
         with asking(f"looking for {topic}"):
             if not _count(cluster, topic, deadline):
                 return
-            end = cluster.offsets([place], LATEST)[place]
+            end = cluster.offsets.of([place], LATEST)[place]
         with asking(f"reading {topic}"):
             try:
                 for part in _parts(cluster, place, 0, end, deadline, committed_only=False):
@@ -122,18 +122,18 @@ def _cluster(settings: ConnectionSettings, client: str, *, committed_only: bool)
 
 def _count(cluster: Cluster, topic: str, deadline: Deadline) -> int:
     """Return the number of partitions; 0 of a missing topic. Raise HostError for one that may not be seen."""
-    cluster.watch({topic})
+    cluster.metadata.watch({topic})
     while True:
         try:
-            cluster.refresh()
+            cluster.metadata.refresh()
             break
         except (ConnectionLost, ClusterUnreachable):
             if deadline.expired():
                 raise
-    problem = cluster.problem(topic)
+    problem = cluster.metadata.problem(topic)
     if problem and problem not in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE):
         raise HostError(f"looking for {topic} failed: {error_text.text(problem)}")
-    return cluster.partitions(topic)
+    return cluster.metadata.partitions(topic)
 
 
 def _parts(

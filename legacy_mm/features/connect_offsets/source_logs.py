@@ -50,16 +50,16 @@ class SourceLogs:
                     unmarked[partition] = found
                 elif why := _difference(found.log, logs[partition.topic]):  # (1)
                     foreign[partition] = why
-            if unmarked and cluster.cluster_id():  # older brokers do not know when a record was written
+            if unmarked and cluster.metadata.cluster_id():  # older brokers do not know when a record was written
                 foreign |= _of_other_logs(cluster, unmarked)
         return Examined(logs, foreign)
 
 
 def _logs(cluster: Cluster, topics: Collection[str]) -> Mapping[str, SourceLog]:
-    cluster.watch(topics)
-    cluster.refresh()
-    ids = cluster.topic_ids()
-    return {topic: SourceLog(cluster.cluster_id(), str(ids.get(topic) or "")) for topic in topics}
+    cluster.metadata.watch(topics)
+    cluster.metadata.refresh()
+    ids = cluster.metadata.topic_ids()
+    return {topic: SourceLog(cluster.metadata.cluster_id(), str(ids.get(topic) or "")) for topic in topics}
 
 
 def _difference(stored: SourceLog, present: SourceLog) -> str:
@@ -75,8 +75,8 @@ def _of_other_logs(cluster: Cluster, positions: Mapping[TopicPartition, StoredPo
 
     Whoever stored a position had read all records before it, so none of them is younger.
     """
-    lows, ends = (cluster.offsets_of_led(list(positions), which, patient=False) for which in (EARLIEST, LATEST))
-    younger = cluster.offsets_for_times({each: found.written_ms + 1 for each, found in positions.items()})
+    lows, ends = (cluster.offsets.of_led(list(positions), which, patient=False) for which in (EARLIEST, LATEST))
+    younger = cluster.offsets.for_times({each: found.written_ms + 1 for each, found in positions.items()})
     foreign: dict[TopicPartition, str] = {}
     for partition, found in positions.items():
         low, end = lows.get(partition), ends.get(partition)

@@ -10,6 +10,7 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.cluster.network_client import NetworkClient
 from legacy_mm.clients.cluster.topology import Leadership
 from legacy_mm.clients.fetch.fetcher import Fetcher
 from legacy_mm.clients.net.traffic import Traffic
@@ -30,16 +31,16 @@ def no_memory(*_: object, **__: object) -> NoReturn:
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    monkeypatch.setattr(Cluster, "call_any", no_memory)
+    monkeypatch.setattr(NetworkClient, "call_any", no_memory)
     return Cluster(client_settings.read_connection(PROPERTIES), 1.0)
 
 
 def test_the_one_that_keeps_metadata_fresh(cluster: Cluster) -> None:
-    cluster.keep_fresh(print)
+    cluster.metadata.keep_fresh(print)
 
     def asked() -> bool:
         try:
-            return cluster.leader(PARTITION) is not None
+            return cluster.metadata.leader(PARTITION) is not None
         except MemoryError:
             return True
 
@@ -65,7 +66,7 @@ def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
 def test_the_one_that_reads(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     fetcher = Fetcher(cluster, FetchOptions(500, 1, 1, 1, False, ""), 1 << 20, Traffic("consumer", print))
     monkeypatch.setattr(fetcher, step, no_memory)
-    monkeypatch.setattr(cluster, "leaders", lambda: {PARTITION: Leadership(1, 1)})
+    monkeypatch.setattr(cluster.metadata, "leaders", lambda: {PARTITION: Leadership(1, 1)})
     monkeypatch.setattr(cluster, "connect", lambda _: cast(Any, _Connection()))
     fetcher.start({PARTITION: 5})
     with pytest.raises(MemoryError):

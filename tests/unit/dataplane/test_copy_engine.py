@@ -187,7 +187,7 @@ def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
     sound.buffer[-2] ^= 1
     appended: list[RecordBatch] = []
     engine._started.is_started = True
-    engine.ends.target = SimpleNamespace(partitions=lambda _: 1)  # type: ignore[assignment]
+    engine.ends.target = SimpleNamespace(metadata=SimpleNamespace(partitions=lambda _: 1))  # type: ignore[assignment]
     assert isinstance(engine._stage, PlainStage)
     engine._stage._engine = engine._stage._engine._replace(at_source=lambda _: 1)
     write_to(

@@ -45,7 +45,7 @@ class OneTopic(FakeCluster):
         return self._count
 
     @override
-    def offsets_of_led(
+    def of_led(
         self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
     ) -> dict[TopicPartition, int]:
         assert (which, patient) == (LATEST, False)

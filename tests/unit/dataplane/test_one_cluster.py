@@ -36,7 +36,7 @@ class Named(FakeCluster):
         return (self.cluster_id(),)
 
     @override
-    def offsets_of_led(
+    def of_led(
         self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
     ) -> dict[TopicPartition, int]:
         if self.end is None:

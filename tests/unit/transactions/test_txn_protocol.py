@@ -27,6 +27,7 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.coordinator import TRANSACTION, coordinators
+from legacy_mm.clients.cluster.metadata import Metadata
 from legacy_mm.clients.cluster.topology import Broker
 from legacy_mm.clients.net.connection import Connection
 from legacy_mm.clients.net.connection_errors import ConnectionLost, UnsupportedVersion
@@ -185,7 +186,7 @@ def test_the_transaction_version_is_told_by_the_first_broker_that_is_reached(
             raise ConnectionLost("it is down")
         return SimpleNamespace(level_now=lambda _: level, has=lambda *_: True, close=lambda: None)
 
-    monkeypatch.setattr(Cluster, "brokers", lambda cluster: [Broker(node, "host", 1, None) for node in (1, 2)])
+    monkeypatch.setattr(Metadata, "brokers", lambda cluster: [Broker(node, "host", 1, None) for node in (1, 2)])
     monkeypatch.setattr(Cluster, "connect", connect)
     assert cluster_version(NativeAdmin("target", ADDRESS), Deadline.after(10.0)) == version
 
@@ -194,7 +195,7 @@ def test_the_transaction_version_of_a_cluster_that_nobody_reaches(monkeypatch: p
     def connect(cluster: Cluster, node: int, within: float) -> Any:
         raise ConnectionLost("it is down")
 
-    monkeypatch.setattr(Cluster, "brokers", lambda cluster: [Broker(1, "host", 1, None)])
+    monkeypatch.setattr(Metadata, "brokers", lambda cluster: [Broker(1, "host", 1, None)])
     monkeypatch.setattr(Cluster, "connect", connect)
     with pytest.raises(HostError, match="it is down"):
         cluster_version(NativeAdmin("target", ADDRESS), Deadline.after(10.0))

@@ -12,6 +12,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.admin.inspector import NativeInspector, NativeTopicLister, ends, log_ends
 from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.cluster.network_client import NetworkClient
 from legacy_mm.clients.net.connection_errors import UnsupportedVersion
 from tests.fixtures import client_settings
 
@@ -25,7 +26,7 @@ TOPIC = SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=[
 def answer(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """What any broker answers."""
     given = SimpleNamespace(version=9, brokers=[BROKER], topics=[TOPIC])
-    monkeypatch.setattr(Cluster, "call_any", lambda cluster, request: given)
+    monkeypatch.setattr(NetworkClient, "call_any", lambda *_, **__: given)
     return given
 
 

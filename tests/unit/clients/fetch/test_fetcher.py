@@ -225,7 +225,7 @@ def test_a_start_that_is_refused_ends_the_reading(cluster: OneBroker, monkeypatc
     def refused(*_: object) -> NoReturn:
         raise RequestRefused("the offsets of t-1 cannot be listed")
 
-    monkeypatch.setattr(cluster, "offsets", refused)
+    monkeypatch.setattr(cluster, "of", refused)
     cluster.answers.set()
     with pytest.raises(RequestRefused):
         fetcher.take(SECONDS, print)

@@ -78,7 +78,8 @@ def describing(monkeypatch: pytest.MonkeyPatch, protocols: Iterator[str]) -> Gro
     def call(node: int, request: object) -> SimpleNamespace:
         return SimpleNamespace(groups=[group(group_id="g", protocol_data=next(protocols), members=[member])])
 
-    cluster = SimpleNamespace(call=call, stale=lambda: None, close=lambda: None)
+    metadata = SimpleNamespace(stale=lambda: None)
+    cluster = SimpleNamespace(call=call, metadata=metadata, close=lambda: None)
     monkeypatch.setattr(groups, "Cluster", lambda properties, timeout: cluster)
     monkeypatch.setattr(groups, "coordinators", lambda cluster, names: [(name, 0, 1) for name in names])
     return GroupAdmin("target", ConnectionSettings())

@@ -11,6 +11,9 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.clients.cluster.cluster import Cluster
+from legacy_mm.clients.cluster.metadata import Metadata
+from legacy_mm.clients.cluster.network_client import NetworkClient
+from legacy_mm.clients.cluster.offset_fetcher import OffsetFetcher
 from legacy_mm.clients.net.connection_errors import RequestRefused, UnsupportedVersion
 from legacy_mm.clients.net.traffic import Traffic
 from legacy_mm.clients.produce import log_inquiry
@@ -71,6 +74,14 @@ class SlowLog(Log):
         return super().fetch(_, wanted)
 
 
+def mocked() -> Any:
+    """A cluster whose parts tell what a test says."""
+    cluster = Mock(spec=Cluster)
+    cluster.metadata, cluster.offsets = Mock(spec=Metadata), Mock(spec=OffsetFetcher)
+    cluster.network = Mock(spec=NetworkClient)
+    return cluster
+
+
 def appender_of(cluster: Cluster) -> BatchAppender:
     options = options_from(client_settings.read_producer({"enable.idempotence": "true", "retry.backoff.ms": "1"}))
     return BatchAppender(cluster, options, Traffic("producer", print))
@@ -79,9 +90,9 @@ def appender_of(cluster: Cluster) -> BatchAppender:
 def ask(log: Log, monkeypatch: pytest.MonkeyPatch, *, since: int = 10, told: bool = True) -> Any:
     """The answer; None: it has to be asked again."""
     monkeypatch.setattr(log_inquiry, "_fetch", log.fetch)
-    cluster = Mock(spec=Cluster)
-    cluster.leader_epoch.return_value = 3
-    cluster.offsets_of_led.return_value = {PLACE: log.start}
+    cluster = mocked()
+    cluster.metadata.leader_epoch.return_value = 3
+    cluster.offsets.of_led.return_value = {PLACE: log.start}
     cluster.connect.return_value.call = log.epoch_end if told else Mock(side_effect=UnsupportedVersion)
     batch = build([Row(at, NOW, b"k", b"v") for at in range(log.records)]).restamp(OURS)
     entry = ProducerBatch(PartitionQueue(PLACE, OURS[:2], 5), batch, "opaque", len(batch.buffer), 0.0, 0.0)
@@ -146,8 +157,8 @@ def test_without_the_right_to_read_nobody_knows_and_it_is_said_once(
 
 
 def test_who_may_not_ask_for_the_end_of_a_log_sends_without_it(caplog: pytest.LogCaptureFixture) -> None:
-    cluster = Mock(spec=Cluster)
-    cluster.offsets_of_led.side_effect = RequestRefused("no right")
+    cluster = mocked()
+    cluster.offsets.of_led.side_effect = RequestRefused("no right")
     question = Question(PLACE, 10, None)
     assert list(LogInquiry(appender_of(cluster))._answers([question])) == [(question, (-1, None))]
     assert "no right" in caplog.text
@@ -155,9 +166,9 @@ def test_who_may_not_ask_for_the_end_of_a_log_sends_without_it(caplog: pytest.Lo
 
 def asking(*told: Any) -> BatchAppender:
     """An appender with a batch of old records, whose thread is told these ends of the log."""
-    cluster = Mock(spec=Cluster)
-    cluster.offsets_of_led.side_effect = told
-    cluster.leader.return_value = None
+    cluster = mocked()
+    cluster.offsets.of_led.side_effect = told
+    cluster.metadata.leader.return_value = None
     appender = appender_of(cluster)
     appender._ids = Mock(current=(7, 0))
     appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "opaque")

@@ -52,7 +52,7 @@ class Broker(FakeCluster):
         return {"t": self.topic_id}
 
     @override
-    def offsets(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
+    def of(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
         return dict.fromkeys(partitions, self.ends.pop(0))
 
     def next_part(self, offset: int) -> LogPart:

@@ -43,7 +43,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         runtime/spark/tables
     """,
     "a test of what uses it shows it": """
-        dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_inspection
+        clients/fetch/start_offsets dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_inspection
         assembly/wiring dataplane/delivery handlers/bridge_signatures words/mirror_maker_2/connector_properties
         flow/mirror logs/log_settings runtime/spark/worker_daemon
     """,

@@ -19,18 +19,20 @@ from legacy_mm.base.reports import Gap, Started
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.fetch.fetch_buffer import Admits, CompletedFetch, FetchBuffer, Work
-from legacy_mm.clients.fetch.fetch_reader import FetchReader
+from legacy_mm.clients.fetch.fetch_reader import FetchAnswer, FetchReader
 from legacy_mm.clients.fetch.position_validator import PositionValidator, TopicIds
 from legacy_mm.clients.fetch.stable_offsets import StableOffsets
+from legacy_mm.clients.fetch.start_offsets import log_ends, start_offsets
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.buffer_pool import BufferPool
-from legacy_mm.clients.net.connection_errors import ClusterUnreachable
+from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.net.traffic import Traffic
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 from legacy_mm.protocol.record_set import bytes_missing, whole_batches
 
 _RETRY_BACKOFF = 0.1
+_LOOK_INTERVAL = 0.1
 _ATTEND_INTERVAL = 0.5
 _REPLICA_TIMEOUT = 300.0
 """The time for which a leader's advice to read from a nearer replica holds, as in Java with its default
@@ -87,7 +89,7 @@ class Fetcher:
         """
         self.cluster.metadata.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
-        found, ids = self._resolved(logical, patient=True)
+        found, ids = start_offsets(self.cluster, logical, patient=True)
         leaderless = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
         actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
         actual |= found.offsets
@@ -102,7 +104,7 @@ class Fetcher:
 
         Raise ClusterUnreachable where the leader of one of them does not answer in time.
         """
-        found, ids = self._resolved(logical, patient=True)
+        found, ids = start_offsets(self.cluster, logical, patient=True)
         for partition in logical:
             if partition not in found.offsets:
                 raise ClusterUnreachable(f"{partition} {self.cluster.metadata.why_leaderless(partition, _SILENT)}")
@@ -137,7 +139,7 @@ class Fetcher:
                     for partition, offset in leaderless.items()
                     if self.cluster.metadata.leader(partition)
                 }
-                found, ids = self._resolved(led, patient=False)
+                found, ids = start_offsets(self.cluster, led, patient=False)
                 leaderless = {
                     partition: offset for partition, offset in leaderless.items() if partition not in found.offsets
                 }
@@ -151,17 +153,6 @@ class Fetcher:
                 self.rest(_ATTEND_INTERVAL)
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self.failed(error)
-
-    def _resolved(self, logical: Offsets, *, patient: bool) -> tuple[Started, TopicIds]:
-        """Return the offsets, and the ids that the topics had between the two questions for offsets."""
-        lows = self.cluster.offsets.of_led(logical, EARLIEST, patient=patient)
-        ids = self.cluster.metadata.topic_ids() if lows else {}
-        latest = [partition for partition in lows if logical[partition] == LATEST]
-        highs = self.cluster.offsets.of_led(latest, LATEST, patient=patient)
-        lows = {
-            partition: low for partition, low in lows.items() if logical[partition] == EARLIEST or partition in highs
-        }
-        return Started(lows | highs, lows), ids
 
     def resume(
         self, offsets: Offsets, ids: TopicIds | None = None, epochs: Mapping[TopicPartition, int] | None = None
@@ -245,7 +236,34 @@ class Fetcher:
         for reader in readers:
             reader.close()
 
-    # --- what readers ask
+    # --- the threads that read
+
+    def _read(self, reader: FetchReader) -> None:
+        """Read from a broker until closed, or until an error that no later try can repair."""
+        try:
+            while not self._closed:
+                if asked := self.wait_for_work(reader.node, _LOOK_INTERVAL):
+                    self.serve(reader, asked)
+            reader.close()  # a connection that was made meanwhile
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            self.failed(error)
+
+    def serve(self, reader: FetchReader, asked: list[Wanted]) -> None:
+        """Ask a broker for these partitions, and take over what it answers."""
+        try:
+            version = reader.begin()
+            wanted = self.without_gaps(asked)
+            answer = reader.fetch(version, wanted) if wanted else FetchAnswer()
+            self.answered(asked, answer.partitions)
+            if answer.rest:
+                self.rest(answer.rest)
+        except (ConnectionLost, ClusterUnreachable) as error:
+            if reader.lost() and not self._closed:
+                self.traffic.on_trouble(str(error))
+                self.cluster.metadata.stale()
+            self.unanswered(asked)
+        finally:
+            reader.end()
 
     def wait_for_work(self, node: int, timeout: float) -> list[Wanted]:
         """Mark and return the partitions to ask this broker for; empty when there are none or no room for more."""
@@ -257,14 +275,10 @@ class Fetcher:
             self._asked.update(want.partition for want in wanted)
             return wanted
 
-    def closed(self) -> bool:
-        """Return True if reading is over."""
-        return self._closed
-
     def rest(self, seconds: float) -> None:
         """Wait, unless reading is over."""
         with self._changed:
-            self._changed.wait_for(self.closed, seconds)
+            self._changed.wait_for(lambda: self._closed, seconds)
 
     def without_gaps(self, asked: list[Wanted]) -> list[Wanted]:
         """Return the partitions that may be read on; a recreated topic is a gap, and so is a new leader's diverging
@@ -272,7 +286,7 @@ class Fetcher:
         """
         if again := {want.partition: want.offset for want in self._logs.recreated(asked)}:
             for partition, offset in again.items():
-                self._report_recreated(partition, offset, *self._log_ends(partition))
+                self._report_recreated(partition, offset, *log_ends(self.cluster, partition))
             asked = [want for want in asked if want.partition not in again]
         doubts = self._logs.doubts(asked)
         for want, parts_at in doubts:
@@ -280,7 +294,7 @@ class Fetcher:
                 self.cluster.metadata.stale()
                 self._pause(want.partition)
             else:
-                ends = self._log_ends(want.partition)
+                ends = log_ends(self.cluster, want.partition)
                 reason = _PARTED if parts_at >= 0 else _EPOCH_UNKNOWN
                 self._report_gap(Gap(*want.partition, want.offset, *ends, reason, parts_at))
         doubted = {want.partition for want, _ in doubts}
@@ -291,7 +305,7 @@ class Fetcher:
 
         What ends the reading of one of them is raised when the others are taken over.
         """
-        self._ask_for_ids(partitions)
+        self._logs.ask_for_ids(partitions)
         positions = {want.partition: want.offset for want in asked}
         found: list[tuple[CompletedFetch, int] | None] = []
         troubles: list[LegacyMMError] = []
@@ -370,8 +384,8 @@ class Fetcher:
                 self._attend_at = now + _RETRY_BACKOFF
             for node in nodes - self._readers.keys():
                 if node is not None:
-                    self._readers[node] = FetchReader(self, node)
-                    self._readers[node].start()
+                    reader = self._readers[node] = FetchReader(node, self.cluster, self.options, self.traffic)
+                    threading.Thread(target=self._read, args=(reader,), name=f"fetch-{node}", daemon=True).start()
             for node, reader in self._readers.items():
                 if self._wanted(node):
                     reader.interrupt()
@@ -403,11 +417,11 @@ class Fetcher:
 
     def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
         if error_codes.is_out_of_range(error):
-            low, high = self._log_ends(partition)
+            low, high = log_ends(self.cluster, partition)
             if low <= wanted <= high:  # a follower that lags, or a moment in between
                 self._replicas.pop(partition, None)
                 self._pause(partition)
-            elif self._is_recreated(partition, wanted):
+            elif self._logs.is_recreated(partition, wanted):
                 self._report_recreated(partition, wanted, low, high)
             else:
                 self._report_gap(Gap(*partition, wanted, low, high, error_text.text(error)))
@@ -420,23 +434,6 @@ class Fetcher:
         else:
             why = error_text.refused_topic(partition.topic, error, "Read", "source")
             raise StreamFailure(f"reading {partition} failed: {why}")
-
-    def _ask_for_ids(self, partitions: Iterable[FetchedPartition]) -> None:
-        """Ask for the ids of topics before an offset that is out of range is judged: the topic may be a recreated one.
-
-        The leader is asked, because it has the log: other brokers may not know the new topic yet.
-        """
-        judged = [answer.partition for answer in partitions if error_codes.is_out_of_range(answer.error)]
-        if judged:
-            leader = self.cluster.metadata.leader(judged[0])
-            self.cluster.metadata.refresh(leader.node if leader else None)
-
-    def _is_recreated(self, partition: TopicPartition, wanted: int) -> bool:
-        return bool(self._logs.recreated([Wanted(partition, wanted, self.cluster.metadata.leader_epoch(partition))]))
-
-    def _log_ends(self, partition: TopicPartition) -> tuple[int, int]:
-        low, high = (self.cluster.offsets.of([partition], which)[partition] for which in (EARLIEST, LATEST))
-        return low, high
 
     def _report_recreated(self, partition: TopicPartition, wanted: int, low: int, high: int) -> None:
         self._report_gap(Gap(*partition, wanted, low, high, _RECREATED, recreated=True))

@@ -19,7 +19,7 @@ from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.net.connection_errors import UnsupportedVersion
 from legacy_mm.protocol import error_codes
-from legacy_mm.protocol.fetch_messages import Wanted
+from legacy_mm.protocol.fetch_messages import FetchedPartition, Wanted
 
 TopicIds = Mapping[str, object]
 """Topic -> its id, for brokers that know ids."""
@@ -86,6 +86,20 @@ class PositionValidator:
         self._left.update(known[want.partition] for want in found)
         known.update({want.partition: now[want.partition.topic] for want in found})
         return found
+
+    def is_recreated(self, partition: TopicPartition, offset: int) -> bool:
+        """Return True if `recreated` names this partition, which is to be read from this offset on."""
+        return bool(self.recreated([Wanted(partition, offset, self._cluster.metadata.leader_epoch(partition))]))
+
+    def ask_for_ids(self, partitions: Iterable[FetchedPartition]) -> None:
+        """Ask for the ids of topics before an offset that is out of range is judged: the topic may be a recreated one.
+
+        The leader is asked, because it has the log: other brokers may not know the new topic yet.
+        """
+        judged = [answer.partition for answer in partitions if error_codes.is_out_of_range(answer.error)]
+        if judged:
+            leader = self._cluster.metadata.leader(judged[0])
+            self._cluster.metadata.refresh(leader.node if leader else None)
 
     def _is_another(self, partition: TopicPartition, now: object | None) -> bool:
         if now is None or now in self._left:

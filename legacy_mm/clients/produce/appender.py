@@ -67,7 +67,7 @@ class BatchAppender:
         self._senders: dict[tuple[int, int], BrokerSender] = {}
         self._connections = defaultdict[int, dict[str, int]](dict)
         self._waiting: dict[PartitionQueue, float] = {}
-        self._inquiry: LogInquiry | None = None
+        self._inquiry = LogInquiry(cluster, self.lock, options.retry_pause, self.answered, self.ended)
         self._bytes = 0
         self._acknowledged: deque[Acknowledged] = deque()
         self._refused: list[ProducerBatch] = []
@@ -262,8 +262,7 @@ class BatchAppender:
             self._room.close()
             self._settled.notify_all()
             senders = list(self._senders.values())
-            if self._inquiry is not None:
-                self._inquiry.wake()
+            self._inquiry.close()
         for sender in senders:
             sender.close()
 
@@ -320,16 +319,15 @@ class BatchAppender:
         queue.paused = True
         self._waiting[queue] = monotonic() + self.options.retry_pause
 
-    def answered(self, question: Question, answer: LogAnswer) -> None:
-        """Handle the log's answer. Called under the lock."""
+    def answered(self, question: Question, answer: LogAnswer | None) -> None:
+        """Handle the log's answer; None: it did not answer yet. Called under the lock."""
         queue = self._queues[question.partition]
+        if answer is None:
+            queue.hindered("its leader does not answer", monotonic())
+            return
         if queue.answered(question, *answer) and question.entry is not None and answer.base_offset is not None:
             self._arrived(question.entry, answer.base_offset)
         self._settle(queue)
-
-    def unanswered(self, question: Question) -> None:
-        """Record that the log did not answer yet. Called under the lock."""
-        self._queues[question.partition].hindered("its leader does not answer", monotonic())
 
     def ended(self, error: BaseException) -> None:
         """Record that a sender cannot continue."""
@@ -390,7 +388,7 @@ class BatchAppender:
         """
         if not queue.paused and not queue.recovering and (question := queue.question()):
             queue.asking = True
-            self._ask(question)
+            self._inquiry.put(question)
         if queue.line is not None or not queue.can_send():
             return None
         leader = self.cluster.metadata.leader(queue.partition)
@@ -424,12 +422,6 @@ class BatchAppender:
             self.cluster.metadata.partitions(partition.topic),
         )
         return problem == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or 0 < size <= partition.partition
-
-    def _ask(self, question: Question) -> None:
-        if self._inquiry is None:
-            self._inquiry = LogInquiry(self)
-            self._inquiry.start()
-        self._inquiry.put(question)
 
     def _expire(self, now: float) -> None:
         """Refuse what was not delivered in time, once nothing of its queue is under way."""

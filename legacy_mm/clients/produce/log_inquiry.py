@@ -9,8 +9,8 @@ read. Each round has connections of its own, so that what a broken one brought i
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
@@ -25,7 +25,6 @@ from legacy_mm.clients.net.connection_errors import (
     RequestRefused,
     UnsupportedVersion,
 )
-from legacy_mm.clients.produce.append_options import AppendOptions
 from legacy_mm.clients.produce.partition_queue import ProducerBatch, Question
 from legacy_mm.logs import events
 from legacy_mm.protocol import error_codes
@@ -51,26 +50,6 @@ class LogAnswer(NamedTuple):
     base_offset: int | None
 
 
-class InquiryOwner(Protocol):
-    """The owner of a question. All methods but `ended` are called with `lock` held."""
-
-    cluster: Cluster
-    options: AppendOptions
-    lock: threading.RLock
-
-    def closed(self) -> bool:
-        """Return True if sending is over."""
-
-    def answered(self, question: Question, answer: LogAnswer) -> None:
-        """Handle the log's answer."""
-
-    def unanswered(self, question: Question) -> None:
-        """Note that the question must be asked again."""
-
-    def ended(self, error: BaseException) -> None:
-        """Record that no more questions can be asked."""
-
-
 class _NotNow(Exception):
     """Another leader, or none: ask again."""
 
@@ -82,20 +61,38 @@ class _Unknowable(Exception):
 class LogInquiry(threading.Thread):
     """The thread that asks."""
 
-    def __init__(self, owner: InquiryOwner) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        lock: threading.RLock,
+        retry_pause: float,
+        answered: Callable[[Question, LogAnswer | None], None],
+        ended: Callable[[BaseException], None],
+    ) -> None:
+        """Create the thread. `answered` is called with each answer, None where the question is asked again, under the
+        `lock`; `ended` without it, with the error that ends the asking.
+        """
         super().__init__(name="log-inquiry", daemon=True)
-        self._owner = owner
-        self._work = threading.Condition(owner.lock)
+        self._cluster = cluster
+        self._work = threading.Condition(lock)
+        self._retry_pause = retry_pause
+        self._answered = answered
+        self._ended = ended
         self._questions: list[Question] = []
-        self._said = False
+        self._closed = self._said = False
 
     def put(self, question: Question) -> None:
-        """Ask this, too. Under the lock."""
+        """Ask this, too, unless sending is over; the first question starts the thread. Under the lock."""
+        if self._closed:
+            return
+        if self.ident is None:
+            self.start()
         self._questions.append(question)
         self._work.notify()
 
-    def wake(self) -> None:
-        """Look whether sending is over. Under the lock."""
+    def close(self) -> None:
+        """Ask no more: sending is over. Under the lock."""
+        self._closed = True
         self._work.notify()
 
     def run(self) -> None:
@@ -104,35 +101,30 @@ class LogInquiry(threading.Thread):
             while questions := self._next():
                 self._round(questions)
         except Exception as error:  # noqa: BLE001 - the engine raises it
-            self._owner.ended(error)
+            self._ended(error)
 
     def _next(self) -> list[Question]:
-        owner = self._owner
-        with owner.lock:
-            while not self._questions and not owner.closed():
+        with self._work:
+            while not self._questions and not self._closed:
                 self._work.wait()
             questions, self._questions = self._questions, []
-            return [] if owner.closed() else questions
+            return [] if self._closed else questions
 
     def _round(self, questions: Sequence[Question]) -> None:
         found = {question.partition: answer for question, answer in self._answers(questions)}
-        owner = self._owner
-        with owner.lock:
+        with self._work:
             again = [question for question in questions if question.partition not in found]
             for question in questions:
-                if answer := found.get(question.partition):
-                    owner.answered(question, answer)
-                else:
-                    owner.unanswered(question)
+                self._answered(question, found.get(question.partition))
             self._questions += again
-            if again and not owner.closed():
-                owner.cluster.metadata.stale()
-                self._work.wait(owner.options.retry_pause)
+            if again and not self._closed:
+                self._cluster.metadata.stale()
+                self._work.wait(self._retry_pause)
 
     def _answers(self, questions: Sequence[Question]) -> Iterator[tuple[Question, LogAnswer]]:
         ends = [question for question in questions if question.entry is None]
         yield from self._ends(ends)
-        with _Reader(self._owner.cluster) as reader:
+        with _Reader(self._cluster) as reader:
             for question in questions:
                 if question.entry is not None and (answer := self._search(reader, question, question.entry)):
                     yield question, answer
@@ -140,7 +132,7 @@ class LogInquiry(threading.Thread):
     def _ends(self, questions: Sequence[Question]) -> Iterator[tuple[Question, LogAnswer]]:
         try:
             partitions = [question.partition for question in questions]
-            ends = self._owner.cluster.offsets.of_led(partitions, LATEST, patient=False) if partitions else {}
+            ends = self._cluster.offsets.of_led(partitions, LATEST, patient=False) if partitions else {}
         except (ConnectionLost, ClusterUnreachable):
             return
         except RequestRefused as error:

@@ -7,6 +7,7 @@ from typing import Any, cast
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.reports import Started
+from legacy_mm.clients.fetch.fetch_reader import FetchReader
 from legacy_mm.clients.fetch.fetcher import Fetcher
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
 from tests.unit.protocol.batches import NOW, Row, build, changed
@@ -22,6 +23,10 @@ class Unattended(Fetcher):
     """Starts no readers: the tests ask and answer themselves."""
 
     def _attend(self) -> None: ...
+
+
+def reader_of(fetcher: Fetcher) -> FetchReader:
+    return FetchReader(NODE, fetcher.cluster, fetcher.options, fetcher.traffic)
 
 
 def batch_at(offset: int, count: int = 3, epoch: int = -1) -> bytes:

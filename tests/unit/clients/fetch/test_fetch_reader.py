@@ -11,12 +11,11 @@ import pytest
 from kafka.protocol.consumer.fetch import FetchRequest, FetchResponse
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.fetch.fetch_reader import FetchReader
 from legacy_mm.clients.fetch.fetcher import Fetcher
 from legacy_mm.clients.net.connection_errors import ConnectionLost
 from legacy_mm.clients.net.traffic import Traffic
 from tests.fakes.cluster import OneBroker
-from tests.unit.clients.one_broker import NODE, OPTIONS, SECONDS, A, Unattended, asked, batch_at
+from tests.unit.clients.one_broker import OPTIONS, SECONDS, A, Unattended, asked, batch_at, reader_of
 
 _VERSION = 8
 _ERROR, _NO_SESSION = 9, 70
@@ -83,43 +82,43 @@ def reading(connection: Connection, least: int = 1) -> Fetcher:
 
 def test_a_broker_that_has_forgotten_its_session_is_told_everything(connection: Connection) -> None:
     fetcher = reading(connection)
-    reader = FetchReader(fetcher, NODE)
+    reader = reader_of(fetcher)
     connection.answers = [response(), response(refused=_NO_SESSION), response()]
     for _ in range(3):
-        reader._serve(asked(fetcher))
+        fetcher.serve(reader, asked(fetcher))
     assert connection.told == [1, 0, 1]
 
 
 def test_behind_a_broken_connection_everything_is_told(connection: Connection) -> None:
     fetcher = reading(connection)
-    reader = FetchReader(fetcher, NODE)
+    reader = reader_of(fetcher)
     connection.answers = [response()]
-    reader._serve(asked(fetcher))
+    fetcher.serve(reader, asked(fetcher))
     connection.close()
-    reader._serve(asked(fetcher))
+    fetcher.serve(reader, asked(fetcher))
     fetcher._pauses.clear()
     connection.answers = [response()]
-    reader._serve(asked(fetcher))
+    fetcher.serve(reader, asked(fetcher))
     assert connection.told == [1, 0, 1]
 
 
 def test_a_broker_that_has_nothing_may_wait_longer(connection: Connection) -> None:
     """Records, and errors, bring the user's own wait back."""
     fetcher = reading(connection)
-    reader = FetchReader(fetcher, NODE)
+    reader = reader_of(fetcher)
     connection.answers = [response() for _ in range(6)]
     connection.answers += [response(batch_at(20)), response(), response(error=_ERROR), response()]
     while connection.answers:
-        reader._serve(asked(fetcher))
+        fetcher.serve(reader, asked(fetcher))
     assert connection.waits == [500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000, 500, 1_000, 500]
 
 
 def test_what_comes_below_the_least_bytes_waits_no_longer(connection: Connection) -> None:
     fetcher = reading(connection, least=100)
-    reader = FetchReader(fetcher, NODE)
+    reader = reader_of(fetcher)
     connection.answers = [response(), response()]
     while connection.answers:
-        reader._serve(asked(fetcher))
+        fetcher.serve(reader, asked(fetcher))
     assert connection.waits == [500, 500]
 
 
@@ -128,11 +127,11 @@ def test_a_longer_wait_ends_when_there_is_more_to_ask_for(connection: Connection
     fetcher = reading(connection)
     troubles: list[str] = []
     fetcher.traffic = SimpleNamespace(exchanged=lambda *_: None, on_trouble=troubles.append)  # type: ignore[assignment]
-    reader = FetchReader(fetcher, NODE)
+    reader = reader_of(fetcher)
     reader.interrupt()
     connection.answers = [response()]
-    reader._serve(asked(fetcher))
-    serve = threading.Thread(target=lambda: reader._serve(asked(fetcher)))
+    fetcher.serve(reader, asked(fetcher))
+    serve = threading.Thread(target=lambda: fetcher.serve(reader, asked(fetcher)))
     serve.start()
     wait_until(lambda: len(connection.waits) == 2, SECONDS, "the longer wait")
     reader.interrupt()

@@ -16,7 +16,6 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import CorruptRecords, StreamFailure
 from legacy_mm.base.model import EARLIEST, LATEST
 from legacy_mm.base.reports import Started
-from legacy_mm.clients.fetch.fetch_reader import FetchReader
 from legacy_mm.clients.fetch.fetcher import NOWHERE, Fetcher
 from legacy_mm.clients.net.connection_errors import RequestRefused
 from legacy_mm.clients.net.traffic import Traffic
@@ -24,7 +23,6 @@ from legacy_mm.protocol.fetch_messages import FetchedPartition
 from tests.fakes.cluster import OneBroker
 from tests.unit.clients.one_broker import (
     CORRUPT,
-    NODE,
     NOT_AUTHORIZED,
     NOT_LEADER,
     OPTIONS,
@@ -41,6 +39,7 @@ from tests.unit.clients.one_broker import (
     batch_at,
     next_started,
     partitions,
+    reader_of,
     taken,
 )
 
@@ -358,7 +357,7 @@ def test_a_reader_rests_as_long_as_its_broker_wants(
     monkeypatch.setattr(cluster, "connect", lambda _: connection, raising=False)
     rests: list[float] = []
     monkeypatch.setattr(fetcher, "rest", rests.append)
-    FetchReader(fetcher, NODE)._serve(asked(fetcher))
+    fetcher.serve(reader_of(fetcher), asked(fetcher))
     assert rests == rested
 
 

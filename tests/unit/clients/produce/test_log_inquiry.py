@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -87,6 +88,10 @@ def appender_of(cluster: Cluster) -> BatchAppender:
     return BatchAppender(cluster, options, Traffic("producer", print))
 
 
+def inquiry_of(cluster: Cluster) -> LogInquiry:
+    return LogInquiry(cluster, threading.RLock(), 0.001, print, print)
+
+
 def ask(log: Log, monkeypatch: pytest.MonkeyPatch, *, since: int = 10, told: bool = True) -> Any:
     """The answer; None: it has to be asked again."""
     monkeypatch.setattr(log_inquiry, "_fetch", log.fetch)
@@ -96,7 +101,7 @@ def ask(log: Log, monkeypatch: pytest.MonkeyPatch, *, since: int = 10, told: boo
     cluster.connect.return_value.call = log.epoch_end if told else Mock(side_effect=UnsupportedVersion)
     batch = build([Row(at, NOW, b"k", b"v") for at in range(log.records)]).restamp(OURS)
     entry = ProducerBatch(PartitionQueue(PLACE, OURS[:2], 5), batch, "opaque", len(batch.buffer), 0.0, 0.0)
-    inquiry = LogInquiry(appender_of(cluster))
+    inquiry = inquiry_of(cluster)
     question = Question(PLACE, since, entry)
     answers = [dict(inquiry._answers([question])).get(question) for _ in range(2)]
     assert answers[0] == answers[1]
@@ -160,7 +165,7 @@ def test_who_may_not_ask_for_the_end_of_a_log_sends_without_it(caplog: pytest.Lo
     cluster = mocked()
     cluster.offsets.of_led.side_effect = RequestRefused("no right")
     question = Question(PLACE, 10, None)
-    assert list(LogInquiry(appender_of(cluster))._answers([question])) == [(question, (-1, None))]
+    assert list(inquiry_of(cluster)._answers([question])) == [(question, (-1, None))]
     assert "no right" in caplog.text
 
 
@@ -186,7 +191,6 @@ def test_the_thread_asks_again_until_it_is_told() -> None:
     """And ends with the sending."""
     appender = asking({}, {PLACE: 17})
     inquiry = appender._inquiry
-    assert inquiry is not None
     queue = appender._queues[PLACE]
     wait_until(lambda: not queue.asking, SECONDS, "the end of the log")
     assert queue._end == 17

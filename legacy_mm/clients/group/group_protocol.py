@@ -30,6 +30,8 @@ class GroupTerms:
     rebalance_timeout: float
     retry_pause: float
     protocol_type: str = CONSUMERS
+    commit_metadata: str = ""
+    """Goes with every offset that is committed."""
 
 
 class Identity(NamedTuple):

@@ -95,7 +95,6 @@ class GroupSession:
         self,
         terms: GroupTerms,
         sharing: Sharing,
-        commit_metadata: str,
         cluster: Cluster,
         source: Cluster,
         tell: Callable[[News], None],
@@ -108,7 +107,6 @@ class GroupSession:
         """When the member's own thread was last here."""
         self._terms = terms
         self._sharing = sharing
-        self._commit_metadata = commit_metadata
         self._cluster = cluster
         self._source = source
         self._coordinator = Coordinator(cluster, terms.group)
@@ -387,8 +385,9 @@ class GroupSession:
     def _commit(self, generation: int, offsets: Offsets) -> CommitDone:
         if generation != self._generation:
             return _failed(offsets, CommitProblem.REJOINING, "its generation is over")
+        metadata = self._terms.commit_metadata
         request = offset_requests.commit_request(
-            self._identity(), {partition: (offset, self._commit_metadata) for partition, offset in offsets.items()}
+            self._identity(), {partition: (offset, metadata) for partition, offset in offsets.items()}
         )
         try:
             try:

@@ -67,13 +67,12 @@ class NativeMember:
         self._listener = listener
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
         kind = CONSUMERS if workers is None else CONNECT
-        self._terms = _terms(membership, settings.connection.retry_backoff, kind)
+        self._terms = _terms(membership, settings.connection.retry_backoff, kind, commit_metadata)
         source = Cluster(settings.named(client_id).connection, timeout)
         cluster = source if workers is None else Cluster(workers.connection, timeout)
         self._session = GroupSession(
             self._terms,
             sharing or ByAssignors(membership.assignors),
-            commit_metadata,
             cluster,
             source,
             self._news.put,
@@ -203,7 +202,7 @@ class NativeMember:
             raise StreamFailure(f"the group membership ended: {self._refused}") from self._refused
 
 
-def _terms(membership: MembershipSettings, retry_pause: float, protocol_type: str) -> GroupTerms:
+def _terms(membership: MembershipSettings, retry_pause: float, protocol_type: str, commit_metadata: str) -> GroupTerms:
     return GroupTerms(
         group=membership.group_id,
         instance=membership.instance_id,
@@ -212,4 +211,5 @@ def _terms(membership: MembershipSettings, retry_pause: float, protocol_type: st
         rebalance_timeout=membership.max_poll_interval,
         retry_pause=retry_pause,
         protocol_type=protocol_type,
+        commit_metadata=commit_metadata,
     )

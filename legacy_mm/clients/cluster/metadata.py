@@ -1,4 +1,4 @@
-"""What a cluster tells of itself: which broker leads which partition, refreshed when it is old or found wrong."""
+"""The metadata of a cluster: which broker leads which partition, refreshed when it is old or found wrong."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _LONGEST_WAIT_MS = 5_000
 
 
 class FetchAnswer(NamedTuple):
-    """What a broker has answered."""
+    """An answer of a broker."""
 
     partitions: Collection[FetchedPartition] = ()
     rest: float = 0.0

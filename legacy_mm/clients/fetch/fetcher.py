@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from legacy_mm.base.clock import monotonic
 from legacy_mm.base.errors import LegacyMMError, StreamFailure
 from legacy_mm.base.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.base.reports import Gap, Started
 from legacy_mm.clients.cluster.cluster import Cluster
-from legacy_mm.clients.cluster.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.fetch.fetch_buffer import Admits, CompletedFetch, FetchBuffer, Work
 from legacy_mm.clients.fetch.fetch_reader import FetchAnswer, FetchReader
 from legacy_mm.clients.fetch.position_validator import PositionValidator, TopicIds
 from legacy_mm.clients.fetch.stable_offsets import StableOffsets
 from legacy_mm.clients.fetch.start_offsets import log_ends, start_offsets
+from legacy_mm.clients.fetch.subscription_state import RETRY_BACKOFF, SubscriptionState
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.buffer_pool import BufferPool
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost
@@ -31,18 +31,11 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 from legacy_mm.protocol.record_set import bytes_missing, whole_batches
 
-_RETRY_BACKOFF = 0.1
 _LOOK_INTERVAL = 0.1
 _ATTEND_INTERVAL = 0.5
-_REPLICA_TIMEOUT = 300.0
-"""The time for which a leader's advice to read from a nearer replica holds, as in Java with its default
-`metadata.max.age.ms`.
-"""
 _SILENT = "has no leader, or its leader does not answer"
-_NOBODY = None, UNKNOWN_EPOCH
 NOWHERE = -1
 """An offset that no answer is for."""
-_NO_REPLICA = -1, 0.0
 _PARTED, _RECREATED = "its leader is another one", "its topic is another one"
 _EPOCH_UNKNOWN = "its leader does not know the leader epoch of what was copied"
 
@@ -63,17 +56,9 @@ class Fetcher:
         self._changed = threading.Condition()
         self._arrivals = FetchBuffer(self._changed)
         self._room = (pool or BufferPool()).share(backlog, lambda: self._arrivals.waiting_bytes)
-        self._positions: dict[TopicPartition, int] = {}
-        self._asked: set[TopicPartition] = set()
-        self._halted: set[TopicPartition] = set()
-        self._pauses: dict[TopicPartition, float] = {}
-        self._replicas: dict[TopicPartition, tuple[int, float]] = {}
-        self._least_bytes: dict[TopicPartition, int] = {}
+        self._subscriptions = SubscriptionState()
         self._logs = PositionValidator(cluster)
         self._stable = StableOffsets()
-        self._gaps: list[Gap] = []
-        self._reported: dict[TopicPartition, int] = {}
-        """Partitions whose gaps were taken, while nobody has said where they go on -> where their logs part."""
         self._started: deque[tuple[Started, TopicIds]] = deque()
         self._readers: dict[int, FetchReader] = {}
         self._closed = False
@@ -167,13 +152,9 @@ class Fetcher:
         with self._changed:
             self._arrivals.forget(offsets.keys())
             self._logs.belong(offsets, ids or {})
-            self._gaps = [gap for gap in self._gaps if gap.topic_partition not in offsets]
-            for partition in offsets:
-                self._reported.pop(partition, None)
-            self._positions |= offsets
+            self._subscriptions.resume(offsets)
             self._logs.forget(offsets)
             self._logs.stored(epochs or {})
-            self._halted -= offsets.keys()
             self._attend_at = 0.0  # their brokers may have no reader yet
             self._changed.notify_all()
 
@@ -185,30 +166,27 @@ class Fetcher:
     def is_settled(self) -> bool:
         """Return True while brokers are asked for all partitions; whatever ends that lets `take` return."""
         with self._changed:
-            return not self._halted and self._positions.keys() <= self._asked
+            return self._subscriptions.is_settled()
 
     def take_gaps(self) -> list[Gap]:
         """Return gaps found since the last call; a gap comes only after all earlier records were taken."""
-        if not self._gaps:
+        if not self._subscriptions.has_gaps():
             return []
         with self._changed:
             busy = self._arrivals.partitions()
-            found = [gap for gap in self._gaps if gap.topic_partition not in busy]
-            self._gaps = [gap for gap in self._gaps if gap.topic_partition in busy]
-            self._reported |= {gap.topic_partition: gap.parts_at for gap in found}
-            return found
+            return self._subscriptions.take_gaps(busy)
 
     def parted_at(self, partition: TopicPartition) -> int:
         """Return where the log of a partition that reported a gap parts from what was read; -1: it does not, or that
         is unknown.
         """
         with self._changed:
-            return self._reported.get(partition, -1)
+            return self._subscriptions.parted_at(partition)
 
     def awaited(self, offsets: Offsets) -> Offsets:
         """Return those whose partitions reported a gap and stand still; others have gone on elsewhere since."""
         with self._changed:
-            return {partition: offset for partition, offset in offsets.items() if partition in self._reported}
+            return self._subscriptions.awaited(offsets)
 
     def hold(self, partition: TopicPartition, offset: int) -> None:
         """Forget what was read of it from this offset on, and read no more of it until `release`.
@@ -216,14 +194,13 @@ class Fetcher:
         NOWHERE: until `resume` says from where on.
         """
         with self._changed:
-            self._halted.add(partition)
+            self._subscriptions.hold(partition, offset)
             self._arrivals.forget({partition})
-            self._positions[partition] = offset  # an answer that is under way is out of place now
 
     def release(self, partition: TopicPartition) -> None:
         """Read on where `hold` has stopped."""
         with self._changed:
-            self._halted -= {partition} - {gap.topic_partition for gap in self._gaps} - self._reported.keys()
+            self._subscriptions.release(partition)
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -272,7 +249,7 @@ class Fetcher:
             if not wanted:
                 self._changed.wait(timeout)
                 wanted = self._wanted(node)
-            self._asked.update(want.partition for want in wanted)
+            self._subscriptions.ask(wanted)
             return wanted
 
     def rest(self, seconds: float) -> None:
@@ -292,7 +269,8 @@ class Fetcher:
         for want, parts_at in doubts:
             if parts_at is None:
                 self.cluster.metadata.stale()
-                self._pause(want.partition)
+                self._subscriptions.pause(want.partition)
+                self.wake()
             else:
                 ends = log_ends(self.cluster, want.partition)
                 reason = _PARTED if parts_at >= 0 else _EPOCH_UNKNOWN
@@ -316,15 +294,11 @@ class Fetcher:
                 troubles.append(error)
         arrived: list[CompletedFetch] = []
         with self._changed:
-            self._asked.difference_update(positions)
+            self._subscriptions.answered(positions)
             for fetched, next_offset in filter(None, found):
-                if self._positions.get(fetched.partition) != fetched.position:
-                    continue  # resumed elsewhere meanwhile
-                if fetched.record_set.batches:
-                    del self._positions[fetched.partition]
+                if self._subscriptions.go_on(fetched, next_offset) and fetched.record_set.batches:
                     arrived.append(fetched)
                     self._logs.note(fetched.partition, fetched.record_set.leader_epoch)
-                self._positions[fetched.partition] = next_offset
             work = self._arrivals.add(arrived)
         if work is not None:
             self._arrivals.do(work, arrived)
@@ -333,12 +307,9 @@ class Fetcher:
 
     def unanswered(self, asked: Iterable[Wanted]) -> None:
         """Release the partitions of a failed request, to be asked for again after a pause."""
-        again = monotonic() + _RETRY_BACKOFF
         with self._changed:
             for want in asked:
-                self._asked.discard(want.partition)
-                self._pauses[want.partition] = again
-                self._replicas.pop(want.partition, None)
+                self._subscriptions.unanswered(want.partition)
             self._arrivals.wake()
 
     def failed(self, error: BaseException) -> None:
@@ -350,24 +321,7 @@ class Fetcher:
     def _wanted(self, node: int) -> list[Wanted]:
         if self._closed or not self._room.has_room():
             return []
-        now = monotonic()
-        return [
-            want
-            for want, reads_from in self._places(now)
-            if reads_from == node
-            and want.partition not in self._asked
-            and want.partition not in self._halted
-            and self._pauses.get(want.partition, 0.0) <= now
-        ]
-
-    def _places(self, now: float) -> Iterator[tuple[Wanted, int | None]]:
-        """Yield the next read of each partition and its broker; None while it has no leader."""
-        leaders = self.cluster.metadata.leaders()
-        for partition, offset in self._positions.items():
-            node, epoch = leaders.get(partition, _NOBODY)
-            replica, until = self._replicas.get(partition, _NO_REPLICA)
-            least = self._least_bytes.get(partition, 0)
-            yield Wanted(partition, offset, epoch, least), replica if now < until else node
+        return self._subscriptions.wanted(node, self.cluster.metadata.leaders())
 
     def _attend(self) -> None:
         """Ensure that every broker that leads one of our partitions has a reader."""
@@ -378,10 +332,10 @@ class Fetcher:
         self.cluster.metadata.poll()
         self._stable.poll(now)
         with self._changed:
-            nodes = {reads_from for _, reads_from in self._places(now)}
+            nodes = {reads_from for _, reads_from in self._subscriptions.places(self.cluster.metadata.leaders(), now)}
             if None in nodes:
                 self.cluster.metadata.stale()
-                self._attend_at = now + _RETRY_BACKOFF
+                self._attend_at = now + RETRY_BACKOFF
             for node in nodes - self._readers.keys():
                 if node is not None:
                     reader = self._readers[node] = FetchReader(node, self.cluster, self.options, self.traffic)
@@ -396,7 +350,7 @@ class Fetcher:
         """
         partition = answer.partition
         if answer.preferred_replica >= 0:
-            self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_TIMEOUT)
+            self._subscriptions.read_from(partition, answer.preferred_replica)
             self.wake()
             return None
         if answer.error:
@@ -408,10 +362,7 @@ class Fetcher:
             self._stable.note(partition, end, answer.high_watermark)
         self.traffic.note_log(partition, answer.log_start_offset, end)
         record_set = whole_batches(answer)
-        if not record_set.batches and (least := bytes_missing(answer.records)):
-            self._least_bytes[partition] = least
-        else:
-            self._least_bytes.pop(partition, None)
+        self._subscriptions.ask_for_bytes(partition, 0 if record_set.batches else bytes_missing(answer.records))
         fetched = CompletedFetch(partition, position, record_set, answer.aborted, len(answer.records))
         return fetched, max(record_set.next_offset, position)
 
@@ -419,8 +370,8 @@ class Fetcher:
         if error_codes.is_out_of_range(error):
             low, high = log_ends(self.cluster, partition)
             if low <= wanted <= high:  # a follower that lags, or a moment in between
-                self._replicas.pop(partition, None)
-                self._pause(partition)
+                self._subscriptions.retry(partition)
+                self.wake()
             elif self._logs.is_recreated(partition, wanted):
                 self._report_recreated(partition, wanted, low, high)
             else:
@@ -428,9 +379,9 @@ class Fetcher:
         elif error_codes.may_be_read_later(error):
             if error_codes.is_unknown(error):
                 self.traffic.on_trouble(f"reading {partition} failed and is tried again: {error_text.text(error)}")
-            self._replicas.pop(partition, None)
+            self._subscriptions.retry(partition)
             self.cluster.metadata.stale()
-            self._pause(partition)
+            self.wake()
         else:
             why = error_text.refused_topic(partition.topic, error, "Read", "source")
             raise StreamFailure(f"reading {partition} failed: {why}")
@@ -440,10 +391,5 @@ class Fetcher:
 
     def _report_gap(self, gap: Gap) -> None:
         with self._changed:
-            self._halted.add(gap.topic_partition)
-            self._gaps.append(gap)
+            self._subscriptions.report(gap)
             self._arrivals.wake()
-
-    def _pause(self, partition: TopicPartition) -> None:
-        self._pauses[partition] = monotonic() + _RETRY_BACKOFF
-        self.wake()

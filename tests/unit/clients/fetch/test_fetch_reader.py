@@ -96,7 +96,7 @@ def test_behind_a_broken_connection_everything_is_told(connection: Connection) -
     fetcher.serve(reader, asked(fetcher))
     connection.close()
     fetcher.serve(reader, asked(fetcher))
-    fetcher._pauses.clear()
+    fetcher._subscriptions._pauses.clear()
     connection.answers = [response()]
     fetcher.serve(reader, asked(fetcher))
     assert connection.told == [1, 0, 1]

@@ -108,7 +108,7 @@ def test_what_was_under_way_when_a_partition_was_held_does_not_come_twice(fetche
 def test_a_gap_that_was_told_is_waited_for(fetcher: Fetcher) -> None:
     """Holding and releasing the partition meanwhile changes nothing; where it goes on elsewhere, the answer is late."""
     assert fetcher.awaited({A: 90}) == {}
-    fetcher._positions[A] = 95
+    fetcher._subscriptions._positions[A] = 95
     fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
     assert len(fetcher.take_gaps()) == 1
     fetcher.hold(A, 95)
@@ -121,7 +121,7 @@ def test_a_gap_that_was_told_is_waited_for(fetcher: Fetcher) -> None:
 
 
 def test_a_gap_that_nobody_has_taken_is_forgotten_where_reading_goes_on_elsewhere(fetcher: Fetcher) -> None:
-    fetcher._positions[A] = 95
+    fetcher._subscriptions._positions[A] = 95
     fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
     fetcher.resume({A: 30})
     assert fetcher.take_gaps() == []
@@ -138,7 +138,7 @@ def test_a_backlog_stops_the_asking(cluster: OneBroker) -> None:
 
 def test_a_gap_is_told_after_what_was_read_before_it_and_waits_for_an_answer(fetcher: Fetcher) -> None:
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20))])
-    fetcher._positions[A] = 95
+    fetcher._subscriptions._positions[A] = 95
     fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
     assert fetcher.take_gaps() == []
     taken(fetcher)
@@ -247,7 +247,7 @@ def test_where_nobody_leads_anything_a_leader_is_waited_for_and_that_is_told(clu
 def test_a_nearer_replica_that_is_away_is_not_asked_again(fetcher: Fetcher) -> None:
     fetcher.answered(asked(fetcher), [answer(A, replica=OTHER)])
     fetcher.unanswered(asked(fetcher, OTHER))
-    fetcher._pauses.clear()
+    fetcher._subscriptions._pauses.clear()
     assert asked(fetcher, OTHER) == []
     assert A in partitions(asked(fetcher))
 
@@ -259,7 +259,7 @@ def test_a_nearer_replica_that_lags_is_no_gap_and_not_asked_again(fetcher: Fetch
     fetcher.answered(asked(fetcher), [answer(A, replica=OTHER)])
     fetcher.answered(asked(fetcher, OTHER), [answer(A, error=OUT_OF_RANGE)])
     assert fetcher.take_gaps() == []
-    fetcher._pauses.clear()
+    fetcher._subscriptions._pauses.clear()
     assert asked(fetcher, OTHER) == []
     assert A in partitions(asked(fetcher))
 
@@ -268,7 +268,7 @@ def test_an_error_without_a_name_is_tried_again_and_a_damaged_log_is_not(fetcher
     told: list[str] = []
     fetcher.traffic.on_trouble = told.append
     fetcher.answered(asked(fetcher), [answer(A, error=UNKNOWN)])
-    fetcher._pauses.clear()
+    fetcher._subscriptions._pauses.clear()
     assert A in partitions(wanted := asked(fetcher))
     assert told[0].startswith("reading t-0 failed and is tried again")
     with pytest.raises(StreamFailure, match="reading t-0 failed"):

@@ -21,7 +21,7 @@ _NO_REPLICA = -1, 0.0
 
 
 class SubscriptionState:
-    """What a fetcher reads, and where. Called under the fetcher's lock, but for what says otherwise."""
+    """The partitions that a fetcher reads, and where. Called under the fetcher's lock, but for what says otherwise."""
 
     def __init__(self) -> None:
         self._positions: dict[TopicPartition, int] = {}
@@ -48,7 +48,7 @@ class SubscriptionState:
         self._positions[partition] = offset  # an answer that is under way is out of place now
 
     def release(self, partition: TopicPartition) -> None:
-        """Go on where `hold` has stopped, unless there is a gap."""
+        """Read on where `hold` has stopped, unless there is a gap."""
         self._halted -= {partition} - {gap.topic_partition for gap in self._gaps} - self._reported.keys()
 
     def is_settled(self) -> bool:
@@ -91,7 +91,7 @@ class SubscriptionState:
         self.retry(partition)
 
     def go_on(self, fetched: CompletedFetch, next_offset: int) -> bool:
-        """Go on behind this; return False where the partition goes on elsewhere since it was asked for."""
+        """Read on behind this; return False where the partition goes on elsewhere since it was asked for."""
         partition = fetched.partition
         if self._positions.get(partition) != fetched.position:
             return False
@@ -129,7 +129,7 @@ class SubscriptionState:
         return bool(self._gaps)
 
     def report(self, gap: Gap) -> None:
-        """Halt a partition until somebody says where it goes on."""
+        """Stop reading a partition until somebody says where it goes on."""
         self._halted.add(gap.topic_partition)
         self._gaps.append(gap)
 

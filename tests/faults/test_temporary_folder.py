@@ -19,7 +19,7 @@ from legacy_mm.runtime.jvm.class_archive import path_for
 from legacy_mm.runtime.jvm.java_home import find_java
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
-SECONDS = 30.0
+SECONDS = 60.0
 HANDLER = "handlers.Rename"
 SILENT = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 SCRIPT = """

@@ -13,8 +13,8 @@ from legacy_mm.base.errors import LegacyMMError, UsageError, one_line
 from legacy_mm.cli.command import CommandBody, CommandCall
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
+from legacy_mm.cli.mirror_start import MirrorStart, accept, begin_logs, say_notes
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.cli.start_up import StartUp, accept, begin_logs, say_notes
 from legacy_mm.flow import client_checks
 from legacy_mm.logs import root_logger
 from legacy_mm.logs.log4j_found import Found
@@ -79,7 +79,7 @@ def _connect(call: CommandCall) -> int:
 
 def _run_flows(flows: Flows, options: OwnOptions, argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
     """Run the flows until a signal; return the exit code."""
-    start = StartUp()
+    start = MirrorStart()
     log_settings = begin_driver_logs(options, java_words)
     outcome = prepare_flows(flows, options, java_words)
     if outcome is None:

@@ -11,11 +11,11 @@ from functools import partial
 from typing import NoReturn
 
 from legacy_mm.base.errors import LegacyMMError
-from legacy_mm.cli import start_up
+from legacy_mm.cli import mirror_start
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
+from legacy_mm.cli.mirror_start import MirrorStart, begin_logs, say_notes
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.cli.start_up import StartUp, begin_logs, say_notes
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events, root_logger
@@ -40,7 +40,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: RunMirror |
     variables = environment.read(os.environ, java_words)
     if variables.debug:
         say(sys.stdout, f"{variables.debug}\n")
-    start = StartUp()
+    start = MirrorStart()
     log_settings = configure_logs(argv, os.environ, java_words)
     grammar = command_line.grammar_asked_for(argv, os.environ)
     if grammar.deprecated:
@@ -52,7 +52,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: RunMirror |
             argv, lambda words: read_own_options(words, os.environ), notes, grammar, root_logger.hide, variables
         )
         if isinstance(outcome, MirrorRun):
-            start_up.accept(outcome.flows, outcome.secrets)
+            mirror_start.accept(outcome.flows, outcome.secrets)
             if mirror is None:
                 start.begin_java(outcome.flows, log_settings)
             _check(outcome.flows)
@@ -93,7 +93,7 @@ def _check(flows: Sequence[Settings]) -> None:
         client_checks.check_clients(settings)
 
 
-def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, start: StartUp) -> int:
+def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, start: MirrorStart) -> int:
     from legacy_mm.assembly import wiring
     from legacy_mm.metrics import legacy_mbeans
     from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS

@@ -1,6 +1,6 @@
 """The parser of our own options, made by ConfigArgParse out of the catalogue's rows.
 
-The legacy tool's words never come here: `compat.command_line` reads them with joptsimple's habits
+The legacy tool's words never come here: `words.legacy_tool.command_line` reads them with joptsimple's habits
 and hands over only words such as `--spark.master=local`.
 """
 

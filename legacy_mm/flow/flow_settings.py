@@ -1,4 +1,4 @@
-"""The one typed description of a mirror: frozen, made once by `compat.translate`, read where a flow is built.
+"""The one typed description of a mirror: frozen, made once by `words`, read where a flow is built.
 
 Times are seconds, sizes are bytes.
 """

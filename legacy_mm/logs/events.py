@@ -1,8 +1,8 @@
 """Named events: what lower layers say, without knowing the words in which it is printed.
 
-`root_logger.py` turns an event into a line; `compat.messages` gives it the legacy tool's level, logger and text. An
-event without a row there is printed in the words below, so nothing is silent because a table forgot it. Where an
-event has a row, its words below are only printed by `connect-mirror-maker.sh` and `legacy-mm connect`, which have no
+`root_logger.py` turns an event into a line; `words.legacy_tool.messages` gives it the legacy tool's level, logger and
+text. An event without a row there is printed in the words below, so nothing is silent because a table forgot it. Where
+an event has a row, its words below are only printed by `connect-mirror-maker.sh` and `legacy-mm connect`, which have no
 such table. Rule: the fields of an event never hold a secret.
 """
 

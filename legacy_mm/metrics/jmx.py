@@ -1,6 +1,6 @@
 """The snapshot as MBeans: which beans, which attributes, which Java types. Pure, but for the thread that publishes.
 
-The names of the beans are handed in (`compat.mbean_names`), and so is the function that reaches Java.
+The names of the beans are handed in (`legacy_mbeans.py`), and so is the function that reaches Java.
 """
 
 from __future__ import annotations

@@ -18,6 +18,8 @@ PLACES = ("legacy_mm", "compat/laboratory", "tests", "docs", "samples")
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "compat/README.md", "setup.cfg")
 OF_USERS = {"handlers.py", "my_handlers.py", "path.py", "script.py", "policy.py", "your_policy.py"}
 """Files that users have."""
+OUTSIDE = {"compat", "tests"}
+"""Packages of the checkout beside the product's."""
 PROPERTIES = {"client", "metrics"}
 """Packages of ours with which properties of Kafka's clients begin."""
 
@@ -55,10 +57,16 @@ def _is_file(checkout: Path, path: Path, word: str, files: set[str]) -> bool:
 def _is_module(checkout: Path, word: str, packages: set[str]) -> bool:
     """Return True for a module, a name in one, and anything whose first part is no package of ours."""
     parts = word.removeprefix("legacy_mm.").split(".")
+    if parts[0] in OUTSIDE:
+        return _resolves(checkout, parts)
     if parts[0] not in packages - PROPERTIES:
         at_home = checkout / "legacy_mm" / parts[0]
         return not word.startswith("legacy_mm.") or at_home.is_dir() or at_home.with_suffix(".py").exists()
-    place = checkout / "legacy_mm"
+    return _resolves(checkout / "legacy_mm", parts)
+
+
+def _resolves(place: Path, parts: list[str]) -> bool:
+    """Return True if these lead to a package, a module, or a name in a module."""
     for at, part in enumerate(parts):
         if (place / part).is_dir():
             place /= part
@@ -90,6 +98,7 @@ def found(checkout: Path) -> list[str]:
         ("flow.gone", False),
         ("flow.mirror.Gone", False),
         ("legacy_mm.gone", False),
+        ("compat.gone", False),
         ("group.instance.id", True),
         ("metrics.num.samples", True),
     ],

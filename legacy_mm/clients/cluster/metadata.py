@@ -92,7 +92,7 @@ class Metadata:
     """Brokers, leaders and epochs, for every thread that asks.
 
     Answers come from what the last refresh told about the topics that are watched. A question refreshes first when
-    that is too old (`topic.metadata.refresh.interval.ms`) or was called `stale`, but not before `retry.backoff.ms`
+    that is too old (`metadata.max.age.ms`) or was called `stale`, but not before `retry.backoff.ms`
     have passed since the last time, so that a caller in a loop sets the pace.
     """
 

@@ -1,6 +1,6 @@
 """Our own options, which the legacy tool never had: one row each, and the typed values they become.
 
-They are read with the legacy tool's habits (`compat.command_line` finds the words) and given their
+They are read with the legacy tool's habits (`words.legacy_tool.command_line` finds the words) and given their
 types, defaults and environment variables by `cli.parser`.
 """
 

@@ -80,7 +80,7 @@ def recorded(case: dict[str, Any], performance: set[str]) -> Outcome:
 
 
 def ours(case: dict[str, Any], folder: Path) -> Outcome:
-    """The same call of our script and what `compat.environment` makes of the variables."""
+    """The same call of our script and what `environment.py` makes of the variables."""
     make_checkout(folder)
     for name in ("c.properties", "p.properties"):
         (folder / name).touch()

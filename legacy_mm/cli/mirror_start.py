@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from legacy_mm.metrics.jmx import Bean
 
 
-class StartUp:
-    """One start. Signals count from its making on."""
+class MirrorStart:
+    """One start. It hears signals from the moment it is made."""
 
     def __init__(self) -> None:
         self.signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
@@ -86,9 +86,9 @@ def begin_logs(file: Found, options: OwnOptions, wording: Mapping[events.Event, 
 
 
 def accept(flows: Collection[Settings], secrets: Iterable[str]) -> None:
-    """Hide the secrets from here on; raise HostError for more tasks than this host has room for.
+    """Hide the secrets from here on; raise ConfigurationError for more tasks than this host has room for.
 
-    Called before Java starts, whose threads would count.
+    Call it before Java starts, whose threads would count.
     """
     root_logger.hide(secrets)
     check_task_limit(flows)

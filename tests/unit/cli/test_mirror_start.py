@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.cli import mirror_maker, start_up
+from legacy_mm.cli import mirror_maker, mirror_start
 from legacy_mm.flow import client_checks
 
 WORDS = ("--consumer.config", "c", "--producer.config", "p", "--whitelist", "t")
@@ -20,7 +20,7 @@ def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mock:
     (tmp_path / "c").write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
     (tmp_path / "p").write_text("bootstrap.servers=127.0.0.1:2\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(start_up, "SparkHost", made := Mock())
+    monkeypatch.setattr(mirror_start, "SparkHost", made := Mock())
     return made
 
 
@@ -29,7 +29,7 @@ def refusing(*_: object) -> None:
 
 
 def test_a_limit_on_tasks_is_read_before_java_has_threads(java: Mock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start_up, "check_task_limit", refusing)
+    monkeypatch.setattr(mirror_start, "check_task_limit", refusing)
     assert mirror_maker.run(WORDS) == 1
     java.assert_not_called()
 

@@ -8,8 +8,8 @@ and, of both processes, 20 ms of a core.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from confluent_kafka import (
@@ -89,10 +89,10 @@ def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
 
 def all_ends(bootstrap: str, topics: Iterable[str]) -> dict[str, dict[int, int]]:
     """Return `end_offsets` of those of these topics that exist, by one client."""
-    consumer = _asking(bootstrap)
-    there = consumer.list_topics(timeout=REQUEST_TIMEOUT).topics
+    asking = partial(_asking, bootstrap)
+    there = asking().list_topics(timeout=REQUEST_TIMEOUT).topics
     return {
-        topic: {number: _watermarks(consumer, topic, number)[1] for number in sorted(there[topic].partitions)}
+        topic: {number: _watermarks(asking, topic, number)[1] for number in sorted(there[topic].partitions)}
         for topic in topics
         if topic in there
     }
@@ -104,8 +104,8 @@ def log_starts(bootstrap: str, topic: str) -> dict[int, int]:
 
 
 def _log_ends(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
-    consumer = _asking(bootstrap)
-    return {partition: _watermarks(consumer, topic, partition) for partition in partition_numbers(consumer, topic)}
+    asking = partial(_asking, bootstrap)
+    return {partition: _watermarks(asking, topic, partition) for partition in partition_numbers(asking(), topic)}
 
 
 def committed(bootstrap: str, group: str, topics: Iterable[str]) -> dict[tuple[str, int], int]:
@@ -231,6 +231,11 @@ def _asking(bootstrap: str, group: str = _NO_GROUP) -> Consumer:
     return _kept_consumer(bootstrap, group, os.getpid())
 
 
+def forget_clients() -> None:
+    """Make the next question one of a new client; those that are kept end when nobody uses them."""
+    _kept_consumer.cache_clear()
+
+
 def _admin(bootstrap: str) -> AdminClient:
     return _kept_admin(bootstrap, os.getpid())
 
@@ -265,10 +270,15 @@ def _consumer(settings: Mapping[str, Any]) -> Consumer:
     return Consumer({**fixed, **settings})
 
 
-def _watermarks(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
+def _watermarks(asking: Callable[[], Consumer], topic: str, partition: int) -> tuple[int, int]:
     def ask() -> tuple[int, int] | None:
         place = TopicPartition(topic, partition)
-        return consumer.get_watermark_offsets(place, timeout=REQUEST_TIMEOUT, cached=False)
+        try:
+            return asking().get_watermark_offsets(place, timeout=REQUEST_TIMEOUT, cached=False)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError._UNKNOWN_PARTITION:
+                forget_clients()  # librdkafka asks no broker while its cache knows no leader; a new client does
+            raise
 
     # Asked again while the leadership moves: librdkafka reports the broker that has gone.
     answer = wait_until(ask, REQUEST_TIMEOUT, f"the offsets of {topic}-{partition}")
@@ -279,7 +289,7 @@ def _watermarks(consumer: Consumer, topic: str, partition: int) -> tuple[int, in
 def _assign_from_start(consumer: Consumer, topic: str) -> dict[int, int]:
     ends, starts = {}, []
     for partition in partition_numbers(consumer, topic):
-        low, high = _watermarks(consumer, topic, partition)
+        low, high = _watermarks(lambda: consumer, topic, partition)
         if low < high:
             ends[partition] = high
             starts.append(TopicPartition(topic, partition, low))
@@ -345,6 +355,7 @@ __all__ = [
     "delete_records",
     "delete_topic",
     "end_offsets",
+    "forget_clients",
     "grow_topic",
     "headers_of",
     "leader",

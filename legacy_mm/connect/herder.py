@@ -1,0 +1,81 @@
+"""What the REST API asks of whoever runs the connectors: Connect's `Herder`, in its words.
+
+Every method raises `ConnectRestError` with Connect's code and sentence, such as 404 `Connector X not found`, and
+returns at once, or as soon as Connect would. Any thread may call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from legacy_mm.connect.entities import (
+    Config,
+    ConnectorInfo,
+    ConnectorOffset,
+    ConnectorStatus,
+    ServerInfo,
+    TargetState,
+    WorkerStatus,
+)
+
+
+class Herder(Protocol):
+    """Runs connectors, and tells of them."""
+
+    def server_info(self) -> ServerInfo:
+        """Return what `GET /` says."""
+
+    def worker_status(self) -> WorkerStatus:
+        """Return the health of the worker, not of its connectors."""
+
+    def connectors(self) -> Sequence[str]:
+        """Return the names of all connectors."""
+
+    def connector_info(self, name: str) -> ConnectorInfo:
+        """Return a connector as it is configured."""
+
+    def connector_status(self, name: str) -> ConnectorStatus:
+        """Return the states of a connector and its tasks; 404 in the moment before it has one."""
+
+    def task_configs(self, name: str) -> Sequence[Config]:
+        """Return the configuration of each task."""
+
+    def create_connector(self, name: str, config: Config, initial_state: TargetState) -> ConnectorInfo:
+        """Make a connector; 409 where one of that name exists. The configuration is valid and has its name."""
+
+    def put_connector_config(self, name: str, config: Config) -> tuple[bool, ConnectorInfo]:
+        """Give a connector this configuration; the first value is True if it was made by that."""
+
+    def delete_connector(self, name: str) -> None:
+        """End a connector and forget it."""
+
+    def set_target_state(self, name: str, state: TargetState) -> None:
+        """Pause, resume or stop a connector; STOPPED returns when its tasks are being shut down."""
+
+    def restart_connector(self, name: str) -> None:
+        """Restart the connector without its tasks."""
+
+    def restart_connector_and_tasks(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
+        """Restart the connector, its tasks, or only those that failed.
+
+        Returns the status in which those that are concerned are RESTARTING.
+        """
+
+    def restart_task(self, name: str, task: int) -> None:
+        """Restart one task."""
+
+    def active_topics(self, name: str) -> Sequence[str]:
+        """Return the topics that the connector has written to since it started or since the reset; none if unknown."""
+
+    def reset_active_topics(self, name: str) -> None:
+        """Forget the topics that were written to."""
+
+    def connector_offsets(self, name: str) -> Sequence[ConnectorOffset]:
+        """Return the offset of each partition, the last that was copied."""
+
+    def alter_connector_offsets(self, name: str, offsets: Sequence[ConnectorOffset]) -> str:
+        """Change the offsets of these partitions of a stopped connector; return the sentence of the answer."""
+
+    def reset_connector_offsets(self, name: str) -> str:
+        """Forget all offsets of a stopped connector; return the sentence of the answer."""

@@ -78,6 +78,23 @@ class Stream(threading.Thread):
 
         self._orders.put(order)
 
+    def pause(self) -> None:
+        """Copy nothing until `resume`, with all that was copied committed; the stream stays in its group."""
+
+        def order() -> None:
+            self._copy.pause(Deadline.after(self._revoke_seconds))
+            self._commits.commit()
+
+        self._orders.put(order)
+
+    def resume(self) -> None:
+        """Copy again after `pause`."""
+        self._orders.put(self._copy.resume)
+
+    def restart(self) -> None:
+        """Begin to copy again from the safe offsets; the stream stays in its group."""
+        self._orders.put(lambda: self._copy.restart(Deadline.after(self._revoke_seconds)))
+
     def uncommitted(self) -> Offsets:
         """Return offsets reached but not durable at the coordinator, for the report of a failed stop."""
         return {**self._commits.pending(), **self._unanswered, **self._copy.unacknowledged}

@@ -91,6 +91,7 @@ class StreamCopy:
         self._receipts = receipts
         self._restarts = Restarts()
         self._reminders = Reminders()
+        self._is_paused = False
         self._job: CopyJob | None = None
 
     def poll(self, revoke_seconds: float) -> CopyTrouble | None:
@@ -100,7 +101,7 @@ class StreamCopy:
         """
         job, membership = self._job, self._membership
         if job is None:
-            if not membership.owned:
+            if not membership.owned or self._is_paused:
                 membership.tell_assigned()
             elif self._restarts.is_due():
                 self._start()
@@ -208,6 +209,23 @@ class StreamCopy:
         self.guarantee.job_is_over()
         self.unacknowledged = job.reports.unacknowledged
         job.release()
+
+    # --- wishes of the user
+
+    def pause(self, deadline: Deadline) -> None:
+        """End the job as for a revocation, and start none until `resume`; the partitions stay with the stream."""
+        self._is_paused = True
+        self.end(deadline)
+
+    def resume(self) -> None:
+        """Let a job start at once."""
+        self._is_paused = False
+        self._restarts.make_due()
+
+    def restart(self, deadline: Deadline) -> None:
+        """End the job, and let another one begin at its safe offsets at once."""
+        self.end(deadline)
+        self._restarts.make_due()
 
     # --- changes of the membership
 

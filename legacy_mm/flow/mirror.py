@@ -103,6 +103,7 @@ class Mirror:
         self._watch = watch
         self._background = background if renewal is None else [*background, renewal.watch]
         self._renewal = renewal
+        self._replacement: Callable[[], Mirror] | None = None
         self._started_streams: list[Stream] = []
         self._begun_background: list[Background] = []
 
@@ -121,8 +122,28 @@ class Mirror:
         if self._watch is not None:
             self._watch.start()
 
+    def pause(self) -> None:
+        """Copy nothing until `resume`, with all that was copied committed; every stream stays in its group."""
+        for stream in self._started_streams:
+            stream.pause()
+
+    def resume(self) -> None:
+        """Copy again after `pause`."""
+        for stream in self._started_streams:
+            stream.resume()
+
+    def restart(self, stream: int) -> None:
+        """Let the stream of this place begin to copy again from its safe offsets, without leaving its group."""
+        self._started_streams[stream].restart()
+
+    def replace(self, make: Callable[[], Mirror]) -> None:
+        """Let this mirror stop, with all that was copied committed, and the one that `make` makes take its place."""
+        self._replacement = make
+
     def successor(self) -> Callable[[], Mirror] | None:
         """Return the maker of the mirror that takes this one's place; None while no replacement is needed."""
+        if self._replacement is not None:
+            return self._replacement
         renewal = self._renewal
         return None if renewal is None or renewal.watch.renewed is None else renewal.successor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
@@ -415,3 +416,68 @@ def test_at_least_once_it_stays_a_member_until_its_session_is_over(
     ]
     bench.stream.run()
     assert (bench.commits, bench.left, bench.stream.uncommitted()) == ([{P: 8}], False, {P: 8})
+
+
+def test_a_stream_that_is_paused_commits_what_was_copied_and_stays_in_its_group(bench: Bench) -> None:
+    while_paused: list[tuple[list[Offsets], bool]] = []
+    bench.run(
+        lambda: bench.job.reports_safe(P, 8),
+        bench.stream.pause,
+        lambda: while_paused.append((bench.commits, bench.left)),
+        lambda: while_paused.append((list(bench.commits), bench.left)),
+    )
+    assert while_paused[-1] == ([{P: 8}], False)
+    assert bench.begun == [{P: COMMITTED}], "no job begins while it is paused"
+
+
+def test_a_stream_that_is_resumed_goes_on_where_it_stopped(bench: Bench) -> None:
+    bench.run(lambda: bench.job.reports_safe(P, 8), bench.stream.pause, lambda: None, bench.stream.resume, lambda: None)
+    assert bench.begun == [{P: COMMITTED}, {P: 8}]
+    assert bench.commits == [{P: 8}]
+
+
+def test_a_stream_that_is_restarted_goes_on_where_it_was_safe(bench: Bench) -> None:
+    bench.run(lambda: bench.job.reports_safe(P, 8), bench.stream.restart, lambda: None)
+    assert bench.begun == [{P: COMMITTED}, {P: 8}]
+
+
+def test_partitions_that_come_while_it_is_paused_wait_too(bench: Bench) -> None:
+    other = TopicPartition("orders", 1)
+    bench.run(bench.stream.pause, lambda: bench.stream.assigned(frozenset({other})), lambda: None)
+    assert bench.begun == [{P: COMMITTED}]
+
+
+def test_a_stop_does_not_wait_for_a_lost_job_longer_than_it_may_last(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Deadline] = []
+    never = threading.Event()
+
+    def never_over(job: Job, deadline: Deadline) -> bool:
+        asked.append(deadline)
+        assert len(asked) < 1_000, "the stream waits for ever"
+        return never.wait(min(0.001, deadline.remaining()))
+
+    monkeypatch.setattr(Job, "wait_over", never_over)
+    bench.steps = [
+        partial(bench.stream.assigned, frozenset({P})),
+        lambda: setattr(bench.job, "failed", LOST),
+        partial(bench.stream.stop, Deadline.after(0.05), commit=True),
+    ]
+    bench.stream.run()
+    assert bench.failures == []
+
+
+def test_a_revocation_during_a_stop_ends_with_the_stop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The group would wait longer, but whoever stops the mirror does not."""
+    deadlines: list[Deadline] = []
+    monkeypatch.setattr(Job, "stop", lambda job, deadline, for_good=False: deadlines.append(deadline))
+    end = Deadline.after(0.5)
+    bench.steps = [
+        partial(bench.stream.assigned, frozenset({P})),
+        lambda: None,
+        partial(bench.stream.stop, end, commit=True),
+        partial(bench.stream.revoked, frozenset({P})),
+    ]
+    bench.stream.run()
+    assert [each.at for each in deadlines] == [end.at]

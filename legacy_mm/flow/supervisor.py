@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum
 
 from legacy_mm.base.clock import Deadline, monotonic
-from legacy_mm.base.errors import ConfigurationError, EndlessCopy, commits, one_line
+from legacy_mm.base.errors import ConfigurationError, EndlessCopy, StreamFailure, commits, one_line
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.lifecycle import Signals, renewed
 from legacy_mm.flow.mirror import Mirror
@@ -29,6 +30,15 @@ _JVM_TIMEOUT = 3.0
 _HOST_FAILED, _NOTHING_TO_RUN = 3, 2
 
 
+class FlowPhase(Enum):
+    """The phase of a flow's life."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
 @dataclass(frozen=True, slots=True)
 class SupervisedFlow:
     """A flow: its name, what it consists of in MirrorMaker 2's words, how it is built and forgotten."""
@@ -36,11 +46,13 @@ class SupervisedFlow:
     name: str
     connectors: str
     build: Callable[[], Mirror]
-    on_change: Callable[[str], None] = field(default=lambda failure: None)
-    """Called with an empty text once the flow runs, and with the reason once a mirror that failed is gone."""
+    on_change: Callable[[FlowPhase, str], None] = field(default=lambda phase, reason: None)
+    """Called with the phase once it has begun, when no mirror of the phase before is left, and why the flow failed."""
+    on_start: Callable[[Mirror], None] = field(default=lambda mirror: None)
+    """Called with each mirror of the flow once it has started."""
 
 
-class _FlowKeeper:
+class FlowKeeper:
     """Keeps one flow running until it is told to stop, in a thread of its own.
 
     Whatever its code raises is a failure of this flow: it ends no other one, and is never the flow's silent end.
@@ -52,8 +64,9 @@ class _FlowKeeper:
         self._shutdown_timeout = shutdown_timeout
         self._thread: threading.Thread | None = None
         self._begin_at = 0.0
-        self._orders: queue.SimpleQueue[Deadline] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[Deadline | SupervisedFlow] = queue.SimpleQueue()
         self._stop_deadline: Deadline | None = None
+        self._next: SupervisedFlow | None = None
         self._repeats = 0
         self._has_run = False
         self.refused = False
@@ -75,6 +88,10 @@ class _FlowKeeper:
         """Stop the flow, with all that was copied committed; returns at once."""
         self._orders.put(deadline)
 
+    def change(self, flow: SupervisedFlow) -> None:
+        """Stop the flow, with all that was copied committed, and run this one in its place; returns at once."""
+        self._orders.put(flow)
+
     def join(self, deadline: Deadline) -> bool:
         """Wait until the flow has stopped; return False if it has not by the deadline."""
         if self._thread is None:
@@ -84,7 +101,8 @@ class _FlowKeeper:
 
     def _run(self) -> None:
         """Build, run, and after a failure pause and build again."""
-        while not self.refused and self._stop_deadline is None:
+        while self._stop_deadline is None:
+            self._take_next()
             started = monotonic()
             try:
                 self._run_once()
@@ -94,9 +112,17 @@ class _FlowKeeper:
                 if monotonic() - started > _HEALTHY_AFTER:
                     self._repeats = 0
                 self._ordered(self._report(error))
+            if self.refused:
+                self._ordered(None)
+
+    def _take_next(self) -> None:
+        if self._next is not None:
+            self._flow, self._next = self._next, None
+            self._repeats, self._has_run, self.refused = 0, False, False
 
     def _run_once(self) -> None:
-        """Run the flow until the order to stop; raise what it failed of, once what was left of it has ended."""
+        """Run the flow until an order; raise what it failed of, once what was left of it has ended."""
+        self._flow.on_change(FlowPhase.STARTING, "")
         try:
             mirror = self._flow.build()
         except ConfigurationError as error:
@@ -107,39 +133,55 @@ class _FlowKeeper:
         try:
             mirror.start()
             self._has_run = True
-            self._flow.on_change("")
+            self._flow.on_change(FlowPhase.RUNNING, "")
+            self._flow.on_start(mirror)
             events.emit(events.FLOW_STARTED, flow=self._flow.name, connectors=self._flow.connectors)
-            while (deadline := self._ordered(_FAILURE_LOOK_INTERVAL)) is None:
+            while not self._ordered(_FAILURE_LOOK_INTERVAL):
                 if (failure := mirror.failures.take()) is not None:
                     raise failure
+                before = mirror
                 mirror = renewed(mirror, self._shutdown_timeout, lambda: not self._orders.empty())
+                if mirror is not before:
+                    self._flow.on_start(mirror)
+            self._stop(mirror)
         except BaseException as error:
             _end(mirror, error)
             raise
+
+    def _stop(self, mirror: Mirror) -> None:
+        """Stop it as ordered; where another flow follows, raise StreamFailure if it does not stop in time."""
+        deadline = self._stop_deadline or Deadline.after(self._shutdown_timeout)
         mirror.stop(deadline, commit=True)
-        mirror.join(deadline)
+        is_over = mirror.join(deadline)
         _report_uncommitted(mirror)
+        if not is_over and self._next is not None:
+            raise StreamFailure(f"not stopped after {self._shutdown_timeout:g} s for a change")
+        self._flow.on_change(FlowPhase.STOPPED, "")
         events.emit(events.FLOW_STOPPED, flow=self._flow.name)
 
     def _refuse(self, error: BaseException) -> None:
         """Say that no later start would do better."""
         events.emit(events.FLOW_REFUSED, flow=self._flow.name, reason=one_line(error))
-        self._flow.on_change(one_line(error))
+        self._flow.on_change(FlowPhase.FAILED, one_line(error))
         self.refused = True
 
     def _report(self, failure: BaseException) -> float:
         """Say that the flow failed; return the seconds until it is to be tried again."""
         seconds, self._repeats = pause_after(self._repeats), self._repeats + 1
-        self._flow.on_change(one_line(failure))
+        self._flow.on_change(FlowPhase.FAILED, one_line(failure))
         events.emit(events.FLOW_FAILED, flow=self._flow.name, seconds=seconds, reason=one_line(failure))
         return seconds
 
-    def _ordered(self, seconds: float) -> Deadline | None:
-        """Return the deadline of the order to stop, for which this waits so long; None without an order."""
-        if self._stop_deadline is None:
+    def _ordered(self, seconds: float | None) -> bool:
+        """Return True if there is an order, for which this waits so long; None: until one comes."""
+        if self._stop_deadline is None and (self._next is None or not self._orders.empty()):
             with suppress(queue.Empty):
-                self._stop_deadline = self._orders.get(timeout=seconds)
-        return self._stop_deadline
+                order = self._orders.get(timeout=seconds)
+                if isinstance(order, Deadline):
+                    self._stop_deadline = order
+                else:
+                    self._next = order
+        return self._stop_deadline is not None or self._next is not None
 
 
 def _end(mirror: Mirror, failure: BaseException) -> None:
@@ -154,37 +196,69 @@ def _report_uncommitted(mirror: Mirror) -> None:
         events.emit(events.NOT_COMMITTED, partition=partition, offset=offset)
 
 
-def supervise(flows: Sequence[SupervisedFlow], host: Host, signals: Signals) -> int:
-    """Run the flows until a signal, or until the host fails; return the exit code."""
-    keepers = [_FlowKeeper(flow, signals.shutdown_timeout) for flow in flows]
-    for keeper in keepers:
-        keeper.begin()
-    host.phase = Phase.RUNNING
-    code = _wait(keepers, host, signals)
-    signals.limit(code)
-    host.phase = Phase.STOPPING if code > 128 else Phase.FAILED
-    deadline = Deadline.after(signals.shutdown_timeout)
-    events.emit(events.SHUTDOWN_STARTED)
-    for keeper in keepers:
-        keeper.stop(deadline)
-    in_time = [keeper.join(deadline) for keeper in keepers]
-    if not all(in_time):
-        events.emit(events.STOP_OVERDUE, seconds=signals.shutdown_timeout, what="a flow that does not come back")
-    events.emit(events.CLOSING)
-    host.close(Deadline.after(_JVM_TIMEOUT))
-    events.emit(events.SHUTDOWN_FINISHED)
-    return code
+class Supervisor:
+    """The flows of a process, each of which may be added, changed and removed while the others run."""
 
+    def __init__(self, host: Host, signals: Signals) -> None:
+        """Take what the flows share; a signal stops all of them."""
+        self._host = host
+        self._signals = signals
+        self._keepers: list[FlowKeeper] = []
+        self._removed: list[FlowKeeper] = []
+        self._lock = threading.Lock()
 
-def _wait(keepers: Sequence[_FlowKeeper], host: Host, signals: Signals) -> int:
-    while True:
-        try:
-            return 128 + signals.arrived.get(timeout=_LOOK_INTERVAL)
-        except queue.Empty:
-            if (error := host.failure()) is not None:
-                events.emit(events.HOST_FAILED, error=error, reason=one_line(error))
-                return _HOST_FAILED
-            if all(keeper.refused for keeper in keepers):
-                return _NOTHING_TO_RUN
-            for keeper in keepers:
-                keeper.begin()
+    def add(self, flow: SupervisedFlow) -> FlowKeeper:
+        """Keep this flow running too, from the call of `run` on."""
+        keeper = FlowKeeper(flow, self._signals.shutdown_timeout)
+        with self._lock:
+            self._keepers.append(keeper)
+        return keeper
+
+    def remove(self, keeper: FlowKeeper) -> None:
+        """Stop this flow for good, with all that was copied committed; returns at once."""
+        with self._lock:
+            self._keepers.remove(keeper)
+            self._removed.append(keeper)
+        keeper.stop(Deadline.after(self._signals.shutdown_timeout))
+
+    def run(self) -> int:
+        """Run the flows until a signal, or until the host fails; return the exit code."""
+        host, signals = self._host, self._signals
+        self._begin()
+        host.phase = Phase.RUNNING
+        code = self._wait()
+        signals.limit(code)
+        host.phase = Phase.STOPPING if code > 128 else Phase.FAILED
+        deadline = Deadline.after(signals.shutdown_timeout)
+        events.emit(events.SHUTDOWN_STARTED)
+        with self._lock:
+            keepers = [*self._keepers, *self._removed]
+        for keeper in keepers:
+            keeper.stop(deadline)
+        in_time = [keeper.join(deadline) for keeper in keepers]
+        if not all(in_time):
+            events.emit(events.STOP_OVERDUE, seconds=signals.shutdown_timeout, what="a flow that does not come back")
+        events.emit(events.CLOSING)
+        host.close(Deadline.after(_JVM_TIMEOUT))
+        events.emit(events.SHUTDOWN_FINISHED)
+        return code
+
+    def _begin(self) -> bool:
+        """Begin the flows that have not begun; return True if one of them may run."""
+        with self._lock:
+            keepers = list(self._keepers)
+            self._removed = [each for each in self._removed if not each.join(Deadline.after(0))]
+        for keeper in keepers:
+            keeper.begin()
+        return not all(keeper.refused for keeper in keepers)
+
+    def _wait(self) -> int:
+        while True:
+            try:
+                return 128 + self._signals.arrived.get(timeout=_LOOK_INTERVAL)
+            except queue.Empty:
+                if (error := self._host.failure()) is not None:
+                    events.emit(events.HOST_FAILED, error=error, reason=one_line(error))
+                    return _HOST_FAILED
+                if not self._begin():
+                    return _NOTHING_TO_RUN

@@ -28,19 +28,13 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
 )
 from legacy_mm.words.mirror_maker_2.driver_file import PROVIDERS, Pair
 from legacy_mm.words.mirror_maker_2.file_lines import FileLines, Place
-from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+from legacy_mm.words.mirror_maker_2.flow_reading import OFF, FlowReading
 from legacy_mm.words.mirror_maker_2.left_out import rest_remarks
 
 _CLASS, _NAME = "connector.class", "name"
 _SINK = "MirrorSinkConnector"
 """Promised by KIP-382 and never delivered: its flow is that of the source connector, with commits at the source."""
 _KINDS: Mapping[str, ConnectorKind] = {**{name: kind for kind, name in CONNECTORS.items()}, _SINK: "source"}
-_OFF: Mapping[ConnectorKind, Mapping[str, str]] = {
-    "source": {"enabled": "false"},
-    "checkpoint": {"enabled": "false"},
-    "heartbeat": {"emit.heartbeats.enabled": "false"},
-}
-"""The configuration of a connector that is not there."""
 _ALIASES = ("source.cluster.alias", "target.cluster.alias")
 
 
@@ -53,6 +47,14 @@ class ConnectorFile:
     properties: Mapping[str, str] = field(repr=False)
     kept: tuple[str, ...] = ()
     """Sentences about references that nobody looks up."""
+    written: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The configuration with its references."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What connectors of one flow have in common."""
+        given = self.properties
+        return tuple(given.get(name, "").strip() for name in (*_ALIASES, "source.cluster.bootstrap.servers"))
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -100,8 +102,18 @@ def load_worker(path: str, hide: Hide = lambda secrets: None) -> Resolved:
 
 
 def load_connector(path: str, worker: Mapping[str, str], hide: Hide = lambda secrets: None) -> ConnectorFile:
-    """Read a connector, whose references the worker's providers look up, or its own; raises ConfigurationError."""
+    """Read the file of a connector; raises ConfigurationError."""
     given = _json(path) if path.endswith(".json") else dict(properties_file.load(path).properties)
+    return connector_of(path, given, worker, hide)
+
+
+def connector_of(
+    path: str, given: Mapping[str, str], worker: Mapping[str, str], hide: Hide = lambda secrets: None
+) -> ConnectorFile:
+    """Return a connector, whose references the worker's providers look up, or its own; raises ConfigurationError.
+
+    `path` is where the configuration is from.
+    """
     providers = {**config_providers.declared(given), **config_providers.declared(worker, trims=True)}
     read = _hidden(config_providers.resolve(given, providers), hide)
     properties = read.properties
@@ -111,7 +123,7 @@ def load_connector(path: str, worker: Mapping[str, str], hide: Hide = lambda sec
         raise ConfigurationError(
             f"{path}: {_CLASS}={class_name} is not a connector of MirrorMaker 2: possible are {', '.join(_KINDS)}"
         )
-    return ConnectorFile(path, kind, properties, tuple(_notes(path, read)))
+    return ConnectorFile(path, kind, properties, tuple(_notes(path, read)), given)
 
 
 def _hidden(read: Resolved, hide: Hide) -> Resolved:
@@ -128,7 +140,7 @@ def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> 
     """Return the flows of a worker's connectors; raises ConfigurationError for two connectors of one kind in a flow."""
     grouped: dict[tuple[str, ...], dict[ConnectorKind, ConnectorFile]] = {}
     for each in connectors:
-        flow = grouped.setdefault(_key(each), {})
+        flow = grouped.setdefault(each.key, {})
         if each.kind in flow:
             raise ConfigurationError(
                 f"{flow[each.kind].path} and {each.path} are both a {CONNECTORS[each.kind]} of one flow: give each "
@@ -144,16 +156,11 @@ def _reading(worker: Mapping[str, str], flow: Mapping[ConnectorKind, ConnectorFi
     shared = {name: text for name, text in first.items() if name in _ALIASES or name.startswith("replication.policy")}
     clusters = {name: text for name, text in first.items() if ".cluster." in name}
     properties = {
-        kind: flow[kind].properties if kind in flow else {**shared, **clusters, **_OFF[kind]} for kind in CONNECTORS
+        kind: flow[kind].properties if kind in flow else {**shared, **clusters, **OFF[kind]} for kind in CONNECTORS
     }
     own = [Place(f"{each.path}: ", each.properties) for each in flow.values()]
     lines = FileLines(own, general=(Place("the worker's ", worker),))
     return FlowReading(pair, properties, worker, present=frozenset(flow), lines=lines)
-
-
-def _key(connector: ConnectorFile) -> tuple[str, ...]:
-    given = connector.properties
-    return tuple(given.get(name, "").strip() for name in (*_ALIASES, "source.cluster.bootstrap.servers"))
 
 
 def _json(path: str) -> dict[str, str]:

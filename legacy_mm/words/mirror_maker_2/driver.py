@@ -16,6 +16,7 @@ from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
 from legacy_mm.words.legacy_tool.java_process import MIRROR_MAKER_2
 from legacy_mm.words.legacy_tool.messages import OWN
 from legacy_mm.words.mirror_maker_2 import left_out, transform_properties, unused_keys
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, RENAMED
 from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
@@ -44,6 +45,10 @@ class DriverRun:
     notes: tuple[Note, ...]
     secrets: tuple[str, ...] = field(repr=False)
     refused: tuple[RefusedFlow, ...] = ()
+    readings: tuple[FlowReading, ...] = field(default=(), repr=False)
+    """Of what the flows were made, those that were refused too."""
+    files: ConnectFiles | None = field(default=None, repr=False)
+    """The connectors of a worker of Kafka Connect; None: the flows are of a driver's file."""
 
     def checked(self, check: Callable[[Settings], None]) -> DriverRun:
         """Return the same without the flows for which `check` raises ConfigurationError; raises where none is left."""
@@ -117,7 +122,9 @@ def translate_flows(readings: Sequence[FlowReading], clients: ClientTranslation,
         notes += [Note(logging.ERROR, MIRROR_MAKER_2, text) for text in _refusals(reading)]
     _require_some(runs, refused)
     secrets = {secret for run in runs for secret in run.secrets}
-    return DriverRun(tuple(runs), tuple(dict.fromkeys(notes)), tuple(sorted(secrets)), tuple(refused))
+    return DriverRun(
+        tuple(runs), tuple(dict.fromkeys(notes)), tuple(sorted(secrets)), tuple(refused), tuple(readings)
+    )
 
 
 def remarks(file: DriverFile) -> Iterator[str]:

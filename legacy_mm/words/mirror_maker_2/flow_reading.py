@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -30,6 +30,12 @@ from legacy_mm.words.mirror_maker_2.file_lines import FileLines
 DriverRelease = Literal["3.9", "4"]
 FeatureWord = bool | int | str
 REFUSED = "connector refused"
+OFF: Mapping[ConnectorKind, Mapping[str, str]] = {
+    "source": {"enabled": "false"},
+    "checkpoint": {"enabled": "false"},
+    "heartbeat": {"emit.heartbeats.enabled": "false"},
+}
+"""The configuration of a connector that is not there."""
 DEFAULT_LIST = "default"
 _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
 _PACKAGE = "org.apache.kafka.connect.mirror."
@@ -85,6 +91,16 @@ class FlowReading:
         flags = {name: text for name, text in own.items() if text is not None}
         lines, missing = file.lines(pair), next(file.without_address(pair), "")
         return cls(pair, properties, file.worker(pair), release, own_flags=flags, lines=lines, missing=missing)
+
+    def having(self, connector: ConnectorKind, properties: Mapping[str, str]) -> FlowReading:
+        """Return the flow with this configuration of a connector."""
+        every = {**self.properties, connector: properties}
+        return replace(self, properties=every, present=self.present | {connector})
+
+    def without(self, connector: ConnectorKind) -> FlowReading:
+        """Return the flow in which a connector is not there."""
+        every = {**self.properties, connector: {**self.properties[connector], **OFF[connector]}}
+        return replace(self, properties=every, present=self.present - {connector})
 
     @cached_property
     def refusals(self) -> Mapping[ConnectorKind, str]:

@@ -16,7 +16,7 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure, one_line
 from legacy_mm.flow import supervisor
 from legacy_mm.flow.mirror import Failures
-from legacy_mm.flow.supervisor import SupervisedFlow, supervise
+from legacy_mm.flow.supervisor import FlowPhase, SupervisedFlow, Supervisor
 from legacy_mm.logs.events import FLOW_REFUSED, STOP_OVERDUE
 from legacy_mm.metrics.health import Phase
 from legacy_mm.policies import growing_pauses
@@ -71,14 +71,16 @@ class FakeHost:
 
 
 class Run:
-    """`supervise` in a thread of its own."""
+    """`Supervisor.run` in a thread of its own."""
 
     def __init__(self, *flows: SupervisedFlow) -> None:
         self.host = FakeHost()
         self.signals = SimpleNamespace(arrived=queue.SimpleQueue(), shutdown_timeout=5.0, limit=lambda code: None)
         self.codes: list[int] = []
+        self.supervisor = Supervisor(self.host, self.signals)  # type: ignore[arg-type]
+        self.keepers = [self.supervisor.add(each) for each in flows]
         self._thread = threading.Thread(
-            target=lambda: self.codes.append(supervise(flows, self.host, self.signals)),  # type: ignore[arg-type]
+            target=lambda: self.codes.append(self.supervisor.run()),
             daemon=True,  # so that a test that fails ends
         )
         self._thread.start()
@@ -100,7 +102,7 @@ def _short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def flow(
-    name: str, build: Callable[[], Any], on_change: Callable[[str], None] = lambda failure: None
+    name: str, build: Callable[[], Any], on_change: Callable[[FlowPhase, str], None] = lambda phase, reason: None
 ) -> SupervisedFlow:
     return SupervisedFlow(name, "MirrorSourceConnector", build, on_change)
 
@@ -117,15 +119,23 @@ def test_a_signal_stops_all_flows_and_commits() -> None:
 
 def test_a_flow_that_fails_is_built_again_and_the_other_goes_on() -> None:
     healthy, broken, again = FakeMirror(), FakeMirror(), FakeMirror()
-    made, changes = iter([broken, again]), list[str]()
-    run = Run(flow("A->B", lambda: healthy), flow("B->A", lambda: next(made), changes.append))
+    made, changes = iter([broken, again]), list[tuple[FlowPhase, str]]()
+    run = Run(flow("A->B", lambda: healthy), flow("B->A", lambda: next(made), lambda *each: changes.append(each)))
     assert broken.started.wait(5)
     broken.failures.failed_outside(StreamFailure("gone"))
     assert again.started.wait(5)
     assert broken.stops == [True], "what it copied is committed, so the next try does not copy it again"
     assert healthy.stops == []
     run.end()
-    assert [change.split(":")[0] for change in changes] == ["", "gone", ""]
+    assert [phase for phase, _ in changes] == [
+        FlowPhase.STARTING,
+        FlowPhase.RUNNING,
+        FlowPhase.FAILED,
+        FlowPhase.STARTING,
+        FlowPhase.RUNNING,
+        FlowPhase.STOPPED,
+    ]
+    assert [why.split(":")[0] for _, why in changes if why] == ["gone"]
     assert (healthy.stops, again.stops) == ([True], [True])
 
 
@@ -266,15 +276,15 @@ def test_a_file_that_is_missing_for_a_moment_refuses_no_flow_that_has_run(caplog
 
 def test_changed_key_stores_come_into_use_each_time() -> None:
     """Each mirror stops with a commit for the next one; the flow goes on running, and is not built again."""
-    mirrors, changes = [FakeMirror(), FakeMirror(), FakeMirror()], list[str]()
-    run = Run(flow("A->B", lambda: mirrors[0], changes.append))
+    mirrors, changes = [FakeMirror(), FakeMirror(), FakeMirror()], list[FlowPhase]()
+    run = Run(flow("A->B", lambda: mirrors[0], lambda phase, _: changes.append(phase)))
     for before, after in pairwise(mirrors):
         assert before.started.wait(5)
         before.next = partial(lambda mirror: mirror, after)
     assert mirrors[2].started.wait(5)
     run.end()
     assert [mirror.stops for mirror in mirrors] == [[True], [True], [True]]
-    assert changes == [""]
+    assert changes == [FlowPhase.STARTING, FlowPhase.RUNNING, FlowPhase.STOPPED]
 
 
 @pytest.mark.parametrize("error", [HostError("no client"), RuntimeError("can't start new thread")], ids=repr)
@@ -317,3 +327,70 @@ def test_the_end_of_java_ends_all(caplog: pytest.LogCaptureFixture) -> None:
     assert run.host.phase is Phase.FAILED
     said = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert said == ["All flows of this process stop: the Java process for Spark has ended"], "no stream is to blame"
+
+
+def test_a_changed_flow_takes_the_place_of_the_one_before() -> None:
+    before, after, other = FakeMirror(), FakeMirror(), FakeMirror()
+    run = Run(flow("A->B", lambda: before), flow("B->A", lambda: other))
+    assert before.started.wait(5)
+    run.keepers[0].change(flow("A->B", lambda: after))
+    assert after.started.wait(5)
+    assert before.stops == [True], "what was copied is committed before the next one begins"
+    assert other.stops == []
+    run.end()
+    assert (after.stops, other.stops) == ([True], [True])
+
+
+def test_a_refused_flow_runs_once_it_is_changed() -> None:
+    def refuse() -> FakeMirror:
+        raise ConfigurationError("no such key")
+
+    good, other, refusals = FakeMirror(), FakeMirror(), queue.SimpleQueue[str]()
+    run = Run(
+        flow("A->B", refuse, lambda phase, why: refusals.put(why) if phase is FlowPhase.FAILED else None),
+        flow("B->A", lambda: other),
+    )
+    assert "no such key" in refusals.get(timeout=5)
+    run.keepers[0].change(flow("A->B", lambda: good))
+    assert good.started.wait(5)
+    run.end()
+
+
+def test_a_flow_that_is_away_is_not_waited_for_once_it_is_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growing_pauses, "_FIRST", 60.0)
+
+    def fail() -> FakeMirror:
+        raise HostError("away")
+
+    good = FakeMirror()
+    run = Run(flow("A->B", fail))
+    run.keepers[0].change(flow("A->B", lambda: good))
+    assert good.started.wait(5)
+    run.end()
+
+
+def test_a_mirror_that_does_not_stop_for_a_change_is_a_failure_of_the_flow() -> None:
+    """Two mirrors of one flow would write the same records."""
+    before, after = FakeMirror(), FakeMirror()
+    joined = iter([False])
+    before.join = lambda deadline: next(joined, True)  # type: ignore[method-assign]
+    failures = queue.SimpleQueue[str]()
+    run = Run(flow("A->B", lambda: before, lambda phase, why: failures.put(why) if why else None))
+    assert before.started.wait(5)
+    run.keepers[0].change(flow("A->B", lambda: after))
+    assert "not stopped after 5 s for a change" in failures.get(timeout=5)
+    assert after.started.wait(5), "once it is gone, the changed flow runs"
+    run.end()
+
+
+def test_a_flow_that_is_added_runs_and_one_that_is_removed_stops() -> None:
+    first, second = FakeMirror(), FakeMirror()
+    run = Run(flow("A->B", lambda: first))
+    assert first.started.wait(5)
+    run.supervisor.add(flow("B->A", lambda: second))
+    assert second.started.wait(5)
+    run.supervisor.remove(run.keepers[0])
+    assert run.keepers[0].join(Deadline.after(5))
+    assert (first.stops, second.stops) == ([True], [])
+    run.end()
+    assert second.stops == [True]

@@ -5,6 +5,7 @@ Nothing below knows a word of the legacy tool. Times are seconds, sizes are byte
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
@@ -209,6 +210,35 @@ class MetricsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RestSettings:
+    """The address of Kafka Connect's REST API, and who may use it."""
+
+    port: int | None = None
+    """None: nowhere."""
+    address: str = "127.0.0.1"
+    token_file: str | None = None
+    """None: callers need no token."""
+    actions: bool = False
+    """False: nothing can be changed."""
+    certificate: str | None = None
+    """A PEM file. None: no TLS."""
+    key: str | None = None
+    """None: it is in the file of the certificate."""
+    client_ca: str | None = None
+    """A PEM file of the authorities whose certificates callers need. None: they need none."""
+    insecure: bool = False
+    """The user takes the risk of an address that others reach without TLS and login."""
+
+
+def is_loopback(address: str) -> bool:
+    """Return True for an address that only this host reaches."""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address.lower() == "localhost"
+
+
+@dataclass(frozen=True, slots=True)
 class ReceiptSettings:
     """The receipts file."""
 
@@ -226,6 +256,7 @@ class ProcessSettings:
     shutdown_timeout: float
     """Seconds."""
     metrics: MetricsSettings = MetricsSettings()
+    rest: RestSettings = RestSettings()
     receipts: ReceiptSettings | None = None
 
 

@@ -325,6 +325,32 @@ LOG_LINES = (
         "If it comes again, report it with the line.",
     ),
     LogLine(
+        "A request to --admin.port failed",
+        "An answer of the REST API could not be made; the caller got 500. Copying goes on.",
+        "If it comes again, report it with the line.",
+    ),
+    LogLine(
+        "{who} at {address} asked for {request}: {outcome}",
+        "Somebody has asked the REST API for a change, such as a pause. The number is the status of the answer: 403 "
+        "means that actions are switched off, or that a page of another site asked.",
+        "Nothing, if you know who it was.",
+    ),
+    LogLine(
+        "gave no right token to --admin.port",
+        "A login failed. The line comes at the first, second, fourth try and so on.",
+        "Give the caller the token, or find out who it is.",
+    ),
+    LogLine(
+        "can be read by other users of this host",
+        "Whoever reads the token may use the REST API.",
+        "chmod 600 FILE.",
+    ),
+    LogLine(
+        "--admin.port keeps its earlier certificate",
+        "A changed certificate or key cannot be read, or they do not belong together. It is tried again each second.",
+        "Mend the files.",
+    ),
+    LogLine(
         "Exactly once: {what}",
         "Something at the target puts positions at risk, such as min.insync.replicas of the topic of positions.",
         "Do what the line says. Copying goes on.",

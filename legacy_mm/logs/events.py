@@ -272,6 +272,23 @@ STORES_UNFIT = Event(
 )
 MBEANS_FAILED = Event("mbeans-failed", logging.WARNING, "MBeans cannot be published ({reason}); going on without them")
 SCRAPE_FAILED = Event("scrape-failed", logging.WARNING, "A request to the port of the metrics failed ({reason})")
+REST_FAILED = Event("rest-failed", logging.WARNING, "A request to --admin.port failed: {request} ({reason})")
+REST_ACTION = Event("rest-action", logging.INFO, "{who} at {address} asked for {request}: {outcome}")
+REST_LOGIN_FAILED = Event(
+    "rest-login-failed",
+    logging.WARNING,
+    "{who} at {address} gave no right token to --admin.port, {tries} times since the last right one",
+)
+REST_TOKEN_OPEN = Event(
+    "rest-token-open",
+    logging.WARNING,
+    "--admin.token.file {file} can be read by other users of this host: chmod 600 it",
+)
+REST_CERTIFICATE_UNFIT = Event(
+    "rest-certificate-unfit",
+    logging.WARNING,
+    "--admin.port keeps its earlier certificate, the changed one cannot be used: {reason}",
+)
 JVM_OPTION_LEFT_OUT = Event(
     "jvm-option-left-out", logging.WARNING, "Java option {option} is left out: Java {release} does not take it"
 )

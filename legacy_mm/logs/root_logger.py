@@ -27,7 +27,7 @@ from legacy_mm.base.redaction import Secrets
 from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
 from legacy_mm.logs.layouts import LogEvent, formatted_traceback, formatter, rolled_path
-from legacy_mm.logs.log_settings import DEBUG, LEVELS, OFF, WAITING, Appender, LogFile, LoggerSettings, LogSettings
+from legacy_mm.logs.log_settings import ALL, DEBUG, LEVELS, OFF, WAITING, Appender, LogFile, LoggerSettings, LogSettings
 
 _LOUD = ("py4j", "pyspark")
 """Packages whose debug lines are not printed, whatever the root level is."""
@@ -51,9 +51,8 @@ class Wording:
 def configure(settings: LogSettings, wording: Mapping[Event, Wording], secrets: Iterable[str] = ()) -> None:
     """Log by these settings from now on; an appender that cannot be opened is reported and left out."""
     root = logging.getLogger()
-    for handler in root.handlers:
-        if isinstance(handler, _Router):
-            handler.close()
+    for former in _routers():
+        former.close()
     router = _Router(settings, wording)
     router.secrets.add(secrets)
     root.handlers = [router]
@@ -74,21 +73,64 @@ def silence() -> None:
 
 def loggers() -> list[str]:
     """Return the loggers that have a level of their own, as log4j's controller lists them: `root=WARN`."""
-    names = {number: name for name, number in LEVELS.items()}
-    routers = [handler for handler in logging.getLogger().handlers if isinstance(handler, _Router)]
-    return [
-        f"{name or 'root'}={names[logger.level]}"
-        for router in routers
+    return [f"{name or 'root'}={level_name(level)}" for name, level in levels().items()]
+
+
+def level_name(level: int) -> str:
+    """Return log4j's name for a level, or for the next one below it."""
+    return max((number, name) for name, number in LEVELS.items() if number <= max(level, ALL))[1]
+
+
+def levels() -> dict[str, int]:
+    """Return the loggers that have a level of their own, with the level."""
+    return {
+        name: logger.level
+        for router in _routers()
         for name, logger in router.settings.loggers.items()
         if logger.level is not None
-    ]
+    }
+
+
+def level_of(name: str) -> int | None:
+    """Return the level that holds for a logger, or None for one that nobody has asked for yet; the root is empty."""
+    for router in _routers():
+        if name in router.known():
+            return max(router.settings.level_of(name), logging.getLogger(name).getEffectiveLevel())
+    return None
+
+
+def set_level(name: str, level: int) -> list[str]:
+    """Give a logger, and all whose names begin with its name, this level; return their names.
+
+    The packages that are kept quiet change only if they are named.
+    """
+    known = {each for router in _routers() for each in router.known() if each.startswith(name)}
+    changed = {name, *(each for each in known if not each.startswith(_LOUD) or name.startswith(_LOUD))}
+    for router in _routers():
+        router.set_levels(changed, level)
+        logging.getLogger().setLevel(max(1, router.settings.lowest_level()))
+    for each in changed & _own_levels():
+        logging.getLogger(each).setLevel(level)
+    return sorted(changed)
+
+
+def _routers() -> list[_Router]:
+    return [handler for handler in logging.getLogger().handlers if isinstance(handler, _Router)]
+
+
+def _python_loggers() -> dict[str, logging.Logger]:
+    found = dict(logging.getLogger().manager.loggerDict)
+    return {name: logger for name, logger in found.items() if isinstance(logger, logging.Logger)}
+
+
+def _own_levels() -> set[str]:
+    return {name for name, logger in _python_loggers().items() if logger.level}
 
 
 def hide(secrets: Iterable[str]) -> None:
     """Hide these secrets from now on."""
-    for handler in logging.getLogger().handlers:
-        if isinstance(handler, _Router):
-            handler.secrets.add(secrets)
+    for router in _routers():
+        router.secrets.add(secrets)
 
 
 def catch_strays() -> None:
@@ -141,6 +183,21 @@ class _Router(logging.Handler):
         for handler in route.handlers:
             if level >= handler.level:
                 handler.handle(record)
+
+    def known(self) -> set[str]:
+        """Return the names of all loggers that print, or have a level; the root's is empty."""
+        worded = {wording.logger for wording in self._wording.values()}
+        return {"", *self.settings.loggers, *self._routes, *worded, *_python_loggers()}
+
+    def set_levels(self, names: Iterable[str], level: int) -> None:
+        """Give these loggers this level."""
+        now = {name: replace(self.settings.loggers.get(name, LoggerSettings()), level=level) for name in names}
+        self.acquire()  # lines are printed by one thread at a time
+        try:
+            self.settings = replace(self.settings, loggers={**self.settings.loggers, **now})
+            self._routes = {}
+        finally:
+            self.release()
 
     def close(self) -> None:
         """Close the log files."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import Enum
+from http import HTTPStatus
 from typing import NamedTuple
 
 
@@ -50,3 +51,14 @@ def unreadiness(state: State) -> str:
         return f"without an assignment: {', '.join(sorted(state.outside))}"
     waits = [f"{topic} ({why})" for topic, why in sorted(state.unwritable.items())]
     return f"cannot write to: {', '.join(waits)}" if waits else ""
+
+
+PROBES = {"/healthz": death, "/readyz": unreadiness}
+"""Path of a probe -> what is wrong."""
+TEXT = "text/plain; charset=utf-8"
+
+
+def answer(probe: str, state: State) -> tuple[HTTPStatus, str]:
+    """Return the status and the line that a probe gets."""
+    problem = PROBES[probe](state)
+    return (HTTPStatus.SERVICE_UNAVAILABLE, f"{problem}\n") if problem else (HTTPStatus.OK, "ok\n")

@@ -1,6 +1,6 @@
 """`/metrics` for Prometheus: every metric of the catalogue but the rates, read from the snapshot at each scrape.
 
-Beside it `/healthz` and `/readyz`: 200 or 503, and a line that says why. Any other path is 404.
+At `--metrics.port` `/healthz` and `/readyz` are beside it; any other path is 404. `--admin.port` has the same texts.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import socket
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from http import HTTPStatus
 from socketserver import ThreadingMixIn
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -30,8 +31,39 @@ from legacy_mm.metrics.window import WindowReading
 
 Snapshots = Callable[[], Iterable[Snapshot]]
 GetState = Callable[[], health.State]
-PROBES = {"/healthz": health.death, "/readyz": health.unreadiness}
 _NUMBERS = ("/metrics", "/")
+
+
+class Scraped(NamedTuple):
+    """The answer to a scrape."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Scrape = Callable[[str, str, str], Scraped]
+"""Takes the headers `Accept` and `Accept-Encoding`, and the query."""
+
+
+def scrape_of(snapshots: Snapshots) -> Scrape:
+    """Return what answers scrapes for another server than `Endpoint`, with the same texts."""
+    metrics = _metrics(snapshots)
+
+    def scrape(accept: str, accept_encoding: str, query: str) -> Scraped:
+        said: list[tuple[str, list[tuple[str, str]]]] = []
+        environment = {
+            "REQUEST_METHOD": "GET",
+            "PATH_INFO": _NUMBERS[0],
+            "QUERY_STRING": query,
+            "HTTP_ACCEPT": accept,
+            "HTTP_ACCEPT_ENCODING": accept_encoding,
+        }
+        body = b"".join(metrics(environment, lambda status, headers: said.append((status, headers))))
+        ((status, headers),) = said
+        return Scraped(int(status.split()[0]), dict(headers), body)
+
+    return scrape
 
 
 class Endpoint:
@@ -39,10 +71,8 @@ class Endpoint:
 
     def __init__(self, address: str, port: int, snapshots: Snapshots, state: GetState) -> None:
         """Listen; raises HostError when the address cannot be used."""
-        registry = CollectorRegistry(auto_describe=False)
-        registry.register(_SnapshotCollector(snapshots))
         try:
-            self._server = _Server(address, port, _application(make_wsgi_app(registry), state))
+            self._server = _Server(address, port, _application(_metrics(snapshots), state))
         except OSError as error:
             raise HostError(f"--metrics.port: cannot listen on {address}:{port}: {error.strerror}") from error
         threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True).start()
@@ -80,6 +110,12 @@ class _Silent(WSGIRequestHandler):
         """Ignore the log of requests: a scrape is no news."""
 
 
+def _metrics(snapshots: Snapshots) -> WSGIApplication:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_SnapshotCollector(snapshots))
+    return make_wsgi_app(registry)
+
+
 def _application(metrics: WSGIApplication, state: GetState) -> WSGIApplication:
     def answer(environment: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environment["PATH_INFO"]
@@ -89,13 +125,12 @@ def _application(metrics: WSGIApplication, state: GetState) -> WSGIApplication:
             except Exception as error:
                 events.emit(events.SCRAPE_FAILED, reason=type(error).__name__, error=error)
                 raise
-        if path in PROBES:
-            problem = PROBES[path](state())
-            status, text = ("503 Service Unavailable", problem) if problem else ("200 OK", "ok")
+        if path in health.PROBES:
+            status, text = health.answer(path, state())
         else:
-            status, text = "404 Not Found", "not found"
-        start(status, [("Content-Type", "text/plain; charset=utf-8")])
-        return [f"{text}\n".encode()]
+            status, text = HTTPStatus.NOT_FOUND, "not found\n"
+        start(f"{status.value} {status.phrase}", [("Content-Type", health.TEXT)])
+        return [text.encode()]
 
     return answer
 

@@ -20,9 +20,9 @@ import yaml
 from compat.laboratory.releases import CURRENT
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.features.topic_acls.made_rules import state_folder
+from legacy_mm.metrics.health import PROBES
 from legacy_mm.metrics.legacy_mbeans import BEANS
 from legacy_mm.metrics.metric_catalogue import METRICS
-from legacy_mm.metrics.prometheus import PROBES
 from legacy_mm.runtime.jvm.jars import cache_folder
 from legacy_mm.words.legacy_tool import command_line
 from legacy_mm.words.options.option_catalogue import OwnOptions

@@ -10,9 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from legacy_mm.base.option import Option, milliseconds, port_number, whole_number
-from legacy_mm.base.settings import JvmSettings, MetricsSettings, ProcessSettings, ReceiptSettings, SparkSettings
+from legacy_mm.base.option import Option, boolean, milliseconds, port_number, whole_number
+from legacy_mm.base.settings import (
+    JvmSettings,
+    MetricsSettings,
+    ProcessSettings,
+    ReceiptSettings,
+    RestSettings,
+    SparkSettings,
+)
 from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, spelled_today
+from legacy_mm.words.options.rest_options import check_rest
 
 AskedEngine = Literal["auto", "batches", "records"]
 ProducerTuning = Literal["meaning", "literal"]
@@ -128,6 +136,70 @@ OPTIONS = (
         argument="address",
         help="Where the metrics port listens: this host only by default, 0.0.0.0 for everybody.",
         owner="legacy_mm.metrics.prometheus",
+    ),
+    Option(
+        name="admin.port",
+        default=None,
+        argument="port",
+        help="Serve Kafka Connect's REST API at http://address:port/, and beside it /metrics, /healthz and /readyz; "
+        "off by default.",
+        owner="legacy_mm.connect.rest.rest_server",
+        type=port_number,
+    ),
+    Option(
+        name="admin.address",
+        default="127.0.0.1",
+        argument="address",
+        help="Where the admin port listens: this host only by default. Any other address needs TLS, and a token or a "
+        "client CA.",
+        owner="legacy_mm.connect.rest.rest_server",
+    ),
+    Option(
+        name="admin.token.file",
+        default=None,
+        argument="file",
+        help="A file (mode 0600) with a token that callers of the admin port give, as `Authorization: Bearer TOKEN` "
+        "or as the password of Basic with any name; /healthz and /readyz need none.",
+        owner="legacy_mm.connect.rest.access",
+    ),
+    Option(
+        name="admin.actions",
+        default="false",
+        argument="true|false",
+        help="Let the admin port change things: pause, resume, stop, restart, configurations, offsets, log levels. "
+        "Needs a token.",
+        owner="legacy_mm.connect.rest.access",
+        type=boolean,
+    ),
+    Option(
+        name="admin.tls.certificate",
+        default=None,
+        argument="file",
+        help="The certificate of the admin port and its chain (PEM): it speaks HTTPS then.",
+        owner="legacy_mm.connect.rest.rest_server",
+    ),
+    Option(
+        name="admin.tls.key",
+        default=None,
+        argument="file",
+        help="The private key of that certificate (PEM, without a password), if it is in a file of its own.",
+        owner="legacy_mm.connect.rest.rest_server",
+    ),
+    Option(
+        name="admin.tls.client.ca",
+        default=None,
+        argument="file",
+        help="Certificates (PEM) of authorities: callers of the admin port need a certificate of one of them; /healthz "
+        "and /readyz need none.",
+        owner="legacy_mm.connect.rest.rest_server",
+    ),
+    Option(
+        name="admin.insecure",
+        default="false",
+        argument="true|false",
+        help="Let the admin port listen at an address that others reach without TLS and login.",
+        owner="legacy_mm.words.options.rest_options",
+        type=boolean,
     ),
     Option(
         name="log.level",
@@ -249,6 +321,14 @@ class OwnOptions:
     receipts_max_bytes: int = 100_000_000
     metrics_port: int | None = None
     metrics_address: str = "127.0.0.1"
+    admin_port: int | None = None
+    admin_address: str = "127.0.0.1"
+    admin_token_file: str | None = None
+    admin_actions: bool = False
+    admin_tls_certificate: str | None = None
+    admin_tls_key: str | None = None
+    admin_tls_client_ca: str | None = None
+    admin_insecure: bool = False
     log_level: str | None = None
     log_format: LogFormat = "log4j"
     features_config: str | None = None
@@ -269,5 +349,21 @@ class OwnOptions:
             spark=SparkSettings(None if self.spark_master == EMBEDDED else self.spark_master, self.spark_conf, jvm),
             shutdown_timeout=self.shutdown_timeout_ms / 1000,
             metrics=MetricsSettings(self.metrics_port, self.metrics_address),
+            rest=self.rest(),
             receipts=ReceiptSettings(self.receipts, self.receipts_max_bytes) if self.receipts else None,
         )
+
+    def rest(self) -> RestSettings:
+        """Return what is said of the admin port; raise ConfigurationError for what would be open to others."""
+        rest = RestSettings(
+            port=self.admin_port,
+            address=self.admin_address,
+            token_file=self.admin_token_file,
+            actions=self.admin_actions,
+            certificate=self.admin_tls_certificate,
+            key=self.admin_tls_key,
+            client_ca=self.admin_tls_client_ca,
+            insecure=self.admin_insecure,
+        )
+        check_rest(rest)
+        return rest

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NoReturn
 
@@ -72,7 +73,7 @@ def _connect(call: CommandCall) -> int:
 
     def flows(clients: ClientTranslation) -> DriverRun:
         files = connect_files.load(line, root_logger.hide)
-        return driver.translate_flows(files.flows(), clients, files.remarks)
+        return replace(driver.translate_flows(files.flows(), clients, files.remarks), files=files)
 
     return _run_flows(flows, options, argv)
 

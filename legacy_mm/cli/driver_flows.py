@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 
-from legacy_mm.connect.mirror_flows import FlowLife, MirrorFlows
+from legacy_mm.connect.mirror_herder import MirrorHerder
 from legacy_mm.flow import group_members, lifecycle
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.supervisor import Supervisor
@@ -19,12 +20,14 @@ BEANS = (*MIRROR_MAKER_2_BEANS, *CONNECT_BEANS)
 def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) -> int:
     """Run the flows on this host until a signal, or until none can run; return the exit code."""
     group_members.load_native()  # each flow is built by a thread of its own
-    flows, supervisor = MirrorFlows(host), Supervisor(host, signals)
-    flows.know(outcome.flows)
-    for run in outcome.flows:
-        supervisor.add(flows.supervised(run, FlowLife(host, run.settings.flow)))
-    for refused in outcome.refused:
-        supervisor.add(flows.refused(refused, FlowLife(host, str(refused.pair))))
-    code = supervisor.run()
+    rest = outcome.flows[0].settings.process.rest
+    supervisor = Supervisor(host, signals)
+    herder = MirrorHerder(outcome, host, supervisor, f"{rest.address}:{rest.port}")
+    with ExitStack() as ends:
+        if rest.port is not None:
+            from legacy_mm.connect.admin_port import serve
+
+            ends.callback(serve(rest, herder, host).close)
+        code = supervisor.run()
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
     return code

@@ -101,9 +101,10 @@ class MirrorFlows:
 
         return SupervisedFlow(str(flow.pair), "nothing", build, life.changed)
 
-    def idle(self, name: str, life: FlowLife) -> SupervisedFlow:
+    def idle(self, life: FlowLife) -> SupervisedFlow:
         """Return a flow that does nothing, because all of it is stopped."""
-        return SupervisedFlow(name, "nothing", lambda: Mirror((), None, Failures()), life.changed, life.started)
+        life.connectors = ()
+        return SupervisedFlow(life.name, "nothing", lambda: Mirror((), None, Failures()), life.changed, life.started)
 
     def _guard(self) -> Circles:
         return Circles(tuple(self._runs.values()), lambda: self._host.spark.jvm.topic_matcher)

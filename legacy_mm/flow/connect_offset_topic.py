@@ -25,7 +25,7 @@ from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.connect_member import ConnectMember
 from legacy_mm.features.connect_offsets.feature import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.node_sharing import ByNodes
-from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
+from legacy_mm.features.connect_offsets.offsets_topic import FORGOTTEN, OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import SourceLogs
 from legacy_mm.flow import group_members
 from legacy_mm.flow.admin_clients import AdminClients
@@ -165,8 +165,16 @@ class WorkersPlace:
 
     def commit(self, offsets: Offsets, deadline: Deadline) -> None:
         """Write positions while no node runs. Raise HostError."""
-        failed: list[str] = []
         self.positions.moved(offsets)
+        self._write(offsets, deadline)
+
+    def forget(self, partitions: Collection[TopicPartition], deadline: Deadline) -> None:
+        """Write that there are no positions while no node runs. Raise HostError."""
+        self._write(dict.fromkeys(partitions, FORGOTTEN), deadline)
+
+    def _write(self, offsets: Offsets, deadline: Deadline) -> None:
+        failed: list[str] = []
+        self.positions.every_position(deadline.remaining())  # who has read the topic knows its partitions
         self.positions.write(offsets, "", lambda _, __, reason: failed.append(reason) if reason else None)
         if not self.positions.flush(deadline) or failed:
             raise HostError(

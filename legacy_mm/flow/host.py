@@ -76,7 +76,7 @@ class Host:
             spark.preload(task_entry.TASK_MODULE)
             self.runner = SparkRunner(self._context, task_entry.copy, spark.make_folders)
             self.processes = CopyProcesses(self.channel, self.runner, usable_cores())
-            self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(spark.jvm))
+            self._publisher = Publisher(lambda: beans_of(self.snapshots(), beans), MBeans(spark.jvm))
             start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
             start.start()
             undo.pop_all()
@@ -152,7 +152,8 @@ class Host:
         works, code = ([], {}) if handler is None else plugins.shipment(handler)
         return build_archive(self.spark.folder, ["copy", *works], code)
 
-    def _snapshots(self) -> list[Snapshot]:
+    def snapshots(self) -> list[Snapshot]:
+        """Return the counts of all flows."""
         return [registry.snapshot() for registry in self.registries]
 
     def _serve_metrics(self, settings: MetricsSettings) -> Endpoint | None:
@@ -161,9 +162,10 @@ class Host:
             return None
         from legacy_mm.metrics.prometheus import Endpoint
 
-        return Endpoint(settings.address, settings.port, self._snapshots, self._state)
+        return Endpoint(settings.address, settings.port, self.snapshots, self.state)
 
-    def _state(self) -> State:
+    def state(self) -> State:
+        """Return what probes ask about."""
         unwritable: dict[str, str] = {}
         for registry in self.registries:
             unwritable |= registry.unwritable()

@@ -48,6 +48,9 @@ class PositionBook(Protocol):
     def commit(self, offsets: Offsets, deadline: Deadline) -> None:
         """Keep positions of a flow that does not run."""
 
+    def forget(self, partitions: Collection[TopicPartition], deadline: Deadline) -> None:
+        """Forget positions of a flow that does not run."""
+
     def set_position(self, place: TopicPartition, where: str) -> str:
         """Return how a person sets a position; `where` in words of kafka-consumer-groups.sh."""
 
@@ -93,6 +96,11 @@ class GroupBook:
     def commit(self, offsets: Offsets, deadline: Deadline) -> None:
         """Commit for a group without members."""
         self._require_told(self._commit(offsets, deadline), "committed")
+
+    def forget(self, partitions: Collection[TopicPartition], deadline: Deadline) -> None:
+        """Delete offsets of a group without members."""
+        refused = self._admin.forget(self._group, partitions, deadline)
+        self._require_told({self._group: refused} if refused else {}, "deleted")
 
     def set_position(self, place: TopicPartition, where: str) -> str:
         """Return the command of Kafka's that resets the group."""

@@ -96,7 +96,7 @@ class InternalTopicWriter:
     def send(
         self,
         key: bytes,
-        value: bytes,
+        value: bytes | None,
         timestamp: int | None = None,
         *,
         partition: int = _PARTITION,

@@ -24,6 +24,8 @@ from legacy_mm.protocol.records import murmur2
 
 _POSITIVE = 0x7FFFFFFF
 _LOOK_INTERVAL = 0.05
+FORGOTTEN = -1
+"""In place of a position: there is none any more."""
 OnWritten = Callable[[TopicPartition, int, str | None], None]
 """Told of each position: the offset, and why it could not be written, or None. Any thread may call it."""
 
@@ -44,7 +46,7 @@ class Writer(Protocol):
     def send(
         self,
         key: bytes,
-        value: bytes,
+        value: bytes | None,
         timestamp: int | None = None,
         *,
         partition: int = 0,
@@ -154,7 +156,10 @@ class OffsetsTopic:
         return Lacking([partition for partition in partitions if partition not in known], foreign)
 
     def write(self, offsets: Offsets, metadata: str, on_written: OnWritten) -> None:
-        """Write positions, each the next record to copy; returns at once. A later one replaces one that waits."""
+        """Write positions, each the next record to copy, or `FORGOTTEN`; returns at once.
+
+        A later one replaces one that waits.
+        """
         with self._writing:
             self._waiting |= {each: _Waiting(offset, metadata, on_written) for each, offset in offsets.items()}
         self.poll()
@@ -197,7 +202,7 @@ class OffsetsTopic:
         self._sent[key].append((partition, waiting))  # first: the writer may tell of it at once
         if not self._writer.send(
             key,
-            records.value(waiting.offset),
+            None if waiting.offset == FORGOTTEN else records.value(waiting.offset),
             partition=(murmur2(key) & _POSITIVE) % self._latest.partitions(),
             headers=((MARK, mark),),
         ):

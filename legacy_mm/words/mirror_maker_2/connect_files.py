@@ -51,6 +51,16 @@ class ConnectorFile:
     """The configuration with its references."""
 
     @property
+    def name(self) -> str:
+        """The name of the connector: its own, or that of its class."""
+        return self.properties.get(_NAME, "").strip() or CONNECTORS[self.kind]
+
+    @property
+    def pair(self) -> Pair:
+        """The flow of which it is."""
+        return Pair(*(self.properties.get(alias, BY_NAME[alias].default).strip() for alias in _ALIASES))
+
+    @property
     def key(self) -> tuple[str, ...]:
         """What connectors of one flow have in common."""
         given = self.properties
@@ -151,8 +161,8 @@ def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> 
 
 
 def _reading(worker: Mapping[str, str], flow: Mapping[ConnectorKind, ConnectorFile]) -> FlowReading:
-    first = next(iter(flow.values())).properties
-    pair = Pair(*(first.get(alias, BY_NAME[alias].default).strip() for alias in _ALIASES))
+    of_one = next(iter(flow.values()))
+    first, pair = of_one.properties, of_one.pair
     shared = {name: text for name, text in first.items() if name in _ALIASES or name.startswith("replication.policy")}
     clusters = {name: text for name, text in first.items() if ".cluster." in name}
     properties = {

@@ -44,6 +44,8 @@ class DriverRun:
     flows: tuple[FlowRun, ...]
     notes: tuple[Note, ...]
     secrets: tuple[str, ...] = field(repr=False)
+    clients: ClientTranslation = field(repr=False)
+    """How client properties are read."""
     refused: tuple[RefusedFlow, ...] = ()
     readings: tuple[FlowReading, ...] = field(default=(), repr=False)
     """Of what the flows were made, those that were refused too."""
@@ -123,7 +125,12 @@ def translate_flows(readings: Sequence[FlowReading], clients: ClientTranslation,
     _require_some(runs, refused)
     secrets = {secret for run in runs for secret in run.secrets}
     return DriverRun(
-        tuple(runs), tuple(dict.fromkeys(notes)), tuple(sorted(secrets)), tuple(refused), tuple(readings)
+        tuple(runs),
+        tuple(dict.fromkeys(notes)),
+        tuple(sorted(secrets)),
+        clients,
+        tuple(refused),
+        tuple(readings),
     )
 
 

@@ -1,0 +1,18 @@
+"""What answers at `--admin.port`: the server, and what stands behind it. Imported only if the port is given."""
+
+from __future__ import annotations
+
+from legacy_mm.base.settings import RestSettings
+from legacy_mm.connect.connector_plugins import MirrorPlugins
+from legacy_mm.connect.herder import Herder
+from legacy_mm.connect.rest.rest_application import rest_application
+from legacy_mm.connect.rest.rest_server import RestServer
+from legacy_mm.flow.host import Host
+from legacy_mm.metrics.prometheus import scrape_of
+
+
+def serve(settings: RestSettings, herder: Herder, host: Host) -> RestServer:
+    """Listen, for the caller to close; raises HostError and ConfigurationError."""
+    return RestServer(
+        settings, rest_application(settings, herder, MirrorPlugins(), scrape_of(host.snapshots), host.state)
+    )

@@ -1,0 +1,158 @@
+"""One flow of a herder: its connectors, what each is to do, and what that makes of the flow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from legacy_mm.connect.entities import Reported, State, TargetState
+from legacy_mm.connect.mirror_flows import FlowLife
+from legacy_mm.flow.copy_jobs import client_id
+from legacy_mm.flow.mirror import Mirror
+from legacy_mm.flow.supervisor import FlowKeeper, FlowPhase
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile
+from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, ConnectorKind
+from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun
+
+_SENT = "sent_records"
+ReadFlow = Callable[[Sequence[ConnectorFile]], FlowReading]
+
+
+@dataclass(slots=True)
+class Connector:
+    """A connector: its configuration, and what its user wants of it."""
+
+    name: str
+    file: ConnectorFile
+    target: TargetState = TargetState.STARTED
+    topics_before: Mapping[str, float] = field(default_factory=dict)
+    """The topics that had records at the last reset, and how many."""
+
+    @property
+    def kind(self) -> ConnectorKind:
+        """The kind of connector, in our words."""
+        return self.file.kind
+
+
+@dataclass(slots=True)
+class HerdedFlow:
+    """A flow, and the connectors whose work it does."""
+
+    read: ReadFlow
+    """Makes the flow of these connectors; raises ConfigurationError."""
+    connectors: list[Connector]
+    first_stream: int = 0
+    streams: int = 0
+    """The number of streams for which it has numbers."""
+    run: FlowRun | None = None
+    """None: it cannot run, or all of it is stopped."""
+    life: FlowLife = field(init=False)
+    keeper: FlowKeeper = field(init=False)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What its connectors have in common."""
+        return self.connectors[0].file.key
+
+    def begins(self, life: FlowLife) -> None:
+        """Note who is told of its life."""
+        self.life = life
+
+    def takes(self, run: FlowRun | None) -> None:
+        """Note what it does from now on."""
+        self.run = run
+        if run is not None and run.settings.streams:
+            self.first_stream, self.streams = run.settings.first_stream, max(self.streams, run.settings.streams)
+
+    def started(self, mirror: Mirror) -> None:
+        """Note the mirror that runs, which copies nothing while the source connector is paused."""
+        self.life.started(mirror)
+        self.pause_streams(only=True)
+
+    def pause_streams(self, *, only: bool = False) -> None:
+        """Let the streams do what the user wants of the source connector; `only`: nothing is resumed."""
+        source, mirror = self.of_kind("source"), self.life.mirror
+        if source is None or mirror is None:
+            return
+        if source.target is TargetState.PAUSED:
+            mirror.pause()
+        elif not only:
+            mirror.resume()
+
+    def topics(self, connector: Connector) -> dict[str, float]:
+        """Return the topics at the target that records of a connector went to, and how many of those are known."""
+        if self.run is None or not self._is_done(connector):
+            return {}
+        if connector.kind != "source":
+            alias = self.run.settings.features.naming.source_alias
+            return {"heartbeats" if connector.kind == "heartbeat" else f"{alias}.checkpoints.internal": math.inf}
+        return {
+            dict(scope.labels)["topic"]: sent
+            for snapshot in self.life.snapshots()
+            for scope, readings in snapshot.readings.items()
+            if scope.level == "producer_topic" and (sent := readings[_SENT].value if _SENT in readings else 0.0)
+        }
+
+    def of_kind(self, kind: ConnectorKind) -> Connector | None:
+        """Return its connector of that kind."""
+        return next((each for each in self.connectors if each.kind == kind), None)
+
+    def working(self) -> list[ConnectorFile]:
+        """Return the connectors that the flow is built of.
+
+        A source connector that is paused keeps its group and partitions; others that are paused do nothing. Checkpoints
+        are for whoever copies.
+        """
+        found = [each for each in self.connectors if self._works(each)]
+        copies = any(each.kind == "source" for each in found)
+        has_source = self.of_kind("source") is not None
+        return [each.file for each in found if copies or not has_source or each.kind != "checkpoint"]
+
+    @staticmethod
+    def _works(connector: Connector) -> bool:
+        if connector.kind == "source":
+            return connector.target is not TargetState.STOPPED
+        return connector.target is TargetState.STARTED
+
+    def status_of(self, connector: Connector, worker_id: str, version: str) -> tuple[Reported, list[Reported]]:
+        """Return the state of a connector of this flow, and of its tasks."""
+        state, trace = self._state(connector), ""
+        if state is State.FAILED:
+            trace = self.life.reason
+        tasks = [] if state is State.STOPPED else list(self._tasks(connector, state))
+        own = state
+        if state is State.RUNNING and not tasks:
+            own = State.UNASSIGNED
+        reported = [Reported(each, worker_id, trace if each is State.FAILED else "", version) for each in tasks]
+        return Reported(own, worker_id, trace, version), reported
+
+    def _state(self, connector: Connector) -> State:
+        if connector.target is TargetState.STOPPED:
+            return State.STOPPED
+        if connector.target is TargetState.PAUSED:
+            return State.PAUSED
+        if self.life.phase is FlowPhase.FAILED:
+            return State.FAILED
+        if self.life.phase is not FlowPhase.RUNNING:
+            return State.UNASSIGNED
+        return State.RUNNING if self._is_done(connector) else State.UNASSIGNED
+
+    def _is_done(self, connector: Connector) -> bool:
+        return self.run is not None and CONNECTORS[connector.kind] in self.run.connectors
+
+    def _tasks(self, connector: Connector, state: State) -> Iterator[State]:
+        if connector.kind != "source":
+            yield state
+            return
+        outside = self.life.outside() if state is State.RUNNING else frozenset()
+        for stream in self.stream_names():
+            yield State.UNASSIGNED if stream in outside else state
+
+    def stream_names(self) -> list[str]:
+        """Return the client ids of the flow's streams."""
+        if self.run is None:
+            return []
+        settings = self.run.settings
+        return [client_id(settings, settings.first_stream + number) for number in range(settings.streams)]

@@ -1,0 +1,457 @@
+"""The herder of MirrorMaker 2's connectors: those of a driver's file, or those of one standalone worker of Connect.
+
+A change is planned before anything happens: what cannot run is refused, and the flow goes on as it was. What can run
+takes the flow's place, with all that was copied committed. Nothing outlives the process, as with Connect's standalone
+worker.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cached_property, partial
+from http import HTTPStatus
+
+from legacy_mm import __version__
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import LegacyMMError, one_line
+from legacy_mm.connect import mirror_offsets
+from legacy_mm.connect.config_secrets import completed, shown
+from legacy_mm.connect.entities import (
+    Config,
+    ConnectorInfo,
+    ConnectorOffset,
+    ConnectorStatus,
+    ConnectRestError,
+    Reported,
+    ServerInfo,
+    State,
+    TargetState,
+    WorkerStatus,
+)
+from legacy_mm.connect.herded_flow import Connector, HerdedFlow
+from legacy_mm.connect.mirror_flows import FlowLife, MirrorFlows
+from legacy_mm.flow import client_checks
+from legacy_mm.flow.admin_clients import AdminClients
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.host import Host
+from legacy_mm.flow.supervisor import SupervisedFlow, Supervisor
+from legacy_mm.logs import root_logger
+from legacy_mm.metrics.health import Phase
+from legacy_mm.words.legacy_tool import java_process
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, ConnectorFile, connector_of, flows_of
+from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS
+from legacy_mm.words.mirror_maker_2.driver import DriverRun
+from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
+
+RELEASE = "4.3.0"
+"""The release of Kafka Connect whose API this is."""
+_ASK_TIMEOUT = 10.0
+_NAME = "name"
+_NOT_STOPPED = (
+    "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified "
+    "connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
+)
+_OF_A_FILE = (
+    "{what} is not possible here: the connectors are those of MirrorMaker 2's file. Change the file and start again, "
+    "or run the connectors with legacy-mm connect"
+)
+
+
+class MirrorHerder:
+    """Runs the connectors of a process by the flows that do their work."""
+
+    def __init__(self, outcome: DriverRun, host: Host, supervisor: Supervisor, worker_id: str) -> None:
+        """Take the flows as they were read, and run them under this supervisor; `worker_id` is `host:port`."""
+        self._host = host
+        self._supervisor = supervisor
+        self._clients = outcome.clients
+        self._worker_id = worker_id
+        self._makes = MirrorFlows(host)
+        self._worker = None if outcome.files is None else outcome.files.worker
+        self._flows: list[HerdedFlow] = []
+        self._lock = threading.RLock()
+        runs = {str(each.pair): each for each in outcome.flows}
+        refused = {str(each.pair): each for each in outcome.refused}
+        self._makes.know(outcome.flows)
+        for reading in outcome.readings:
+            run = runs.get(str(reading.pair))
+            flow = self._flow(outcome.files, reading, run)
+            flow.begins(FlowLife(host, str(reading.pair)))
+            flow.takes(run)
+            if run is None:
+                supervised = self._makes.refused(refused[str(reading.pair)], flow.life)
+            else:
+                supervised = self._supervised(flow)
+            flow.keeper = supervisor.add(supervised)
+            self._flows.append(flow)
+
+    def _flow(self, files: ConnectFiles | None, reading: FlowReading, run: FlowRun | None) -> HerdedFlow:
+        if files is None:
+            return HerdedFlow(partial(_of_driver, reading), _of_file(reading, run))
+        (key,) = {each.key for each in files.connectors if each.pair == reading.pair}
+        connectors = [Connector(each.name, each) for each in files.connectors if each.key == key]
+        return HerdedFlow(partial(_of_worker, files.worker), connectors)
+
+    # --- the worker
+
+    def server_info(self) -> ServerInfo:
+        """Return Connect's release, our version as its commit, and the id of the first flow's target."""
+        return ServerInfo(RELEASE, f"legacy_mm-{__version__}", self._cluster_id)
+
+    def worker_status(self) -> WorkerStatus:
+        """Return the health of this process."""
+        phase = self._host.phase
+        if phase is Phase.STARTING:
+            return WorkerStatus(HTTPStatus.SERVICE_UNAVAILABLE, "starting", "Worker is still starting up.")
+        if phase is Phase.RUNNING:
+            said = "Worker has completed startup and is ready to handle requests."
+            return WorkerStatus(HTTPStatus.OK, "healthy", said)
+        said = f"Worker was unable to handle this request and may be unable to handle other requests. It {phase.value}."
+        return WorkerStatus(HTTPStatus.INTERNAL_SERVER_ERROR, "unhealthy", said)
+
+    # --- questions
+
+    def connectors(self) -> Sequence[str]:
+        """Return the names of the connectors of all flows."""
+        with self._lock:
+            return [connector.name for flow in self._flows for connector in flow.connectors]
+
+    def connector_info(self, name: str) -> ConnectorInfo:
+        """Return a connector as it is configured, its secrets hidden."""
+        with self._lock:
+            flow, connector = self._known(name)
+            _, tasks = flow.status_of(connector, self._worker_id, RELEASE)
+            return ConnectorInfo(name, self._shown(connector), len(tasks))
+
+    def connector_status(self, name: str) -> ConnectorStatus:
+        """Return what the connector and its tasks do."""
+        with self._lock:
+            flow, connector = self._known(name, f"No status found for connector {name}")
+            own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
+            return ConnectorStatus(name, own, tasks)
+
+    def task_configs(self, name: str) -> Sequence[Config]:
+        """Return the connector's configuration for each of its tasks."""
+        info = self.connector_info(name)
+        return [info.config] * info.tasks
+
+    def active_topics(self, name: str) -> Sequence[str]:
+        """Return the topics at the target that the connector's records went to."""
+        with self._lock:
+            found = self._find(name)
+            if found is None:
+                return []
+            flow, connector = found
+            before = connector.topics_before
+            return sorted(topic for topic, sent in flow.topics(connector).items() if sent != before.get(topic))
+
+    def reset_active_topics(self, name: str) -> None:
+        """Tell of none of today's topics again."""
+        with self._lock:
+            if (found := self._find(name)) is not None:
+                flow, connector = found
+                connector.topics_before = {topic: n for topic, n in flow.topics(connector).items() if n != math.inf}
+
+    def connector_offsets(self, name: str) -> Sequence[ConnectorOffset]:
+        """Return the last record of each partition that was copied, as MirrorMaker 2's connectors say it."""
+        flow, connector = self._known(name)
+        with failures():
+            return mirror_offsets.offsets(self._settings_of(flow), connector.kind)
+
+    # --- orders
+
+    def create_connector(self, name: str, config: Config, initial_state: TargetState) -> ConnectorInfo:
+        """Add a connector to its flow, or a flow for it."""
+        with self._lock:
+            if self._find(name) is not None:
+                raise ConnectRestError(HTTPStatus.CONFLICT, f"Connector {name} already exists")
+            self._require_worker(f"To make connector {name}")
+            self._add(Connector(name, self._read(name, config, None), initial_state))
+            return self.connector_info(name)
+
+    def put_connector_config(self, name: str, config: Config) -> tuple[bool, ConnectorInfo]:
+        """Change a connector, or make it; the same configuration restarts nothing."""
+        with self._lock:
+            found = self._find(name)
+            if found is None:
+                return True, self.create_connector(name, config, TargetState.STARTED)
+            flow, connector = found
+            before, after = connector.file, self._read(name, config, connector)
+            if after.key != before.key:
+                self._move(flow, connector, after)
+            elif after.written != before.written:
+                self._change(flow, connector, after)
+            return False, self.connector_info(name)
+
+    def delete_connector(self, name: str) -> None:
+        """Take a connector out of its flow; a flow without any ends."""
+        with self._lock:
+            flow, connector = self._known(name)
+            self._require_worker(f"To delete connector {name}")
+            self._take_out(flow, connector)
+
+    def set_target_state(self, name: str, state: TargetState) -> None:
+        """Pause, stop or start a connector.
+
+        A source connector that is paused stays in its group and keeps its partitions; one that is stopped leaves.
+        """
+        with self._lock:
+            flow, connector = self._known(name, f"Unknown connector {name}")
+            before, connector.target = connector.target, state
+            if before is state:
+                return
+            pauses_streams = connector.kind == "source" and TargetState.STOPPED not in (before, state)
+            if not pauses_streams:
+                self._build_again(flow)
+            else:
+                flow.pause_streams()
+
+    def restart_connector(self, name: str) -> None:
+        """Start a flow that failed again at once; one that runs goes on, as the tasks of Connect's do."""
+        with self._lock:
+            flow, connector = self._known(name, f"Unknown connector: {name}")
+            if flow.status_of(connector, self._worker_id, RELEASE)[0].state is State.FAILED:
+                self._build_again(flow)
+
+    def restart_connector_and_tasks(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
+        """Start a flow that failed again, or let the streams begin again at what is safe."""
+        with self._lock:
+            flow, connector = self._known(name, f"Unknown connector: {name}")
+            own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
+            has_failed = own.state is State.FAILED
+            if has_failed:
+                self._build_again(flow)
+            elif include_tasks and not only_failed and own.state is State.RUNNING:
+                self._restart_streams(flow, connector)
+
+            def told(each: Reported, *, concerned: bool) -> Reported:
+                is_due = concerned and (each.state is State.FAILED or not only_failed)
+                return Reported(State.RESTARTING, each.worker_id, "", each.version) if is_due else each
+
+            return ConnectorStatus(
+                name, told(own, concerned=True), [told(each, concerned=include_tasks) for each in tasks]
+            )
+
+    def restart_task(self, name: str, task: int) -> None:
+        """Let one stream begin again at what is safe."""
+        with self._lock:
+            unknown = f"Unknown task: {name}-{task}"
+            flow, connector = self._known(name, unknown)
+            own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
+            if not 0 <= task < len(tasks):
+                raise ConnectRestError(HTTPStatus.NOT_FOUND, unknown)
+            if tasks[task].state is State.FAILED:
+                self._build_again(flow)
+            elif own.state is State.RUNNING:
+                self._restart_streams(flow, connector, task)
+
+    def alter_connector_offsets(self, name: str, offsets: Sequence[ConnectorOffset]) -> str:
+        """Write where copying goes on."""
+        flow, connector = self._stopped(name)
+        with failures():
+            mirror_offsets.alter(self._settings_of(flow), connector.kind, offsets)
+        return "The offsets for this connector have been altered successfully"
+
+    def reset_connector_offsets(self, name: str) -> str:
+        """Forget where copying was."""
+        flow, connector = self._stopped(name)
+        with failures():
+            mirror_offsets.reset(self._settings_of(flow), connector.kind)
+        return "The offsets for this connector have been reset successfully"
+
+    # --- inside
+
+    def _find(self, name: str) -> tuple[HerdedFlow, Connector] | None:
+        for flow in self._flows:
+            for connector in flow.connectors:
+                if connector.name == name:
+                    return flow, connector
+        return None
+
+    def _known(self, name: str, unknown: str = "") -> tuple[HerdedFlow, Connector]:
+        with self._lock:
+            if (found := self._find(name)) is None:
+                raise ConnectRestError(HTTPStatus.NOT_FOUND, unknown or f"Connector {name} not found")
+            return found
+
+    def _stopped(self, name: str) -> tuple[HerdedFlow, Connector]:
+        flow, connector = self._known(name)
+        if connector.target is not TargetState.STOPPED:
+            raise ConnectRestError(HTTPStatus.BAD_REQUEST, _NOT_STOPPED.format(name=name))
+        return flow, connector
+
+    def _require_worker(self, what: str) -> Mapping[str, str]:
+        if self._worker is None:
+            raise ConnectRestError(HTTPStatus.FORBIDDEN, _OF_A_FILE.format(what=what))
+        return self._worker
+
+    def _shown(self, connector: Connector) -> Config:
+        return shown({**connector.file.written, _NAME: connector.name})
+
+    def _read(self, name: str, config: Config, before: Connector | None) -> ConnectorFile:
+        """Read a configuration; raise 400 for one that cannot be used."""
+        written = completed(config, {} if before is None else before.file.written)
+        worker = self._worker
+        if worker is None and before is not None:
+            written = {**written, _NAME: before.file.written[_NAME]}  # the name by which its offsets are kept
+        with refusals():
+            found = connector_of(name, written, worker or {}, root_logger.hide)
+        if worker is None and before is not None and found.key != before.file.key:
+            raise ConnectRestError(HTTPStatus.FORBIDDEN, _OF_A_FILE.format(what="Another flow"))
+        return found
+
+    def _make(self, flow: HerdedFlow, working: Sequence[ConnectorFile]) -> FlowRun | None:
+        """Translate what a flow is to do; raise 400 where that cannot run, before anything has changed."""
+        if not working:
+            return None
+        with refusals():
+            run = translate_flow(flow.read(working), self._clients, flow.first_stream)
+            if run.settings.streams > flow.streams:
+                run = translate_flow(flow.read(working), self._clients, self._free_stream())
+            root_logger.hide(run.secrets)
+            client_checks.check_logins(run.settings)
+        say_notes(run)
+        return run
+
+    def _free_stream(self) -> int:
+        return max((flow.first_stream + flow.streams for flow in self._flows), default=0)
+
+    def _build_again(self, flow: HerdedFlow) -> None:
+        """Let the flow do what its connectors say."""
+        self._run(flow, self._make(flow, flow.working()))
+
+    def _run(self, flow: HerdedFlow, run: FlowRun | None) -> None:
+        flow.takes(run)
+        self._makes.know([each.run for each in self._flows if each.run is not None])
+        flow.keeper.change(self._supervised(flow))
+
+    def _supervised(self, flow: HerdedFlow) -> SupervisedFlow:
+        if flow.run is None:
+            return self._makes.idle(flow.life)
+        return replace(self._makes.supervised(flow.run, flow.life), on_start=flow.started)
+
+    def _change(self, flow: HerdedFlow, connector: Connector, after: ConnectorFile) -> None:
+        """Give a connector another configuration, if the flow can run with it."""
+        before, connector.file = connector.file, after
+        try:
+            self._build_again(flow)
+        except ConnectRestError:
+            connector.file = before
+            raise
+
+    def _add(self, connector: Connector) -> None:
+        """Add a connector to the flow of its clusters, or begin that flow."""
+        worker = self._require_worker(f"To make connector {connector.name}")
+        flow = next((each for each in self._flows if each.key == connector.file.key), None)
+        if flow is not None:
+            flow.connectors.append(connector)
+            try:
+                self._build_again(flow)
+            except ConnectRestError:
+                flow.connectors.remove(connector)
+                raise
+            return
+        flow = HerdedFlow(partial(_of_worker, worker), [connector], self._free_stream())
+        run = self._make(flow, flow.working())
+        flow.begins(FlowLife(self._host, str(flow.read([connector.file]).pair)))
+        flow.takes(run)
+        self._makes.know([each.run for each in (*self._flows, flow) if each.run is not None])
+        flow.keeper = self._supervisor.add(self._supervised(flow))
+        self._flows.append(flow)
+
+    def _take_out(self, flow: HerdedFlow, connector: Connector) -> None:
+        """Remove a connector from its flow, and the flow with its last one."""
+        flow.connectors.remove(connector)
+        if flow.connectors:
+            try:
+                self._build_again(flow)
+            except ConnectRestError:
+                flow.connectors.append(connector)
+                raise
+        else:
+            self._flows.remove(flow)
+            self._supervisor.remove(flow.keeper)
+
+    def _move(self, flow: HerdedFlow, connector: Connector, after: ConnectorFile) -> None:
+        """Take a connector from its flow to that of other clusters."""
+        self._add(Connector(connector.name, after, connector.target))
+        self._take_out(flow, connector)
+
+    def _restart_streams(self, flow: HerdedFlow, connector: Connector, task: int | None = None) -> None:
+        mirror = flow.life.mirror
+        if connector.kind != "source" or mirror is None:
+            return
+        for stream in range(len(flow.stream_names())) if task is None else (task,):
+            mirror.restart(stream)
+
+    def _settings_of(self, flow: HerdedFlow) -> Settings:
+        """Return the settings of the whole flow, also of what is stopped."""
+        with refusals():
+            run = translate_flow(flow.read([each.file for each in flow.connectors]), self._clients, flow.first_stream)
+            return self._host.with_stores(run.settings)
+
+    @cached_property
+    def _cluster_id(self) -> str:
+        """The id of the first flow's target."""
+        for run in (flow.run for flow in self._flows if flow.run is not None):
+            with suppress(LegacyMMError):
+                _, target = AdminClients(self._host.with_stores(run.settings)).ends()
+                return target.cluster_id(Deadline.after(_ASK_TIMEOUT))
+        return ""
+
+
+def _of_file(reading: FlowReading, run: FlowRun | None) -> list[Connector]:
+    """Return the connectors of a flow of a driver's file that do something."""
+    works = CONNECTORS.values() if run is None else run.connectors
+    found = []
+    for kind, class_name in CONNECTORS.items():
+        if class_name in works:
+            given = reading.properties[kind]
+            name = f"{reading.pair}.{class_name}"
+            found.append(Connector(name, ConnectorFile(name, kind, given, written=given)))
+    return found
+
+
+def _of_driver(reading: FlowReading, working: Sequence[ConnectorFile]) -> FlowReading:
+    """Return the flow of a driver's file in which these connectors work."""
+    found = reading
+    there = {each.kind: each.properties for each in working}
+    for kind in CONNECTORS:
+        found = found.having(kind, there[kind]) if kind in there else found.without(kind)
+    return found
+
+
+def _of_worker(worker: Mapping[str, str], working: Sequence[ConnectorFile]) -> FlowReading:
+    """Return the flow of these connectors of a worker; raises ConfigurationError."""
+    (flow,) = flows_of(worker, working)
+    return flow
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Answer 400, with the reason, where something cannot be used as it is configured."""
+    try:
+        yield
+    except LegacyMMError as error:
+        raise ConnectRestError(HTTPStatus.BAD_REQUEST, one_line(error)) from error
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Answer 500, with the reason, where a cluster does not do what is asked."""
+    try:
+        yield
+    except LegacyMMError as error:
+        raise ConnectRestError(HTTPStatus.INTERNAL_SERVER_ERROR, one_line(error)) from error
+
+
+def say_notes(run: FlowRun) -> None:
+    """Log what is to say about a flow at its start."""
+    for note in run.notes:
+        logging.getLogger(note.logger or java_process.MIRROR_MAKER_2).log(note.level, "%s", note.text)

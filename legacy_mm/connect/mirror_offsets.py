@@ -1,0 +1,135 @@
+"""The offsets of a mirror's connectors, as Connect's API shows and changes them (KIP-875).
+
+Copying goes on behind the offset of a source connector, which is the last record that was copied. The other two keep
+none: Connect shows 0. Source: contract `connect-rest.md`, section 7, and the checks of Kafka's `MirrorUtils`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.connect.entities import ConnectorOffset, ConnectRestError
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.position_book import position_book
+from legacy_mm.words.mirror_maker_2.connector_properties import ConnectorKind
+
+_CLUSTER, _TOPIC, _PARTITION, _OFFSET = "cluster", "topic", "partition", "offset"
+_SOURCE_ALIAS, _TARGET_ALIAS = "sourceClusterAlias", "targetClusterAlias"
+_STRINGS: Mapping[ConnectorKind, tuple[str, ...]] = {
+    "source": (_CLUSTER, _TOPIC),
+    "checkpoint": ("group", _TOPIC),
+    "heartbeat": (_SOURCE_ALIAS, _TARGET_ALIAS),
+}
+_INT_MAX = 2**31 - 1
+_TIMEOUT = 60.0
+
+
+def offsets(settings: Settings, kind: ConnectorKind) -> list[ConnectorOffset]:
+    """Return the offset of each partition; raises HostError and StreamFailure."""
+    naming = settings.features.naming
+    if kind == "heartbeat":
+        return [ConnectorOffset({_SOURCE_ALIAS: naming.source_alias, _TARGET_ALIAS: naming.target_alias}, {_OFFSET: 0})]
+    if kind == "checkpoint":
+        return []
+    found = position_book(settings).offsets(Deadline.after(_TIMEOUT))
+    return [
+        ConnectorOffset(_place(naming.source_alias, place), {_OFFSET: position.offset - 1})
+        for place, position in sorted(found.items())
+        if position.offset > 0
+    ]
+
+
+def alter(settings: Settings, kind: ConnectorKind, changes: Sequence[ConnectorOffset]) -> None:
+    """Change the offsets of these partitions; None forgets one.
+
+    Raises 500 with Kafka's words for what is no partition or offset, HostError, and StreamFailure.
+    """
+    for each in changes:
+        if each.offset is not None:
+            _check(kind, each.partition, each.offset)
+    if kind != "source":
+        return
+    moved, forgotten = {}, []
+    for each in changes:
+        if each.partition.get(_CLUSTER) != settings.features.naming.source_alias:
+            continue
+        place = TopicPartition(str(each.partition.get(_TOPIC)), _number(each.partition.get(_PARTITION)))
+        if each.offset is None:
+            forgotten.append(place)
+        else:
+            moved[place] = int(each.offset[_OFFSET]) + 1
+    book, deadline = position_book(settings), Deadline.after(_TIMEOUT)
+    book.require_no_members(deadline)
+    if moved:
+        book.commit(moved, deadline)
+    if forgotten:
+        book.forget(forgotten, deadline)
+
+
+def reset(settings: Settings, kind: ConnectorKind) -> None:
+    """Forget all offsets; raises HostError and StreamFailure."""
+    if kind != "source":
+        return
+    book, deadline = position_book(settings), Deadline.after(_TIMEOUT)
+    book.require_no_members(deadline)
+    if places := list(book.offsets(deadline)):
+        book.forget(places, deadline)
+
+
+def _place(cluster: str, place: TopicPartition) -> dict[str, Any]:
+    return {_CLUSTER: cluster, _PARTITION: place.partition, _TOPIC: place.topic}
+
+
+def _check(kind: ConnectorKind, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> None:
+    for key in _STRINGS[kind]:
+        _require(partition, key)
+        if not isinstance(partition[key], str):
+            raise _invalid(partition, key, "must be a string")
+    if kind != "heartbeat":
+        _require(partition, _PARTITION)
+        number = partition[_PARTITION]
+        if not _is_whole(number) or number > _INT_MAX:
+            raise _invalid(partition, _PARTITION, "must be an integer")
+        if number < 0:
+            raise _invalid(partition, _PARTITION, "cannot be negative")
+    what = f"Source offset {_java_map(offset)} for source partition {_java_map(partition)}"
+    if _OFFSET not in offset:
+        raise _refused(f"{what} is missing the '{_OFFSET}' key, which is required")
+    value, key = offset[_OFFSET], f"for the '{_OFFSET}' key"
+    if not _is_whole(value):
+        raise _refused(f"{what} has an invalid value {value} {key}, which must be an integer")
+    if kind != "source" and value != 0:
+        raise _refused(f"{what} has an invalid value {value} {key}; the only accepted value is 0")
+    if value < 0:
+        raise _refused(f"{what} has an invalid value {value} {key}, which cannot be negative")
+
+
+def _require(partition: Mapping[str, Any], key: str) -> None:
+    if key not in partition:
+        raise _refused(f"Source partition {_java_map(partition)} is missing the '{key}' key, which is required")
+
+
+def _invalid(partition: Mapping[str, Any], key: str, why: str) -> ConnectRestError:
+    where = f"Source partition {_java_map(partition)} has an invalid value {partition[key]}"
+    return _refused(f"{where} for the '{key}' key, which {why}")
+
+
+def _refused(why: str) -> ConnectRestError:
+    return ConnectRestError(HTTPStatus.INTERNAL_SERVER_ERROR, why)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else -1
+
+
+def _java_map(values: Mapping[str, Any]) -> str:
+    """Return a map as Java writes it."""
+    return "{" + ", ".join(f"{key}={value}" for key, value in values.items()) + "}"

@@ -195,11 +195,11 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, question: _Asked) -
 
 def _of_connect(line: ConnectLine, clients: ClientTranslation, question: _Asked) -> DriverExplanation:
     try:
-        files = connect_files.load(line, clients.hide)
+        files = connect_files.load(line, clients.hide, needs_secrets=False)
         readings = files.flows()
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False, of_connect=True)
-    ignored = {key: _near(key) for each in files.connectors for key in (*each.unknown, *each.of_others)}
+    ignored = {key: _near(key) for each in files.all_connectors for key in (*each.unknown, *each.of_others)}
     flows = _flows(readings, clients, question, ignored)
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
     said = (*files.remarks, *dict.fromkeys(driver.flow_remarks(readings)))

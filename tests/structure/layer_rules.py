@@ -71,7 +71,7 @@ DOORS = {
     "jproperties": ("legacy_mm.words.java_clients.properties_file",),
     "cryptography": ("legacy_mm.runtime.channel.certificate",),
     "prometheus_client": ("legacy_mm.metrics.prometheus",),
-    "yaml": ("legacy_mm.words.legacy_tool.log4j_configuration",),
+    "yaml": ("legacy_mm.words.legacy_tool.log4j_configuration", "legacy_mm.words.mirror_maker_2.strimzi_files"),
     "starlette": ("legacy_mm.connect.rest",),
     "uvicorn": ("legacy_mm.connect.rest.rest_server",),
     "jinja2": ("legacy_mm.connect.page",),

@@ -16,6 +16,7 @@ from legacy_mm.features.rows import FLAGS
 from legacy_mm.logs import events
 from legacy_mm.words.legacy_tool.legacy_options import ROWS
 from legacy_mm.words.legacy_tool.messages import WORDING
+from legacy_mm.words.mirror_maker_2.connect_line import SECRETS_DIR
 from legacy_mm.words.options.option_catalogue import option_called
 from tests.fixtures.doc_blocks import LANGUAGES, NOT_RUN, OUTPUT, PAGES, SHELL, blocks
 from tests.structure.source_tree import CHECKOUT
@@ -27,6 +28,7 @@ DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 OTHERS = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "samples/failover/README.md")
 TEXTS = (*(CHECKOUT / name for name in OTHERS), *PAGES, *DECISIONS)
 OLD_OPTIONS = {row.option.name for row in ROWS}
+OF_CONNECT = SECRETS_DIR.removeprefix("--")
 LINES = [wording.text for wording in WORDING.values()] + [event.text for event in events.BY_NAME.values()]
 
 
@@ -86,7 +88,7 @@ def test_commands_and_links_are_there(page: Path) -> None:
 
 
 def unknown(option: str) -> bool:
-    return option_called(option) is None and option not in OLD_OPTIONS
+    return option_called(option) is None and option not in (*OLD_OPTIONS, OF_CONNECT)
 
 
 def test_readme_names_every_page() -> None:

@@ -20,6 +20,14 @@ from legacy_mm.words.java_clients.client_properties.rule import config_exception
 
 _PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."
+FILE, DIRECTORY, ENVIRONMENT = (f"{_PACKAGE}{kind}ConfigProvider" for kind in ("File", "Directory", "EnvVar"))
+KUBERNETES_SECRET = "io.strimzi.kafka.KubernetesSecretConfigProvider"
+_KUBERNETES = (KUBERNETES_SECRET, "io.strimzi.kafka.KubernetesConfigMapConfigProvider")
+"""Strimzi's, which ask Kubernetes. Here a folder has a folder for each Secret or ConfigMap, as a pod mounts them."""
+_OLDER_MOUNTS = "mm2-*/*/"
+"""Where Strimzi's operator mounted a Secret below /opt/kafka up to 1.0: by what it is for, and by alias."""
+_SECRET_NAME, _SECRET_KEY = re.compile(r"[A-Za-z0-9][-.A-Za-z0-9]*"), re.compile(r"[-._A-Za-z0-9*?!\[\]]+")
+"""Of Kubernetes; a key may be a pattern."""
 _REFERENCE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 
 Parameters = Mapping[str, str]
@@ -35,11 +43,26 @@ class Provider:
     class_name: str | None
     """None: the file has no such property."""
     parameters: Parameters = field(repr=False)
+    secrets_dir: str | None = None
+    """The folder that stands for Kubernetes; empty: the user names none; None: the command has no option for it."""
+
+    @property
+    def is_without_folder(self) -> bool:
+        """True for a provider of Kubernetes whose folder the user does not name."""
+        return self.class_name in _KUBERNETES and self.secrets_dir == ""
 
     def value(self, path: str, key: str, asked_by: str) -> str | None:
         """Return the value that a property refers to, None if there is none; raises ConfigurationError."""
-        if self.class_name is None:
+        if self.class_name is None or self.is_without_folder:
             return None
+        if self.class_name in _KUBERNETES and self.secrets_dir is not None:
+            return _from_secret(self.secrets_dir, path, key)
+        if self.class_name in _KUBERNETES:
+            raise config_exception(
+                f"{asked_by} refers to Kubernetes by {self.class_name}, and no folder stands for it: give legacy-mm "
+                "connect --secrets.dir FOLDER, which has a folder for each Secret; elsewhere bring the value as a file "
+                "or as an environment variable, and refer to that"
+            )
         if (lookup := _LOOKUPS.get(self.class_name)) is None:
             possible = ", ".join(name for name in _LOOKUPS if name.startswith(_PACKAGE))
             raise config_exception(
@@ -58,6 +81,8 @@ class KeptReference(NamedTuple):
     property_name: str
     reason: str
     """A sentence without its full stop."""
+    secret: str = ""
+    """The Secret of Kubernetes whose folder nobody names."""
 
 
 class Resolved(NamedTuple):
@@ -68,14 +93,16 @@ class Resolved(NamedTuple):
     kept: tuple[KeptReference, ...]
 
 
-def declared(properties: Mapping[str, str], *, trims: bool = False) -> dict[str, Provider]:
+def declared(
+    properties: Mapping[str, str], *, trims: bool = False, secrets_dir: str | None = None
+) -> dict[str, Provider]:
     """Return the providers that a file declares; `trims`: blanks in their list are none of their names.
 
-    MirrorMaker 2's driver and Connect's worker trim the list. A client does not.
+    MirrorMaker 2's driver and Connect's worker trim the list. A client does not. `secrets_dir`: see `Provider`.
     """
     listed = properties.get(_PROVIDERS, "")
     names = split_list(listed) if trims else listed.split(",")
-    return {name: _provider(properties, f"{_PROVIDERS}.{name}.") for name in names if name}
+    return {name: _provider(properties, f"{_PROVIDERS}.{name}.", secrets_dir) for name in names if name}
 
 
 def resolve(properties: Mapping[str, str], providers: Providers | None = None) -> Resolved:
@@ -93,7 +120,8 @@ def resolve(properties: Mapping[str, str], providers: Providers | None = None) -
             provider, path, key = reference.groups(default="")
             value = known[provider].value(path, key, asked_by) if provider in known else None
             if value is None:
-                kept.update(dict.fromkeys(_kept(provider, asked_by, known, properties)))
+                secret = _secret_name(path) if provider in known and known[provider].is_without_folder else ""
+                kept.update(dict.fromkeys(_kept(provider, asked_by, known, properties, secret)))
                 return reference.group()
             secrets.add(value)
             return value
@@ -103,14 +131,18 @@ def resolve(properties: Mapping[str, str], providers: Providers | None = None) -
     return Resolved(resolved, frozenset(secrets), tuple(kept))
 
 
-def _kept(provider: str, asked_by: str, known: Providers, properties: Mapping[str, str]) -> Iterator[KeptReference]:
+def _kept(
+    provider: str, asked_by: str, known: Providers, properties: Mapping[str, str], secret: str
+) -> Iterator[KeptReference]:
     """Yield what to say of a reference; nothing for one of a provider itself, or of a client with its own providers."""
     row = f"{_PROVIDERS}.{provider}.class"
     if asked_by.startswith(_PROVIDERS) or any(name.endswith(f".{row}") for name in properties):
         return
     # text of an unknown provider may be a part of a password
     shown = f"${{{provider}:...}}"
-    if provider in known:
+    if secret:
+        why = f"no --secrets.dir names the folder with a folder for {secret}"
+    elif provider in known:
         why = "its provider has no value for it" if known[provider].class_name is not None else f"{row} is missing"
     elif provider in map(str.strip, known):
         why = f"blanks in {_PROVIDERS} are parts of the names, so leave them out"
@@ -118,15 +150,15 @@ def _kept(provider: str, asked_by: str, known: Providers, properties: Mapping[st
         why = f"{_PROVIDERS} does not list {provider}"
     else:
         shown, why = "${...}", f"{_PROVIDERS} names no such provider, so declare it there"
-    yield KeptReference(asked_by, f"{asked_by} holds {shown}, which stays as it is written: {why}")
+    yield KeptReference(asked_by, f"{asked_by} holds {shown}, which stays as it is written: {why}", secret)
 
 
-def _provider(properties: Mapping[str, str], prefix: str) -> Provider:
+def _provider(properties: Mapping[str, str], prefix: str, secrets_dir: str | None) -> Provider:
     row, of_parameters = f"{prefix}class", f"{prefix}param."
     parameters = {
         name.removeprefix(of_parameters): text for name, text in properties.items() if name.startswith(of_parameters)
     }
-    return Provider(row, properties.get(row), parameters)
+    return Provider(row, properties.get(row), parameters, secrets_dir)
 
 
 def _from_file(parameters: Parameters, path: str, key: str) -> str | None:
@@ -158,6 +190,30 @@ def _from_environment(parameters: Parameters, path: str, key: str) -> str | None
         raise config_exception(f"allowlist.pattern {pattern} cannot be used: {error}") from None
 
 
+def _secret_name(path: str) -> str:
+    """Return the name behind the namespace."""
+    return path.partition("/")[2] or path
+
+
+def _from_secret(secrets_dir: str, path: str, key: str) -> str:
+    """Return a key of the Secret that a `path` of NAMESPACE/SECRET names, or all keys of a pattern in their order."""
+    name, folder = _secret_name(path), Path(secrets_dir)
+    if not _SECRET_NAME.fullmatch(name) or not _SECRET_KEY.fullmatch(key):
+        raise config_exception(f"{path}:{key} names no key of a Secret: write NAMESPACE/SECRET:KEY")
+    files = [
+        file
+        for place in (folder / name, *sorted(folder.glob(f"{_OLDER_MOUNTS}{name}")))
+        for file in sorted(place.glob(key))
+        if file.is_file()
+    ]
+    if not files:
+        raise config_exception(f"--secrets.dir has no {folder / name / key}: mount the Secret {name} there as a folder")
+    try:
+        return "\n".join(dict.fromkeys(file.read_text(encoding="utf-8", errors="replace") for file in files))
+    except OSError as error:
+        raise config_exception(f"Could not read the Secret {folder / name}: {error.strerror}") from None
+
+
 def _is_allowed(parameters: Parameters, path: str) -> bool:
     allowed = _allowed_paths(parameters)
     wanted = Path(os.path.normpath(path))
@@ -175,8 +231,8 @@ def _allowed_paths(parameters: Parameters) -> list[Path]:
 
 
 _LOOKUPS: Mapping[str, AskProvider] = {
-    _PACKAGE + "FileConfigProvider": _from_file,
-    _PACKAGE + "DirectoryConfigProvider": _from_directory,
-    _PACKAGE + "EnvVarConfigProvider": _from_environment,
+    FILE: _from_file,
+    DIRECTORY: _from_directory,
+    ENVIRONMENT: _from_environment,
     "io.strimzi.kafka.EnvVarConfigProvider": _from_environment,
 }

@@ -241,9 +241,9 @@ def translated_consumers(reading: LineReading) -> dict[str, Translated]:
 
 def _notes(read: Translated, file: PropertiesFile) -> Iterator[Note]:
     yield from read.reading.notes
-    for name, reason in read.kept:
-        if place := file.place(name):
-            yield Note(logging.WARNING, OWN, f"{place}: {reason}.")
+    for each in read.kept:
+        if place := file.place(each.property_name):
+            yield Note(logging.WARNING, OWN, f"{place}: {each.reason}.")
 
 
 def _use_zookeeper_files(reading: LineReading) -> None:

@@ -1,4 +1,4 @@
-"""Files of Kafka Connect: a worker's properties, and MirrorMaker 2's connectors as properties or JSON; flows out.
+"""Files of Kafka Connect, and of Strimzi: a worker's properties, and MirrorMaker 2's connectors; flows out.
 
 Connectors with the same aliases and the same source are one flow.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from legacy_mm.base.errors import ConfigurationError
@@ -15,6 +15,7 @@ from legacy_mm.base.redaction import known_secrets
 from legacy_mm.words.java_clients import config_providers, properties_file
 from legacy_mm.words.java_clients.client_properties.apply import Hide
 from legacy_mm.words.java_clients.config_providers import Resolved
+from legacy_mm.words.mirror_maker_2 import strimzi_files
 from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
 from legacy_mm.words.mirror_maker_2.connector_properties import (
     BY_NAME,
@@ -30,6 +31,7 @@ from legacy_mm.words.mirror_maker_2.driver_file import PROVIDERS, Pair
 from legacy_mm.words.mirror_maker_2.file_lines import FileLines, Place
 from legacy_mm.words.mirror_maker_2.flow_reading import OFF, FlowReading
 from legacy_mm.words.mirror_maker_2.left_out import rest_remarks
+from legacy_mm.words.mirror_maker_2.strimzi_files import ConnectorState, WrittenWorker
 
 _CLASS, _NAME = "connector.class", "name"
 _SINK = "MirrorSinkConnector"
@@ -49,6 +51,8 @@ class ConnectorFile:
     """Sentences about references that nobody looks up."""
     written: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The configuration with its references."""
+    state: ConnectorState = "running"
+    """What its file wants of it; one that does not run has no part in a flow."""
 
     @property
     def name(self) -> str:
@@ -86,45 +90,106 @@ class ConnectFiles:
     connectors: Sequence[ConnectorFile]
     kept: tuple[str, ...]
     """Sentences about references that nobody looks up."""
+    said: tuple[str, ...] = ()
+    """Sentences about what has no effect here."""
+    beside: Sequence[ConnectFiles] = ()
+    """Further workers of the same command, each with its connectors."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences for the start: references that nobody looks up, ports that are not opened."""
-        return (*self.kept, *rest_remarks(self.worker))
+        """Sentences for the start: what has no effect, references that nobody looks up, ports that are not opened."""
+        own = (*self.said, *self.kept, *rest_remarks(self.worker), *map(_idle, self._not_running))
+        return (*own, *(text for each in self.beside for text in each.remarks))
+
+    @property
+    def all_connectors(self) -> tuple[ConnectorFile, ...]:
+        """The connectors of all workers."""
+        return (*self.connectors, *(connector for each in self.beside for connector in each.all_connectors))
 
     def flows(self) -> list[FlowReading]:
-        """Return the flows; raises ConfigurationError for two connectors of one kind in a flow."""
-        return flows_of(self.worker, self.connectors)
+        """Return the flows; raises ConfigurationError for two connectors of one kind in a flow, or if none runs."""
+        found = [reading for each in (self, *self.beside) for reading in flows_of(each.worker, each.running)]
+        if not found:
+            raise ConfigurationError(f"nothing would run: {'; '.join(map(_idle, self.all_connectors))}")
+        return found
+
+    @property
+    def running(self) -> list[ConnectorFile]:
+        """The connectors that are to run."""
+        return [each for each in self.connectors if each.state == "running"]
+
+    @property
+    def _not_running(self) -> list[ConnectorFile]:
+        return [each for each in self.connectors if each.state != "running"]
 
 
-def load(line: ConnectLine, hide: Hide = lambda secrets: None) -> ConnectFiles:
-    """Read the files of a command line; raises ConfigurationError. `hide` takes secrets as soon as they are known."""
-    worker = load_worker(line.worker, hide)
-    connectors = [load_connector(path, worker.properties, hide) for path in line.connectors]
+def _idle(connector: ConnectorFile) -> str:
+    return f"{connector.path} is {connector.state} by its file, and does not run"
+
+
+def load(line: ConnectLine, hide: Hide = lambda secrets: None, *, needs_secrets: bool = True) -> ConnectFiles:
+    """Read the files of a command line; raises ConfigurationError. `hide` takes secrets as soon as they are known.
+
+    Without `needs_secrets` a Secret whose folder nobody names stays a reference.
+    """
+    named = line.secrets_dir if line.secrets_dir or not needs_secrets else None
+    if line.resources:
+        first, *beside = [
+            _of_resource(each, hide, named) for path in line.resources for each in strimzi_files.load(path)
+        ]
+        return replace(first, beside=beside)
+    worker = load_worker(line.worker, hide, named)
+    connectors = [load_connector(path, worker.properties, hide, named) for path in line.connectors]
     kept = (*_notes(line.worker, worker), *(note for each in connectors for note in each.kept))
     return ConnectFiles(worker.properties, connectors, kept)
 
 
-def load_worker(path: str, hide: Hide = lambda secrets: None) -> Resolved:
-    """Read a worker's properties; raises ConfigurationError with Java's words."""
-    written = properties_file.load(path).properties
-    return _hidden(config_providers.resolve(written, config_providers.declared(written, trims=True)), hide)
+def _of_resource(resource: WrittenWorker, hide: Hide, secrets_dir: str | None) -> ConnectFiles:
+    worker = _resolved_worker(resource.properties, hide, secrets_dir)
+    connectors = [
+        replace(
+            connector_of(f"{resource.path} {each.name}", each.properties, worker.properties, hide, secrets_dir),
+            state=each.state,
+        )
+        for each in resource.connectors
+    ]
+    kept = (*_notes(resource.path, worker), *(note for each in connectors for note in each.kept))
+    return ConnectFiles(worker.properties, connectors, kept, tuple(resource.said))
 
 
-def load_connector(path: str, worker: Mapping[str, str], hide: Hide = lambda secrets: None) -> ConnectorFile:
+def load_worker(path: str, hide: Hide = lambda secrets: None, secrets_dir: str | None = None) -> Resolved:
+    """Read a worker's properties; raises ConfigurationError with Java's words. `secrets_dir`: see `Provider`."""
+    return _resolved_worker(properties_file.load(path).properties, hide, secrets_dir)
+
+
+def _resolved_worker(written: Mapping[str, str], hide: Hide, secrets_dir: str | None) -> Resolved:
+    providers = config_providers.declared(written, trims=True, secrets_dir=secrets_dir)
+    return _hidden(config_providers.resolve(written, providers), hide)
+
+
+def load_connector(
+    path: str, worker: Mapping[str, str], hide: Hide = lambda secrets: None, secrets_dir: str | None = None
+) -> ConnectorFile:
     """Read the file of a connector; raises ConfigurationError."""
     given = _json(path) if path.endswith(".json") else dict(properties_file.load(path).properties)
-    return connector_of(path, given, worker, hide)
+    return connector_of(path, given, worker, hide, secrets_dir)
 
 
 def connector_of(
-    path: str, given: Mapping[str, str], worker: Mapping[str, str], hide: Hide = lambda secrets: None
+    path: str,
+    given: Mapping[str, str],
+    worker: Mapping[str, str],
+    hide: Hide = lambda secrets: None,
+    secrets_dir: str | None = None,
 ) -> ConnectorFile:
     """Return a connector, whose references the worker's providers look up, or its own; raises ConfigurationError.
 
     `path` is where the configuration is from.
     """
-    providers = {**config_providers.declared(given), **config_providers.declared(worker, trims=True)}
+    providers = {
+        **config_providers.declared(given, secrets_dir=secrets_dir),
+        **config_providers.declared(worker, trims=True, secrets_dir=secrets_dir),
+    }
     read = _hidden(config_providers.resolve(given, providers), hide)
     properties = read.properties
     class_name = properties.get(_CLASS, "").strip()
@@ -143,7 +208,10 @@ def _hidden(read: Resolved, hide: Hide) -> Resolved:
 
 
 def _notes(path: str, read: Resolved) -> Iterator[str]:
-    return (f"{path}: {each.reason}" for each in read.kept)
+    """Yield a sentence for each reference that nobody looks up, and one for all Secrets without a folder."""
+    yield from (f"{path}: {each.reason}" for each in read.kept if not each.secret)
+    if secrets := dict.fromkeys(each.secret for each in read.kept if each.secret):
+        yield f"{path}: no --secrets.dir names the folder that has a folder for each Secret: {', '.join(secrets)}"
 
 
 def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> list[FlowReading]:

@@ -1,4 +1,6 @@
-"""The words of `legacy-mm connect` and `connect-standalone.sh`: a worker's file and files of connectors."""
+"""The words of `legacy-mm connect` and `connect-standalone.sh`: a worker's file and files of connectors, or resources
+of Strimzi.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,14 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from legacy_mm.base.errors import UsageError
+from legacy_mm.words.mirror_maker_2.strimzi_files import is_resource
 
 SCRIPTS = ("connect-standalone.sh", "connect-standalone")
-USAGE = "usage: legacy-mm connect WORKER.properties CONNECTOR.properties|CONNECTOR.json ... [OPTIONS OF OURS]"
+SECRETS_DIR = "--secrets.dir"
+USAGE = (
+    "usage: legacy-mm connect WORKER.properties CONNECTOR.properties|CONNECTOR.json ... [OPTIONS OF OURS]\n"
+    f"       legacy-mm connect KAFKAMIRRORMAKER2.yaml ... [{SECRETS_DIR} FOLDER] [OPTIONS OF OURS]"
+)
 _COMMAND, _WORD = "legacy-mm", "connect"
 
 
@@ -20,16 +27,37 @@ class ConnectLine:
     worker: str
     connectors: tuple[str, ...]
     own_words: tuple[str, ...]
+    resources: tuple[str, ...] = ()
+    """Files of Strimzi, which stand for a worker's file and its connectors."""
+    secrets_dir: str = ""
+    """The folder that has a folder for each Secret of Kubernetes; empty if the words name none."""
 
 
 def parse(argv: Sequence[str]) -> ConnectLine:
-    """Read the words; raises UsageError unless there is a worker's file and one of a connector."""
+    """Read the words; raises UsageError unless there is a worker's file and one of a connector, or a resource."""
     words = list(argv)
     at = next((position for position, word in enumerate(words) if word.startswith("-")), len(words))
-    files, own = words[:at], words[at:]
+    files, (secrets_dir, own) = words[:at], _secrets_dir(words[at:])
+    resources = tuple(word for word in files if is_resource(word))
+    if resources and len(resources) < len(files):
+        raise UsageError(f"{USAGE}\nlegacy-mm connect: name files of Connect, or {', '.join(resources)} alone")
+    if resources:
+        return ConnectLine("", (), own, resources, secrets_dir)
     if len(files) < 2:
         raise UsageError(f"{USAGE}\nlegacy-mm connect: name the worker's file and at least one of a connector")
-    return ConnectLine(files[0], tuple(files[1:]), tuple(own))
+    return ConnectLine(files[0], tuple(files[1:]), own, secrets_dir=secrets_dir)
+
+
+def _secrets_dir(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Split the folder of the Secrets from the other options; raises UsageError without a folder."""
+    folder, others, left = "", [], iter(words)
+    for word in left:
+        name, joined, text = word.partition("=")
+        if name != SECRETS_DIR:
+            others.append(word)
+        elif not (folder := text if joined else next(left, "")):
+            raise UsageError(f"{USAGE}\nlegacy-mm connect: {SECRETS_DIR} needs a folder")
+    return folder, tuple(others)
 
 
 def split_call(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

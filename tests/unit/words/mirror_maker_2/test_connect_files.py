@@ -234,9 +234,7 @@ def test_a_worker_file_of_an_operator(tmp_path: Path, monkeypatch: pytest.Monkey
     made = flow(tmp_path, SOURCE.replace("topics=t", "topics=${strimzienv:MIRROR_TOPICS}"), worker=worker)
     assert made.settings.features.topics is not None
     assert made.settings.features.topics.include == ("orders",)
-    with pytest.raises(
-        ConfigurationError, match=r"KubernetesSecretConfigProvider .*, to which topics refers: possible"
-    ):
+    with pytest.raises(ConfigurationError, match=r"topics refers to Kubernetes by .*: give legacy-mm connect --secr"):
         flow(tmp_path, SOURCE.replace("topics=t", "topics=${strimzisecrets:ns/x:y}"), worker=worker)
 
 

@@ -23,6 +23,26 @@ def test_a_worker_and_a_connector_are_needed(words: list[str]) -> None:
         parse(words)
 
 
+@pytest.mark.parametrize("words", [["--secrets.dir", "/s"], ["--secrets.dir=/s"]])
+def test_resources_of_strimzi(words: list[str]) -> None:
+    line = parse(["a.yaml", "b.yml", "--log.level", "DEBUG", *words])
+    assert (line.resources, line.secrets_dir, line.own_words) == (("a.yaml", "b.yml"), "/s", ("--log.level", "DEBUG"))
+    assert parse(["w.properties", "s.json", *words]).secrets_dir == "/s"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["w.properties", "a.yaml"], "name files of Connect, or a.yaml alone"),
+        (["a.yaml", "--secrets.dir"], "--secrets.dir needs a folder"),
+        (["a.yaml", "--secrets.dir="], "--secrets.dir needs a folder"),
+    ],
+)
+def test_resources_alone(words: list[str], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        parse(words)
+
+
 @pytest.mark.parametrize(
     "words", [["/opt/kafka/bin/connect-standalone.sh", "w", "s"], ["A=1", "bin/legacy-mm", "connect", "w", "s"]]
 )

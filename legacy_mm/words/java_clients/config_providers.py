@@ -25,9 +25,9 @@ KUBERNETES_SECRET = "io.strimzi.kafka.KubernetesSecretConfigProvider"
 _KUBERNETES = (KUBERNETES_SECRET, "io.strimzi.kafka.KubernetesConfigMapConfigProvider")
 """Strimzi's, which ask Kubernetes. Here a folder has a folder for each Secret or ConfigMap, as a pod mounts them."""
 _OLDER_MOUNTS = "mm2-*/*/"
-"""Where Strimzi's operator mounted a Secret below /opt/kafka up to 1.0: by what it is for, and by alias."""
+"""The folders below /opt/kafka for which Strimzi's operator up to 1.0 mounted Secrets: one for each use and alias."""
 _SECRET_NAME, _SECRET_KEY = re.compile(r"[A-Za-z0-9][-.A-Za-z0-9]*"), re.compile(r"[-._A-Za-z0-9*?!\[\]]+")
-"""Of Kubernetes; a key may be a pattern."""
+"""Names of Kubernetes; a key may be a pattern."""
 _REFERENCE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 
 Parameters = Mapping[str, str]

@@ -52,7 +52,7 @@ class ConnectorFile:
     written: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The configuration with its references."""
     state: ConnectorState = "running"
-    """What its file wants of it; one that does not run has no part in a flow."""
+    """The state that its file wants; one that does not run has no part in a flow."""
 
     @property
     def name(self) -> str:

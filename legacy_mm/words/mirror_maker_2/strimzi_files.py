@@ -101,7 +101,7 @@ class WrittenConnector:
 
     @property
     def name(self) -> str:
-        """Its name, which tells the flow and the kind."""
+        """The name, which tells the flow and the kind."""
         return self.properties["name"]
 
 

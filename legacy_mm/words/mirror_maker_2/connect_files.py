@@ -26,6 +26,7 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
     OPEN_FAMILIES,
     ConnectorKind,
     is_client_name,
+    kind_of,
 )
 from legacy_mm.words.mirror_maker_2.driver_file import PROVIDERS, Pair
 from legacy_mm.words.mirror_maker_2.file_lines import FileLines, Place
@@ -34,9 +35,6 @@ from legacy_mm.words.mirror_maker_2.left_out import rest_remarks
 from legacy_mm.words.mirror_maker_2.strimzi_files import ConnectorState, WrittenWorker
 
 _CLASS, _NAME = "connector.class", "name"
-_SINK = "MirrorSinkConnector"
-"""Promised by KIP-382 and never delivered: its flow is that of the source connector, with commits at the source."""
-_KINDS: Mapping[str, ConnectorKind] = {**{name: kind for kind, name in CONNECTORS.items()}, _SINK: "source"}
 _ALIASES = ("source.cluster.alias", "target.cluster.alias")
 
 
@@ -193,10 +191,10 @@ def connector_of(
     read = _hidden(config_providers.resolve(given, providers), hide)
     properties = read.properties
     class_name = properties.get(_CLASS, "").strip()
-    kind = _KINDS.get(class_name.rpartition(".")[2])
-    if kind is None:
+    if (kind := kind_of(class_name)) is None:
+        possible = ", ".join(CONNECTORS.values())
         raise ConfigurationError(
-            f"{path}: {_CLASS}={class_name} is not a connector of MirrorMaker 2: possible are {', '.join(_KINDS)}"
+            f"{path}: {_CLASS}={class_name} is not a connector of MirrorMaker 2: possible are {possible}"
         )
     return ConnectorFile(path, kind, properties, tuple(_notes(path, read)), given)
 

@@ -6,7 +6,7 @@ Source: the ConfigDefs of Kafka 3.9.1, which has the names of 4.x and those that
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,13 +19,28 @@ CONNECTORS: Mapping[ConnectorKind, str] = {
     "checkpoint": "MirrorCheckpointConnector",
 }
 """In the order in which the driver configures them."""
+PACKAGE = "org.apache.kafka.connect.mirror."
+_SUFFIX, _SINK = "Connector", "MirrorSinkConnector"
+"""The end that a class may leave out in Connect; a class that KIP-382 promised and nobody delivered, whose flow is that
+of the source connector."""
 
 OWN_FLAGS = frozenset(flag.name for flag in EXACTLY_ONCE.flags)
 """Flags of this mirror that such a file may have beside them, for all flows or for one."""
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}")
 _LIMITS = {"short": 2**15 - 1, "int": 2**31 - 1, "long": 2**63 - 1}
-_LEAST = {"tasks.max": 1}
+_BOUNDS: Mapping[str, tuple[float, float | None]] = {
+    "tasks.max": (1, None),
+    "transaction.boundary.interval.ms": (0, None),
+    "sasl.login.refresh.window.factor": (0.5, 1.0),
+    "sasl.login.refresh.window.jitter": (0.0, 0.25),
+    "sasl.login.refresh.min.period.seconds": (0, 900),
+    "sasl.login.refresh.buffer.seconds": (0, 3600),
+    "sasl.oauthbearer.assertion.claim.exp.seconds": (0, 86400),
+    "sasl.oauthbearer.assertion.claim.nbf.seconds": (0, 3600),
+}
+"""The least and the most; None: as much as the type has."""
+_NEVER_NULL = _BOUNDS.keys() - {"transaction.boundary.interval.ms"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +71,15 @@ ROWS = (
         "connector.class",
         "tasks.max int 1",
         "tasks.max.enforce boolean true",
-        "key.converter",
-        "value.converter",
-        "header.converter",
+        "key.converter class",
+        "value.converter class",
+        "header.converter class",
         "transforms list",
         "predicates list",
-        "config.action.reload NONE|RESTART restart",
+        "config.action.reload none|restart restart",
         "errors.retry.timeout long 0",
         "errors.retry.delay.max.ms long 60000",
-        "errors.tolerance NONE|ALL none",
+        "errors.tolerance none|all none",
         "errors.log.enable boolean false",
         "errors.log.include.messages boolean false",
         "enabled boolean true",
@@ -74,10 +89,9 @@ ROWS = (
         "replication.policy.class class org.apache.kafka.connect.mirror.DefaultReplicationPolicy",
         "replication.policy.separator string .",
         "replication.policy.internal.topic.separator.enabled boolean true",
-        "forwarding.admin.class",
-        "metric.reporters list",
+        "forwarding.admin.class class org.apache.kafka.clients.admin.ForwardingAdmin",
+        "metric.reporters list org.apache.kafka.common.metrics.JmxReporter",
         "auto.include.jmx.reporter boolean true",
-        "metric.names.formats list legacy",
     ),
     *_rows(
         "sc",
@@ -88,6 +102,7 @@ ROWS = (
         "consumer.poll.timeout.ms long 1000",
         "offset-syncs.topic.location source|target source",
         "emit.offset-syncs.enabled boolean true",
+        "metric.names.formats list legacy",
     ),
     *_rows(
         "s",
@@ -129,8 +144,95 @@ ROWS = (
     ),
 )
 BY_NAME: Mapping[str, ConnectorProperty] = {row.name: row for row in ROWS}
-CHECKED = (*ROWS, ConnectorProperty("security.protocol", "sch", "PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL", "PLAINTEXT"))
+_SECURITY_PROTOCOL = ConnectorProperty("security.protocol", "sch", "SASL_SSL|PLAINTEXT|SSL|SASL_PLAINTEXT", "PLAINTEXT")
+CHECKED = (*ROWS, _SECURITY_PROTOCOL)
 """Rows whose values Connect checks: a connector has the last one, and its clients do not read it."""
+OF_4_3 = (
+    *_rows(
+        "sch",
+        "connector.plugin.version",
+        "key.converter.plugin.version",
+        "value.converter.plugin.version",
+        "header.converter.plugin.version",
+        "topic.creation.groups list",
+        "exactly.once.support REQUIRED|REQUESTED requested",
+        "transaction.boundary INTERVAL|POLL|CONNECTOR poll",
+        "transaction.boundary.interval.ms long",
+        "offsets.storage.topic",
+        "config.providers list",
+        "ssl.protocol string TLSv1.3",
+        "ssl.provider",
+        "ssl.cipher.suites list",
+        "ssl.enabled.protocols list TLSv1.2,TLSv1.3",
+        "ssl.keystore.type string JKS",
+        "ssl.keystore.location",
+        "ssl.keystore.password password",
+        "ssl.key.password password",
+        "ssl.keystore.key password",
+        "ssl.keystore.certificate.chain password",
+        "ssl.truststore.certificates password",
+        "ssl.truststore.type string JKS",
+        "ssl.truststore.location",
+        "ssl.truststore.password password",
+        "ssl.keymanager.algorithm string SunX509",
+        "ssl.trustmanager.algorithm string PKIX",
+        "ssl.endpoint.identification.algorithm string https",
+        "ssl.secure.random.implementation",
+        "ssl.engine.factory.class class",
+        "sasl.kerberos.service.name",
+        "sasl.kerberos.kinit.cmd string /usr/bin/kinit",
+        "sasl.kerberos.ticket.renew.window.factor double 0.8",
+        "sasl.kerberos.ticket.renew.jitter double 0.05",
+        "sasl.kerberos.min.time.before.relogin long 60000",
+        "sasl.login.refresh.window.factor double 0.8",
+        "sasl.login.refresh.window.jitter double 0.05",
+        "sasl.login.refresh.min.period.seconds short 60",
+        "sasl.login.refresh.buffer.seconds short 300",
+        "sasl.mechanism string GSSAPI",
+        "sasl.jaas.config password",
+        "sasl.client.callback.handler.class class",
+        "sasl.login.callback.handler.class class",
+        "sasl.login.class class",
+        "sasl.login.connect.timeout.ms int",
+        "sasl.login.read.timeout.ms int",
+        "sasl.login.retry.backoff.max.ms long 10000",
+        "sasl.login.retry.backoff.ms long 100",
+        "sasl.oauthbearer.jwt.retriever.class class org.apache.kafka.common.security.oauthbearer.DefaultJwtRetriever",
+        "sasl.oauthbearer.jwt.validator.class class org.apache.kafka.common.security.oauthbearer.DefaultJwtValidator",
+        "sasl.oauthbearer.scope",
+        "sasl.oauthbearer.client.credentials.client.id",
+        "sasl.oauthbearer.client.credentials.client.secret password",
+        "sasl.oauthbearer.assertion.algorithm ES256|RS256 RS256",
+        "sasl.oauthbearer.assertion.claim.aud",
+        "sasl.oauthbearer.assertion.claim.exp.seconds int 300",
+        "sasl.oauthbearer.assertion.claim.iss",
+        "sasl.oauthbearer.assertion.claim.jti.include boolean false",
+        "sasl.oauthbearer.assertion.claim.nbf.seconds int 60",
+        "sasl.oauthbearer.assertion.claim.sub",
+        "sasl.oauthbearer.assertion.file",
+        "sasl.oauthbearer.assertion.private.key.file",
+        "sasl.oauthbearer.assertion.private.key.passphrase password",
+        "sasl.oauthbearer.assertion.template.file",
+        "sasl.oauthbearer.scope.claim.name string scope",
+        "sasl.oauthbearer.sub.claim.name string sub",
+        "sasl.oauthbearer.token.endpoint.url",
+        "sasl.oauthbearer.jwks.endpoint.url",
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms long 3600000",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms long 10000",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms long 100",
+        "sasl.oauthbearer.clock.skew.seconds int 30",
+        "sasl.oauthbearer.expected.audience list",
+        "sasl.oauthbearer.expected.issuer",
+        "sasl.oauthbearer.header.urlencode boolean false",
+    ),
+    _SECURITY_PROTOCOL,
+)
+"""Further rows that Connect 4.3 says of a connector: of the framework, and of clients, which read none without
+`source.cluster.` or `target.cluster.` before it."""
+REQUIRED = ("name", "connector.class", "source.cluster.alias")
+"""The properties without a default."""
+ONE_CLASS = ("topic.filter.class", "config.property.filter.class", "group.filter.class", "forwarding.admin.class")
+"""Properties whose class is always the default: only Java could run another one."""
 WORKER_ROWS = _rows(
     "",
     "offset.storage.replication.factor short",
@@ -189,34 +291,57 @@ def is_client_name(name: str) -> bool:
     return name in ("bootstrap.servers", "security.protocol") or name.startswith(_SECURITY)
 
 
-def _whole(kind: str, text: str, least: int | None) -> int:
-    limit = _LIMITS[kind]
-    if not _NUMBER.fullmatch(text) or not -limit - 1 <= int(text) <= limit:
-        raise ValueError(f"Not a number of type {kind.upper()}")
-    if least is not None and int(text) < least:
-        raise ValueError(f"Value must be at least {least}")
-    return int(text)
+def kind_of(class_name: str) -> ConnectorKind | None:
+    """Return the connector that a class is, whole or by its short names; None: it is none of MirrorMaker 2."""
+    name = class_name.rpartition(".")[2].removesuffix(_SUFFIX)
+    named = {text.removesuffix(_SUFFIX): kind for kind, text in CONNECTORS.items()}
+    return "source" if name == _SINK.removesuffix(_SUFFIX) else named.get(name)
 
 
-def _boolean(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError("Expected value to be either true or false")
-    return text.lower() == "true"
+def typed(row: ConnectorProperty, text: str) -> object:
+    """Return the value as Connect types it, blanks trimmed; raises ValueError in Connect's words."""
+    trimmed = text.strip()
+    if row.type in _LIMITS:
+        limit = _LIMITS[row.type]
+        if not _NUMBER.fullmatch(trimmed) or not -limit - 1 <= int(trimmed) <= limit:
+            raise ValueError(f"Not a number of type {row.type.upper()}")
+        return int(trimmed)
+    if row.type == "double":
+        try:
+            return float(trimmed)
+        except ValueError:
+            raise ValueError("Not a number of type DOUBLE") from None
+    if row.type == "boolean":
+        if trimmed.lower() not in ("true", "false"):
+            raise ValueError("Expected value to be either true or false")
+        return trimmed.lower() == "true"
+    return trimmed
 
 
-def _one_of(words: Sequence[str], text: str) -> str:
-    if text not in words and text.upper() not in words:
-        raise ValueError(f"String must be one of: {', '.join(words)}")
-    return text
+def objection(row: ConnectorProperty, value: object) -> str:
+    """Return what Connect has against a value of the right type, in its words; empty: nothing. None: there is none."""
+    if "|" in row.type:
+        words = row.type.split("|")
+        any_case = row.type.isupper()
+        if value not in words and (not any_case or str(value).upper() not in words):
+            return f"String must be one of{' (case insensitive)' if any_case else ''}: {', '.join(words)}"
+    if row.name in _BOUNDS:
+        least, most = _BOUNDS[row.name]
+        if not isinstance(value, int | float):
+            return "" if row.name not in _NEVER_NULL else "Value must be non-null"
+        if value < least:
+            return f"Value must be at least {least}"
+        if most is not None and value > most:
+            return f"Value must be no more than {most}"
+    return ""
 
 
 def read(row: ConnectorProperty, text: str) -> object:
-    """Return the value as Connect types it, blanks trimmed; raises ValueError in Connect's words."""
-    if "|" in row.type:
-        return _one_of(row.type.split("|"), text.strip())
-    if row.type in _LIMITS:
-        return _whole(row.type, text.strip(), _LEAST.get(row.name))
-    return _boolean(text.strip()) if row.type == "boolean" else text.strip()
+    """Return a value that Connect takes, as it types it; raises ValueError in Connect's words."""
+    value = typed(row, text)
+    if why := objection(row, value):
+        raise ValueError(why)
+    return value
 
 
 def java_boolean(text: str | None) -> bool:

@@ -16,6 +16,7 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
     BY_NAME,
     CLIENT_FAMILIES,
     CONNECTORS,
+    PACKAGE,
     ConnectorKind,
     is_client_name,
     java_boolean,
@@ -39,7 +40,6 @@ WORKER_PREFIXES = (
 HEARTBEATS = "emit.heartbeats.enabled"
 _POLICY = "replication.policy"
 _SERVERS = "bootstrap.servers"
-_PACKAGE = "org.apache.kafka.connect.mirror."
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class DriverFile:
                 kind = name.partition(".")[0]
                 found[f"{side}.{name}" if kind in CLIENT_FAMILIES else f"{side}.cluster.{name}"] = text
         found.setdefault("name", CONNECTORS[connector])
-        found.setdefault("connector.class", f"{_PACKAGE}{CONNECTORS[connector]}")
+        found.setdefault("connector.class", f"{PACKAGE}{CONNECTORS[connector]}")
         found.setdefault("source.cluster.alias", pair.source)
         found.setdefault("target.cluster.alias", pair.target)
         found |= self._stripped(pair.prefix)

@@ -19,6 +19,7 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
     CHECKED,
     CONNECTORS,
     OWN_FLAGS,
+    PACKAGE,
     RENAMED,
     WORKER_ROWS,
     ConnectorKind,
@@ -38,7 +39,6 @@ OFF: Mapping[ConnectorKind, Mapping[str, str]] = {
 """The configuration of a connector that is not there."""
 DEFAULT_LIST = "default"
 _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
-_PACKAGE = "org.apache.kafka.connect.mirror."
 _HEADER_CONVERTER = "header.converter"
 _CHECKPOINTS, _SYNCS = "emit.checkpoints.enabled", "emit.offset-syncs.enabled"
 _ENABLED, _INTERVAL = ".enabled", ".interval.seconds"
@@ -188,7 +188,7 @@ class FlowReading:
     def policy(self) -> PolicyWords:
         """Return how topics are called at the target."""
         class_name = self.text("source", _POLICY)
-        name = class_name.removeprefix(_PACKAGE)
+        name = class_name.removeprefix(PACKAGE)
         separator = self.properties["source"].get(_SEPARATOR)
         kept = policy_names.foreign(class_name) != "" or name == policy_names.IDENTITY
         if kept:

@@ -28,8 +28,10 @@ from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
 from legacy_mm.words.legacy_tool.messages import OWN
 from legacy_mm.words.mirror_maker_2 import connect_names, transform_properties
 from legacy_mm.words.mirror_maker_2.connector_properties import (
+    BY_NAME,
     CLIENT_FAMILIES,
     CONNECTORS,
+    ONE_CLASS,
     ConnectorKind,
     is_client_name,
 )
@@ -103,12 +105,6 @@ _OF_GROUPS = (
 """Properties that bind only a consumer group: the tasks of MirrorMaker 2 are in none."""
 _WORKER_TIMES = {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 3_000, "rebalance.timeout.ms": 60_000}
 """Properties of a Connect worker's membership, and their defaults."""
-_FILTERS = {
-    "topic.filter.class": ("DefaultTopicFilter", "source"),
-    "config.property.filter.class": ("DefaultConfigPropertyFilter", "source"),
-    "group.filter.class": ("DefaultGroupFilter", "checkpoint"),
-    "forwarding.admin.class": ("ForwardingAdmin", "source"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,8 +376,9 @@ def _stripped(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 def _refuse_classes(reading: FlowReading) -> None:
     """Raise ConfigurationError for a filter or an admin that only Java could run."""
-    for name, (ours, connector) in _FILTERS.items():
-        class_name = reading.text(connector, name)  # type: ignore[arg-type]
+    for row in (BY_NAME[name] for name in ONE_CLASS):
+        name, ours = row.name, row.default.rpartition(".")[2]
+        class_name = reading.text("source" if row.belongs_to("source") else "checkpoint", name)
         if class_name and class_name.rpartition(".")[2] != ours:
             raise ConfigurationError(
                 f"{reading.pair.prefix}{name}={class_name} is not possible, because this is a Java class of its own; "

@@ -15,13 +15,12 @@ import yaml
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.words.java_clients.config_providers import DIRECTORY, ENVIRONMENT, FILE, KUBERNETES_SECRET
-from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, ConnectorKind
+from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, PACKAGE, ConnectorKind
 
 SUFFIXES = (".yaml", ".yml")
 ConnectorState = Literal["running", "paused", "stopped"]
 _STATES: Mapping[str, ConnectorState] = {"running": "running", "paused": "paused", "stopped": "stopped"}
 _KIND, _LIST = "KafkaMirrorMaker2", "List"
-_PACKAGE = "org.apache.kafka.connect.mirror."
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 _SECRETS = "strimzisecrets"
 _PROVIDERS: Mapping[str, str] = {
@@ -224,7 +223,7 @@ def _worker(path: str, resource: Mapping[str, Any]) -> WrittenWorker:
                 said += _of_operator(section)
                 own = _connector_properties(section, said)
                 over = {**_patterns(mirror, kind), **_prefixed("consumer.", rack)}
-                naming = {"name": f"{flow}.{CONNECTORS[kind]}", "connector.class": _PACKAGE + CONNECTORS[kind]}
+                naming = {"name": f"{flow}.{CONNECTORS[kind]}", "connector.class": PACKAGE + CONNECTORS[kind]}
                 connectors.append(WrittenConnector({**clusters, **own, **over, **naming}, _state(section)))
     if not connectors:
         raise ConfigurationError(f"{spec.place}.mirrors has no connector: Strimzi would run none")

@@ -5,7 +5,7 @@ Source: ConnectorConfig and the transforms of Kafka 3.9.1 and 4.3.0, asked by te
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +46,13 @@ _PACKAGE = "org.apache.kafka.connect.storage."
 
 
 class ConnectorRefused(Exception):  # noqa: N818 - the connector is, as by Connect
-    """Why Connect refuses a connector."""
+    """Why Connect refuses a connector: a sentence, the property that it is about, and Connect's own words."""
+
+    def __init__(self, why: str, name: str, said: str = "") -> None:
+        """Take the words of Connect; without them it says nothing before the connector starts."""
+        super().__init__(why)
+        self.name = name
+        self.said = said or why
 
 
 def read(properties: Mapping[str, str]) -> tuple[Transform, ...]:
@@ -60,11 +66,35 @@ def read(properties: Mapping[str, str]) -> tuple[Transform, ...]:
 
 def refusal(properties: Mapping[str, str]) -> str:
     """Return why Connect refuses the connector for its transforms; empty if it does not."""
+    return next((str(each) for each in refusals(properties)), "")
+
+
+def refusals(properties: Mapping[str, str]) -> Iterator[ConnectorRefused]:
+    """Yield what Connect says against the transforms and predicates, a property after the other."""
+    for family in FAMILIES:
+        try:
+            names: Sequence[str] = _aliases(properties, family)
+        except ConnectorRefused as error:
+            yield error
+            names = tuple(dict.fromkeys(_listed(properties, family)))
+        for name in names:
+            yield from _refusals_of(properties, family, name)
+
+
+def _refusals_of(properties: Mapping[str, str], family: str, name: str) -> Iterator[ConnectorRefused]:
+    """Yield what Connect says against one alias of a family."""
     try:
-        read(properties)
+        kind = _type(properties, family, name)
+        if family == "transforms":
+            _condition(properties, name, _listed(properties, "predicates"))
     except ConnectorRefused as error:
-        return str(error)
-    return ""
+        yield error
+        return
+    for key, default in _KEYS[family].get(kind, {}).items():
+        try:
+            _setting(properties, f"{family}.{name}.{key}", default)
+        except ConnectorRefused as error:
+            yield error
 
 
 def steps(transforms: Sequence[Transform], converter: str, flow: str) -> tuple[str, ...]:
@@ -119,26 +149,45 @@ def _called(what: Transform | Predicate) -> str:
 
 
 def _aliases(properties: Mapping[str, str], family: str) -> list[str]:
-    text = properties.get(family, "").strip()
-    found = [name.strip() for name in text.split(",")] if text else []
+    found = _listed(properties, family)
     if len(found) > len(set(found)):
-        raise ConnectorRefused(f"{family}={text} has an alias twice")
+        said = f"Invalid value [{', '.join(found)}] for configuration {family}: Duplicate alias provided."
+        raise ConnectorRefused(f"{family}={properties[family].strip()} has an alias twice", family, said)
     return found
+
+
+def _listed(properties: Mapping[str, str], family: str) -> list[str]:
+    text = properties.get(family, "").strip()
+    return [name.strip() for name in text.split(",")] if text else []
 
 
 def _transform(properties: Mapping[str, str], name: str, predicates: Mapping[str, Predicate]) -> Transform:
     kind = _type(properties, "transforms", name)
+    named, negate = _condition(properties, name, predicates)
+    predicate = None if named is None else predicates[named]
+    return Transform(name, kind, _given(properties, "transforms", name, kind), predicate, negate)
+
+
+def _condition(properties: Mapping[str, str], name: str, predicates: Collection[str]) -> tuple[str | None, bool]:
+    """Return the alias of a transform's predicate, and True if it is the other way round."""
     prefix = f"transforms.{name}."
     named, negate = properties.get(f"{prefix}predicate"), properties.get(f"{prefix}negate")
     if negate is not None and named is None:
-        raise ConnectorRefused(f"{prefix}negate is there without {prefix}predicate")
+        raise ConnectorRefused(
+            f"{prefix}negate is there without {prefix}predicate",
+            f"{prefix}type",
+            f"Config '{prefix}negate' was provided but there is no config '{prefix}predicate' defining a predicate to "
+            "be negated.",
+        )
     if negate is not None and negate.strip().lower() not in ("true", "false"):
-        raise ConnectorRefused(f"{prefix}negate={negate!r} not a boolean")
+        raise ConnectorRefused(
+            f"{prefix}negate={negate!r} not a boolean",
+            f"{prefix}negate",
+            f"Invalid value {negate} for configuration {prefix}negate: Expected value to be either true or false",
+        )
     if named is not None and named not in predicates:
-        raise ConnectorRefused(f"{prefix}predicate={named!r} is not in predicates")
-    predicate = None if named is None else predicates[named]
-    settings = _given(properties, "transforms", name, kind)
-    return Transform(name, kind, settings, predicate, java_boolean(negate))
+        raise ConnectorRefused(f"{prefix}predicate={named!r} is not in predicates", f"{prefix}predicate")
+    return named, java_boolean(negate)
 
 
 def _predicate(properties: Mapping[str, str], name: str) -> Predicate:
@@ -150,24 +199,40 @@ def _type(properties: Mapping[str, str], family: str, name: str) -> str:
     key = f"{family}.{name}.type"
     class_name = properties.get(key, "").strip()
     if not class_name:
-        raise ConnectorRefused(f"{key} is missing")
+        raise _missing(key)
     kind = class_name.removeprefix(_PACKAGES[family])
     return kind if kind in _KEYS[family] else class_name
 
 
+def _missing(key: str) -> ConnectorRefused:
+    return ConnectorRefused(
+        f"{key} is missing", key, f'Missing required configuration "{key}" which has no default value.'
+    )
+
+
 def _given(properties: Mapping[str, str], family: str, name: str, kind: str) -> dict[str, Any]:
     """Return the settings of a class that is known, trimmed; none of another one."""
-    found: dict[str, Any] = {}
-    for key, default in _KEYS[family].get(kind, {}).items():
-        whole = f"{family}.{name}.{key}"
-        text = properties.get(whole, default)
-        if text is None:
-            raise ConnectorRefused(f"{whole} is missing")
-        found[key] = text.strip()
-        if key == "headers":
-            found[key] = [each.strip() for each in text.split(",")]
-        if (key in _MAY_NOT_BE_EMPTY and not found[key]) or found[key] == [""]:
-            raise ConnectorRefused(f"{whole} is empty")
+    return {
+        key: _setting(properties, f"{family}.{name}.{key}", default)
+        for key, default in _KEYS[family].get(kind, {}).items()
+    }
+
+
+def _setting(properties: Mapping[str, str], whole: str, default: str | None) -> str | list[str]:
+    key = whole.rpartition(".")[2]
+    text = properties.get(whole, default)
+    if text is None:
+        raise _missing(whole)
+    found = text.strip()
+    if key == "headers":
+        headers = [each.strip() for each in found.split(",")]
+        if headers == [""]:
+            said = f"Configuration '{key}' must not be empty. Valid values include: any non-empty value"
+            raise ConnectorRefused(f"{whole} is empty", whole, said)
+        return headers
+    if key in _MAY_NOT_BE_EMPTY and not found:
+        said = f"Invalid value  for configuration {key}: String must be non-empty"
+        raise ConnectorRefused(f"{whole} is empty", whole, said)
     return found
 
 

@@ -117,7 +117,7 @@ def test_a_value_that_one_flow_cannot_use_is_named_with_its_line_and_leaves_the_
         ("replication.factor = 99999999999", "source", "Not a number of type INT"),
         ("tasks.max = 0", "source checkpoint heartbeat", "Value must be at least 1"),
         ("offset-syncs.topic.location = both", "source checkpoint", "String must be one of: source, target"),
-        ("errors.tolerance = some", "source checkpoint heartbeat", "String must be one of: NONE, ALL"),
+        ("errors.tolerance = some", "source checkpoint heartbeat", "String must be one of: none, all"),
         ("sync.topic.acls.enabled = no", "source", "Expected value to be either true or false"),
         ("emit.checkpoints.interval.seconds = 6 # x", "checkpoint", f"Not a number of type LONG{COMMENT}"),
         ("emit.heartbeats.interval.seconds = 6 # x", "heartbeat", f"Not a number of type LONG{COMMENT}"),

@@ -20,7 +20,7 @@ ALIASES = (_SOURCE, "target.cluster.alias")
 LISTS = ("topics", "topics.exclude")
 """MirrorMaker 2's lists of topics: they act by themselves."""
 _EVERY = ".*"
-_EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
+EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
 """`topics.exclude` of DefaultTopicFilter, by `mm2.compatibility`."""
 _ALIAS = Relation("source.cluster.alias", "the names at the target begin with it")
 
@@ -199,7 +199,7 @@ def read_topics(values: FlagValues) -> TopicFilterSettings | None:
     """Return MirrorMaker 2's lists of topics, or None if neither is given."""
     if not any(values.given(name) for name in LISTS):
         return None
-    default = _EXCLUDED[values["mm2.compatibility"]]
+    default = EXCLUDED[values["mm2.compatibility"]]
     include = values["topics"] if values.given("topics") else _EVERY
     exclude = values["topics.exclude"] if values.given("topics.exclude") else default
     return TopicFilterSettings(split_list(include), extend_default(exclude, default))

@@ -18,7 +18,7 @@ _PACKAGES = {
     "transforms": "org.apache.kafka.connect.transforms.",
     "predicates": "org.apache.kafka.connect.transforms.predicates.",
 }
-_KEYS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
+KEYS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
     "transforms": {
         "DropHeaders": {"headers": None},
         "Filter": {},
@@ -33,7 +33,7 @@ _KEYS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
     },
 }
 """Class -> its keys, and their defaults; None: Connect refuses the connector without it."""
-FAMILIES: Mapping[str, tuple[str, ...]] = {family: tuple(kinds) for family, kinds in _KEYS.items()}
+FAMILIES: Mapping[str, tuple[str, ...]] = {family: tuple(kinds) for family, kinds in KEYS.items()}
 """`transforms` and `predicates` -> their classes that are steps here."""
 _OTHER_SHORT = "transforms", "ValueToKey"
 """The only other class of Connect's own that has a short name: those of `$Key` and `$Value` are several classes."""
@@ -90,7 +90,7 @@ def _refusals_of(properties: Mapping[str, str], family: str, name: str) -> Itera
     except ConnectorRefused as error:
         yield error
         return
-    for key, default in _KEYS[family].get(kind, {}).items():
+    for key, default in KEYS[family].get(kind, {}).items():
         try:
             _setting(properties, f"{family}.{name}.{key}", default)
         except ConnectorRefused as error:
@@ -123,13 +123,13 @@ def filters(transforms: Sequence[Transform]) -> bool:
 def is_step(transform: Transform) -> bool:
     """Return True for a transform that runs as a step, without Java."""
     predicate = transform.predicate
-    known = predicate is None or predicate.type in _KEYS["predicates"]
-    return known and transform.type in _KEYS["transforms"]
+    known = predicate is None or predicate.type in KEYS["predicates"]
+    return known and transform.type in KEYS["transforms"]
 
 
 def connect_class(family: str, kind: str) -> str:
     """Return the whole name of a class, as Connect has it."""
-    is_known = kind in _KEYS[family] or (family, kind) == _OTHER_SHORT
+    is_known = kind in KEYS[family] or (family, kind) == _OTHER_SHORT
     return f"{_PACKAGES[family]}{kind}" if is_known else kind
 
 
@@ -201,7 +201,7 @@ def _type(properties: Mapping[str, str], family: str, name: str) -> str:
     if not class_name:
         raise _missing(key)
     kind = class_name.removeprefix(_PACKAGES[family])
-    return kind if kind in _KEYS[family] else class_name
+    return kind if kind in KEYS[family] else class_name
 
 
 def _missing(key: str) -> ConnectorRefused:
@@ -214,7 +214,7 @@ def _given(properties: Mapping[str, str], family: str, name: str, kind: str) -> 
     """Return the settings of a class that is known, trimmed; none of another one."""
     return {
         key: _setting(properties, f"{family}.{name}.{key}", default)
-        for key, default in _KEYS[family].get(kind, {}).items()
+        for key, default in KEYS[family].get(kind, {}).items()
     }
 
 

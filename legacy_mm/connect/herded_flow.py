@@ -13,6 +13,7 @@ from legacy_mm.flow.mirror import Mirror
 from legacy_mm.flow.supervisor import FlowKeeper, FlowPhase
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, ConnectorKind
+from legacy_mm.words.mirror_maker_2.driver_file import Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun
 
@@ -43,6 +44,7 @@ class HerdedFlow:
     read: ReadFlow
     """Makes the flow of these connectors; raises ConfigurationError."""
     connectors: list[Connector]
+    pair: Pair
     first_stream: int = 0
     streams: int = 0
     """The number of streams for which it has numbers."""

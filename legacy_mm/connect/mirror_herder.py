@@ -18,7 +18,7 @@ from http import HTTPStatus
 
 from legacy_mm import __version__
 from legacy_mm.base.clock import Deadline
-from legacy_mm.base.errors import LegacyMMError, one_line
+from legacy_mm.base.errors import ConfigurationError, LegacyMMError, one_line
 from legacy_mm.connect import mirror_offsets
 from legacy_mm.connect.config_secrets import completed, shown
 from legacy_mm.connect.entities import (
@@ -43,11 +43,12 @@ from legacy_mm.flow.supervisor import SupervisedFlow, Supervisor
 from legacy_mm.logs import root_logger
 from legacy_mm.metrics.health import Phase
 from legacy_mm.words.legacy_tool import java_process
-from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, ConnectorFile, connector_of, flows_of
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, connector_of, flows_of
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS
-from legacy_mm.words.mirror_maker_2.driver import DriverRun
+from legacy_mm.words.mirror_maker_2.driver import DriverRun, RefusedFlow
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
+from legacy_mm.words.mirror_maker_2.strimzi_files import ConnectorState
 
 RELEASE = "4.3.0"
 """The release of Kafka Connect whose API this is."""
@@ -57,6 +58,11 @@ _NOT_STOPPED = (
     "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified "
     "connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
 )
+_STATES: Mapping[ConnectorState, TargetState] = {
+    "running": TargetState.STARTED,
+    "paused": TargetState.PAUSED,
+    "stopped": TargetState.STOPPED,
+}
 _OF_A_FILE = (
     "{what} is not possible here: the connectors are those of MirrorMaker 2's file. Change the file and start again, "
     "or run the connectors with legacy-mm connect"
@@ -76,27 +82,40 @@ class MirrorHerder:
         self._worker = None if outcome.files is None else outcome.files.worker
         self._flows: list[HerdedFlow] = []
         self._lock = threading.RLock()
-        runs = {str(each.pair): each for each in outcome.flows}
-        refused = {str(each.pair): each for each in outcome.refused}
         self._makes.know(outcome.flows)
-        for reading in outcome.readings:
-            run = runs.get(str(reading.pair))
-            flow = self._flow(outcome.files, reading, run)
-            flow.begins(FlowLife(host, str(reading.pair)))
-            flow.takes(run)
-            if run is None:
-                supervised = self._makes.refused(refused[str(reading.pair)], flow.life)
-            else:
-                supervised = self._supervised(flow)
-            flow.keeper = supervisor.add(supervised)
-            self._flows.append(flow)
+        for flow in self._read_flows(outcome):
+            self._begin(flow, outcome)
 
-    def _flow(self, files: ConnectFiles | None, reading: FlowReading, run: FlowRun | None) -> HerdedFlow:
-        if files is None:
-            return HerdedFlow(partial(_of_driver, reading), _of_file(reading, run))
-        (key,) = {each.key for each in files.connectors if each.pair == reading.pair}
-        connectors = [Connector(each.name, each) for each in files.connectors if each.key == key]
-        return HerdedFlow(partial(_of_worker, files.worker), connectors)
+    def _read_flows(self, outcome: DriverRun) -> Iterator[HerdedFlow]:
+        """Yield the flows as their files say."""
+        if outcome.files is None:
+            runs = {each.pair: each for each in outcome.flows}
+            for reading in outcome.readings:
+                yield HerdedFlow(partial(_of_driver, reading), _of_file(reading, runs.get(reading.pair)), reading.pair)
+            return
+        for files in (outcome.files, *outcome.files.beside):
+            of_flow: dict[tuple[str, ...], list[Connector]] = {}
+            for each in files.connectors:
+                of_flow.setdefault(each.key, []).append(Connector(each.name, each, _STATES[each.state]))
+            for connectors in of_flow.values():
+                yield HerdedFlow(partial(_of_worker, files.worker), connectors, connectors[0].file.pair)
+
+    def _begin(self, flow: HerdedFlow, outcome: DriverRun) -> None:
+        """Run a flow as it was translated at the start; one of which a part is paused or stopped is translated anew."""
+        flow.begins(FlowLife(self._host, str(flow.pair)))
+        refused = {each.pair: each for each in outcome.refused}.get(flow.pair)
+        if all(each.target is TargetState.STARTED for each in flow.connectors):
+            flow.takes({each.pair: each for each in outcome.flows}.get(flow.pair))
+        else:
+            try:
+                flow.takes(self._make(flow, flow.working()))
+            except ConnectRestError as error:
+                refused = RefusedFlow(flow.pair, copies=False, error=ConfigurationError(error.message))
+        if flow.run is None and refused is not None:
+            flow.keeper = self._supervisor.add(self._makes.refused(refused, flow.life))
+        else:
+            flow.keeper = self._supervisor.add(self._supervised(flow))
+        self._flows.append(flow)
 
     # --- the worker
 
@@ -357,9 +376,9 @@ class MirrorHerder:
                 flow.connectors.remove(connector)
                 raise
             return
-        flow = HerdedFlow(partial(_of_worker, worker), [connector], self._free_stream())
+        flow = HerdedFlow(partial(_of_worker, worker), [connector], connector.file.pair, self._free_stream())
         run = self._make(flow, flow.working())
-        flow.begins(FlowLife(self._host, str(flow.read([connector.file]).pair)))
+        flow.begins(FlowLife(self._host, str(flow.pair)))
         flow.takes(run)
         self._makes.know([each.run for each in (*self._flows, flow) if each.run is not None])
         flow.keeper = self._supervisor.add(self._supervised(flow))

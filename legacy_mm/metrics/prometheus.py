@@ -51,7 +51,12 @@ def scrape_of(snapshots: Snapshots) -> Scrape:
     metrics = _metrics(snapshots)
 
     def scrape(accept: str, accept_encoding: str, query: str) -> Scraped:
-        said: list[tuple[str, list[tuple[str, str]]]] = []
+        said: list[tuple[int, dict[str, str]]] = []
+
+        def start(status: str, headers: list[tuple[str, str]], *_: object) -> Callable[[bytes], object]:
+            said.append((int(status.split()[0]), dict(headers)))
+            return body.append
+
         environment = {
             "REQUEST_METHOD": "GET",
             "PATH_INFO": _NUMBERS[0],
@@ -59,9 +64,9 @@ def scrape_of(snapshots: Snapshots) -> Scrape:
             "HTTP_ACCEPT": accept,
             "HTTP_ACCEPT_ENCODING": accept_encoding,
         }
-        body = b"".join(metrics(environment, lambda status, headers: said.append((status, headers))))
-        ((status, headers),) = said
-        return Scraped(int(status.split()[0]), dict(headers), body)
+        body: list[bytes] = []
+        body += metrics(environment, start)
+        return Scraped(*said[0], b"".join(body))
 
     return scrape
 

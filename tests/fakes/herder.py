@@ -40,6 +40,10 @@ class FakeHerder(Herder):
     """Keeps configurations and target states; each connector that is not stopped has two tasks."""
 
     def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget everything."""
         self.configs: dict[str, Config] = {}
         self.states: dict[str, TargetState] = {}
         self.without_status: set[str] = set()

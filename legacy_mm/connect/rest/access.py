@@ -110,7 +110,7 @@ class FailedTries:
 
 def pause_after(tries: int) -> float:
     """Return the seconds for which the answer to a failed login waits."""
-    return min(_LONGEST_PAUSE, _SHORTEST_PAUSE * 2 ** min(tries - 1, 10))
+    return min(_LONGEST_PAUSE, _SHORTEST_PAUSE * (1 << min(tries - 1, 10)))
 
 
 @dataclass(frozen=True, slots=True)

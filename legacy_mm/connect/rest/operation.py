@@ -36,7 +36,7 @@ class Operation:
 
     async def run(self, request: RestRequest) -> Response:
         """Return the answer, or what is said when the time is over; raise 406 for a caller that wants no such type."""
-        if self.produces and not any(preference(request.accept, each) > (0.0, 0) for each in self.produces):
+        if self.produces and not any(preference(request.accept, each)[0] > 0 for each in self.produces):
             raise ConnectRestError(HTTPStatus.NOT_ACCEPTABLE, "HTTP 406 Not Acceptable")
         begun = asyncio.ensure_future(run_in_threadpool(self.answer, request))
         done, _ = await asyncio.wait({begun}, timeout=self.seconds)

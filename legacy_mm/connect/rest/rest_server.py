@@ -13,7 +13,6 @@ import logging
 import socket
 import ssl
 import threading
-from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -100,10 +99,12 @@ def _listen(address: str, port: int) -> socket.socket:
 class _Loop(asyncio.SelectorEventLoop):
     """An event loop whose servers bound a TLS handshake, which uvicorn leaves at a minute."""
 
-    async def create_server(self, factory: Callable[[], asyncio.BaseProtocol], **given: Any) -> asyncio.Server:  # type: ignore[override]
+    async def create_server(self, *of: Any, **given: Any) -> asyncio.Server:
         """Listen."""
-        bound = {} if given.get("ssl") is None else {"ssl_handshake_timeout": REQUEST_DEADLINE}
-        return await super().create_server(factory, **given, **bound)
+        if given.get("ssl") is not None:
+            given["ssl_handshake_timeout"] = REQUEST_DEADLINE
+        server: asyncio.Server = await super().create_server(*of, **given)
+        return server
 
 
 class _Certificate:
@@ -111,7 +112,7 @@ class _Certificate:
 
     def __init__(self, settings: RestSettings) -> None:
         assert settings.certificate is not None
-        self._files = [settings.certificate, settings.key or settings.certificate]
+        self._files = settings.certificate, settings.key or settings.certificate
         self._client_ca = settings.client_ca
         self._seen = self._looks()
         try:

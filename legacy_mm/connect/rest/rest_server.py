@@ -13,6 +13,7 @@ import logging
 import socket
 import ssl
 import threading
+from contextlib import ExitStack
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -89,11 +90,18 @@ def _config(application: ASGIApp, certificate: _Certificate | None) -> uvicorn.C
 
 
 def _listen(address: str, port: int) -> socket.socket:
-    try:
-        found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        return socket.create_server((address, port), family=found[0][0], backlog=_BACKLOG)
-    except OSError as error:
-        raise HostError(f"--admin.port: cannot listen on {address}:{port}: {error.strerror}") from error
+    with ExitStack() as undo:
+        try:
+            found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            listening = undo.enter_context(socket.socket(found[0][0]))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(found[0][4])
+            listening.listen(_BACKLOG)
+        except OSError as error:
+            said = f"--admin.port: cannot listen on {address}:{port}: {error.strerror}"
+            raise HostError(said) from error
+        undo.pop_all()
+        return listening
 
 
 class _Loop(asyncio.SelectorEventLoop):

@@ -330,9 +330,13 @@ class MirrorHerder:
         if not working:
             return None
         with refusals():
-            run = translate_flow(flow.read(working), self._clients, flow.first_stream)
+            reading = flow.read(working)
+            for each in working:
+                if why := reading.refusals.get(each.kind):
+                    raise ConfigurationError(why)
+            run = translate_flow(reading, self._clients, flow.first_stream)
             if run.settings.streams > flow.streams:
-                run = translate_flow(flow.read(working), self._clients, self._free_stream())
+                run = translate_flow(reading, self._clients, self._free_stream())
             root_logger.hide(run.secrets)
             client_checks.check_logins(run.settings)
         say_notes(run)

@@ -296,8 +296,9 @@ def test_a_flow_of_a_file_keeps_the_name_by_which_its_offsets_are_stored(of_file
 def test_what_cannot_run_is_refused_and_the_flow_goes_on(of_file: Callable[..., Bench]) -> None:
     bench = of_file()
     info = bench.herder.connector_info(SOURCE)
-    with refused(HTTPStatus.BAD_REQUEST, "max.poll.records"):
-        bench.herder.put_connector_config(SOURCE, {**info.config, "consumer.max.poll.records": "many"})
+    for key in ("consumer.max.poll.records", "tasks.max", "refresh.topics.enabled"):
+        with refused(HTTPStatus.BAD_REQUEST, key.removeprefix("consumer.")):
+            bench.herder.put_connector_config(SOURCE, {**info.config, key: "many"})
     assert bench.keeper.changes == 0
     assert bench.herder.connector_info(SOURCE).config == info.config
 

@@ -1,0 +1,184 @@
+"""`--admin.port` before flows that copy: what Connect's REST API is asked happens, and no record is lost or doubled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics
+from legacy_mm.audit.load import load
+from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.driver_files import driver_file
+from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.warm_mirrors import WarmMirror
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 60.0
+TOKEN = "a-token-of-the-test"
+FIRST, FURTHER = 1_000, 300
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A driver with one flow of a topic with four partitions, by two streams, and a caller of its port."""
+
+    source: Any
+    target: Any
+    topic: str
+    alias: str
+    api: RestCaller
+    driver: WarmMirror
+
+    def name(self, kind: str = "Source") -> str:
+        return f"{self.alias}->B.Mirror{kind}Connector"
+
+    def ask(self, what: str, kind: str = "Source") -> Any:
+        answer = self.api.call("GET", f"/connectors/{self.name(kind)}{what}")
+        assert answer.status == 200, answer.text
+        return answer.body
+
+    def order(self, method: str, what: str, body: object = None, kind: str = "Source") -> Any:
+        answer = self.api.call(method, f"/connectors/{self.name(kind)}{what}", body)
+        assert answer.status < 300, answer.text
+        return answer.body if answer.text else None
+
+    def states(self, kind: str = "Source") -> tuple[str, ...]:
+        found = self.ask("/status", kind)
+        return (found["connector"]["state"], *(each["state"] for each in found["tasks"]))
+
+    def wait_state(self, *states: str) -> None:
+        wait_until(lambda: self.states() == states, SECONDS, f"the states {states}")
+
+    def write(self, count: int, topic: str = "") -> None:
+        load(self.source.bootstrap, topic or self.topic, count, 50, seed=count)
+
+    def copied(self, topic: str = "") -> int:
+        copy = f"{self.alias}.{topic or self.topic}"
+        there = copy in list_topics(self.target.bootstrap)
+        return sum(end_offsets(self.target.bootstrap, copy).values()) if there else 0
+
+    def wait_copied(self, count: int, topic: str = "") -> None:
+        wait_until(lambda: self.copied(topic) >= count, SECONDS, f"{count} records")
+        assert self.copied(topic) == count
+
+
+@pytest.fixture
+def scene(
+    source: Any,
+    target: Any,
+    topic: Callable[..., str],
+    warm_driver: Callable[..., WarmMirror],
+    new_port: Callable[[], int],
+    tmp_path: Path,
+) -> Iterator[Scene]:
+    name, port = topic(), new_port()
+    alias = f"A{port}"
+    token = tmp_path / "token"
+    token.touch(0o600)
+    token.write_text(TOKEN)
+    properties = driver_file(
+        {alias: source, "B": target},
+        **{
+            f"{alias}->B.enabled": "true",
+            f"{alias}->B.topics": name,
+            f"B->{alias}.emit.heartbeats.enabled": "false",
+            "tasks.max": "2",
+            "sync.topic.acls.enabled": "false",
+            f"{alias}.consumer.sasl.jaas.config": 'Login required password="rosebud";',
+        },
+    )
+    create_topic(source.bootstrap, name, 4)
+    words = ("--admin.port", str(port), "--admin.token.file", str(token), "--admin.actions", "true")
+    driver = warm_driver(properties, *words)
+    api = RestCaller(port)
+    api.headers = {"Authorization": f"Bearer {TOKEN}"}
+    found = Scene(source, target, name, alias, api, driver)
+    wait_until(lambda: api.call("GET", "/").status == 200, SECONDS, "the port")
+    found.wait_state("RUNNING", "RUNNING", "RUNNING")
+    yield found
+    assert driver.stop(SECONDS) == 143
+
+
+def test_no_record_is_lost_or_doubled_by_what_is_ordered(scene: Scene) -> None:
+    scene.write(FIRST)
+    scene.wait_copied(FIRST)
+    copies = [f"{scene.alias}.{scene.topic}"]
+    wait_until(lambda: scene.ask("/topics")[scene.name()]["topics"] == copies, SECONDS, "the topic that is written to")
+    # paused
+    scene.order("PUT", "/pause")
+    assert scene.states() == ("PAUSED", "PAUSED", "PAUSED")
+    scene.driver.wait_for_output("asked for PUT", SECONDS)
+    # resumed
+    scene.order("PUT", "/resume")
+    scene.write(FURTHER)
+    scene.wait_copied(FIRST + FURTHER)
+    # restarted, while records come
+    scene.order("POST", "/restart?includeTasks=true")
+    scene.write(FURTHER)
+    scene.order("POST", "/tasks/1/restart")
+    scene.wait_copied(FIRST + 2 * FURTHER)
+    # stopped: the offsets are those of what was copied, and nothing comes
+    scene.order("PUT", "/stop")
+    assert scene.states() == ("STOPPED",)
+    assert scene.states("Heartbeat")[0] != "STOPPED"
+    wait_until(lambda: _positions(scene) == FIRST + 2 * FURTHER, SECONDS, "the positions")
+    scene.write(FURTHER)
+    assert scene.copied() == FIRST + 2 * FURTHER
+    # resumed
+    scene.order("PUT", "/resume")
+    scene.wait_copied(FIRST + 3 * FURTHER)
+    # paused again, so that the next mirror of the flow begins paused
+    scene.order("PUT", "/pause")
+    config = scene.ask("/config")
+    scene.order("PUT", "/config", {**config, "tasks.max": "1"})
+    wait_until(lambda: scene.states() == ("PAUSED", "PAUSED"), SECONDS, "one task")
+    scene.write(FURTHER)
+    scene.order("PUT", "/resume")
+    scene.wait_copied(FIRST + 4 * FURTHER)
+
+
+def test_a_topic_that_a_configuration_names_is_copied_without_a_restart(scene: Scene) -> None:
+    scene.write(FIRST)
+    scene.wait_copied(FIRST)
+    other = f"{scene.topic}-other"
+    create_topic(scene.source.bootstrap, other, 2)
+    scene.write(FURTHER, other)
+    config = scene.ask("/config")
+    assert "rosebud" not in str(config)
+    scene.order("PUT", "/config", {**config, "topics": f"{scene.topic},{other}"})
+    scene.wait_copied(FURTHER, other)
+    scene.write(FURTHER)
+    scene.wait_copied(FIRST + FURTHER)
+    refused = scene.api.call("PUT", f"/connectors/{scene.name()}/config", {**config, "tasks.max": "0"})
+    assert (refused.status, refused.body["error_code"]) == (400, 400)
+    assert scene.ask("/config")["topics"] == f"{scene.topic},{other}"
+    assert "rosebud" not in scene.driver.output()
+
+
+def test_copying_goes_on_behind_the_offsets_that_are_set(scene: Scene) -> None:
+    scene.write(FIRST)
+    scene.wait_copied(FIRST)
+    scene.order("PUT", "/stop")
+    wait_until(lambda: _positions(scene) == FIRST, SECONDS, "the positions")
+    entries = scene.ask("/offsets")["offsets"]
+    assert {each["partition"]["topic"] for each in entries} == {scene.topic}
+    first = next(each for each in entries if each["offset"]["offset"] >= 10)
+    earlier = {**first, "offset": {"offset": first["offset"]["offset"] - 10}}
+    message = scene.order("PATCH", "/offsets", {"offsets": [earlier]})["message"]
+    assert message == "The offsets for this connector have been altered successfully"
+    scene.order("PUT", "/resume")
+    scene.wait_copied(FIRST + 10)
+    scene.order("PUT", "/stop")
+    wait_until(lambda: _positions(scene) == FIRST, SECONDS, "the positions")
+    assert scene.order("DELETE", "/offsets")["message"].endswith("have been reset successfully")
+    assert scene.ask("/offsets") == {"offsets": []}
+    scene.order("PUT", "/resume")
+    scene.wait_copied(2 * FIRST + 10)
+
+
+def _positions(scene: Scene) -> int:
+    return sum(each["offset"]["offset"] + 1 for each in scene.ask("/offsets")["offsets"])

@@ -1,4 +1,4 @@
-"""What the REST API asks of whoever knows the plug-ins: which there are, what they take, what is wrong with a config.
+"""The interface of whoever knows the plug-ins: which there are, what they take, what is wrong with a configuration.
 
 Every method raises `ConnectRestError` with Connect's code and sentence, such as 404 `Unknown plugin P.`
 """

@@ -363,6 +363,7 @@ def _names_used(module: Module) -> list[tuple[str, int]]:
 # Module name -> why several modules have it.
 ALLOWED_TWICE = {
     "membership": "ours, and librdkafka's",
+    "plugins": "handlers and listeners of users, and the classes that Connect's API tells of",
     "flags": "each feature has its flags in its folder",
     "feature": "each feature has its value, for its line, in its folder",
 }

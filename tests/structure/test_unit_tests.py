@@ -14,6 +14,7 @@ MIRRORS = ("unit", "processes")
 WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
         base/reports cli/commands cli/log_lines clients/admin/cluster_admin clients/group/member
+        connect/entities connect/herder connect/plugins
         words/legacy_tool/legacy_options base/settings transactions/bundle_events explain/differences
         explain/known_difference features/connect_offsets/feature features/duty flow/flow_settings handlers/api
         logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans metrics/legacy_mbeans
@@ -34,7 +35,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         features/exactly_once/flags features/offset_syncs/feature features/exactly_once/feature
     """,
     "real brokers show it: tests/brokers and tests/faults": """
-        audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
+        audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
         client/remote_cluster clients/topics/backlog clients/topics/compacted_topic clients/topics/internal_topic
         cli/driver_flows features/connect_offsets/source_logs clients/fetch/partition_log
         clients/produce/single_producer clients/topics/topic_reader clients/group/group_session

@@ -1,4 +1,4 @@
-"""Who may ask what of the port: names of the host, logins, other sites, actions. It knows no connector.
+"""Access to the port: names of the host, logins, other sites, actions. It knows no connector.
 
 The rules, in their order: (1) the path is plain text; (2) `Host` is a name that is served; (3) probes need no login,
 all else a client certificate and the token, where they are set; (4) no other site changes anything; (5) what changes

@@ -1,4 +1,4 @@
-"""What a resource does for one method of one path, and how it is run: in a thread, within a time."""
+"""An operation, one method of one path, and its run: in a thread, within a time."""
 
 from __future__ import annotations
 

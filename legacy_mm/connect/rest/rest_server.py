@@ -108,7 +108,7 @@ class _Loop(asyncio.SelectorEventLoop):
     """An event loop whose servers bound a TLS handshake, which uvicorn leaves at a minute."""
 
     async def create_server(self, *of: Any, **given: Any) -> asyncio.Server:
-        """Listen."""
+        """Return a server that listens."""
         if given.get("ssl") is not None:
             given["ssl_handshake_timeout"] = REQUEST_DEADLINE
         server: asyncio.Server = await super().create_server(*of, **given)
@@ -194,7 +194,7 @@ class _BoundedProtocol(H11Protocol):
         self._expect_within(ANSWER_DEADLINE)
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Continue."""
         super().resume_writing()
         self._expect_nothing()
 

@@ -194,7 +194,7 @@ class _BoundedProtocol(H11Protocol):
         self._expect_within(ANSWER_DEADLINE)
 
     def resume_writing(self) -> None:
-        """Continue."""
+        """Wait no more."""
         super().resume_writing()
         self._expect_nothing()
 

@@ -145,7 +145,7 @@ def test_no_more_answers_are_held_back_than_so_many(token_file: Path, monkeypatc
         rules = Access(None, RestSettings(token_file=str(token_file)), sleep)  # type: ignore[arg-type]
         waiting = [asyncio.ensure_future(ask(rules)) for _ in range(2)]
         await asyncio.sleep(0)
-        more = [await ask(rules) for _ in range(3)]
+        more = [await asyncio.wait_for(ask(rules), 10) for _ in range(3)]
         go_on.set()
         return [*more, *await asyncio.gather(*waiting)]
 

@@ -15,8 +15,10 @@ TOOL = "kafka.tools.MirrorMaker$"
 
 
 def configure() -> None:
-    """Root at WARN, and kafka.tools at INFO."""
-    own = {"": LoggerSettings(WARN, (DEFAULT_CONSOLE.name,)), "kafka.tools": LoggerSettings(INFO)}
+    """Root at WARN, and kafka.tools and another one at INFO."""
+    own = {"": LoggerSettings(WARN, (DEFAULT_CONSOLE.name,))} | dict.fromkeys(
+        ("kafka.tools", "z"), LoggerSettings(INFO)
+    )
     wording = {events.STARTING: root_logger.Wording(INFO, TOOL, "Starting")}
     root_logger.configure(LogSettings(own), wording)
 
@@ -40,6 +42,7 @@ def test_the_list_has_loggers_with_a_level_of_their_own(api: RestApi, slash: str
     assert api.call("GET", f"/admin/loggers{slash}").body == {
         "root": {"level": "WARN", "last_modified": None},
         "kafka.tools": {"level": "INFO", "last_modified": None},
+        "z": {"level": "INFO", "last_modified": None},
     }
 
 

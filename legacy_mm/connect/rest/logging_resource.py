@@ -23,8 +23,11 @@ class Loggers:
         self._last_modified: dict[str, int] = {}
 
     def levels(self) -> dict[str, Json]:
-        """Return the loggers that have a level of their own."""
-        return {_shown(name): self._body(name, level) for name, level in sorted(root_logger.levels().items())}
+        """Return the loggers that have a level of their own, and the root."""
+        found = root_logger.levels()
+        if (root := root_logger.level_of("")) is not None:
+            found.setdefault("", root)
+        return {_shown(name): self._body(name, level) for name, level in sorted(found.items())}
 
     def level(self, name: str) -> Json | None:
         """Return the level that holds for a logger, or None for one that does not exist."""

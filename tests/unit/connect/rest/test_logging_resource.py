@@ -46,6 +46,14 @@ def test_the_list_has_loggers_with_a_level_of_their_own(api: RestApi, slash: str
     }
 
 
+def test_the_root_is_in_the_list_also_without_a_level_of_its_own(api: RestApi) -> None:
+    root_logger.configure(LogSettings({"a": LoggerSettings(INFO)}), {})
+    assert {name: of["level"] for name, of in api.call("GET", "/admin/loggers").body.items()} == {
+        "root": "WARN",
+        "a": "INFO",
+    }
+
+
 def test_one_has_the_level_that_holds_for_it(api: RestApi) -> None:
     assert [level(api, name) for name in ("root", "ROOT", TOOL, "legacy_mm")] == ["WARN", "WARN", "INFO", "WARN"]
     found = api.call("GET", "/admin/loggers/no.such")

@@ -27,6 +27,7 @@ from legacy_mm.features.naming.flags import EXCLUDED
 from legacy_mm.features.rows import BY_NAME as FLAGS
 from legacy_mm.words.mirror_maker_2.connector_properties import (
     CHECKED,
+    CONNECTORS,
     OF_4_3,
     PACKAGE,
     REQUIRED,
@@ -40,6 +41,10 @@ from legacy_mm.words.mirror_maker_2.transform_properties import FAMILIES, KEYS, 
 Importance = Literal["HIGH", "MEDIUM", "LOW"]
 RELEASE = "4.3.0"
 """The release of Kafka whose API this is."""
+CONNECTOR_CLASSES = tuple(sorted(f"{PACKAGE}{name}" for name in CONNECTORS.values()))
+BYTES_CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
+BYTES_CONVERTER_NAMES = (BYTES_CONVERTER, BYTES_CONVERTER.rpartition(".")[2])
+"""The only converter that is listed: every converter copies bytes here. Its whole name, and its short one."""
 _ROWS: Mapping[str, ConnectorProperty] = {row.name: row for row in (*CHECKED, *OF_4_3)}
 
 
@@ -86,7 +91,7 @@ _EXCLUDED_HERE: Mapping[str, str] = {
     "config.properties.exclude": FLAGS["config.properties.exclude"].option.default or "",
 }
 """The lists that count without a line."""
-_LABELS: Mapping[str, str] = {"transforms": "Transformation", "predicates": "Predicate"}
+LABELS: Mapping[str, str] = {"transforms": "Transformation", "predicates": "Predicate"}
 
 
 def definitions(kind: ConnectorKind) -> list[ConfigDefinition]:
@@ -111,10 +116,10 @@ def own(kind: ConnectorKind) -> list[ConfigDefinition]:
 
 def of_alias(family: str, alias: str, class_name: str) -> list[ConfigDefinition]:
     """Return the definitions that an alias of a transform or a predicate brings, of a class that is a step here."""
-    prefix, label = f"{family}.{alias}.", _LABELS[family]
-    group = f"{label_of_group(family)}: {alias}"
-    kind = class_name.strip().rpartition(".")[2]
-    known = kind in FAMILIES[family]
+    prefix, label = f"{family}.{alias}.", LABELS[family]
+    group = f"{family.capitalize()}: {alias}"
+    kind = next((kind for kind in FAMILIES[family] if class_name in (kind, connect_class(family, kind))), "")
+    known = kind != ""
     found = [
         _Alias("type", "CLASS", None, f"The class of the {label.lower()}.", "HIGH", f"{label} type for {alias}"),
         _Alias(
@@ -136,11 +141,6 @@ def of_alias(family: str, alias: str, class_name: str) -> list[ConfigDefinition]
     return [each.definition(prefix, group, order) for order, each in enumerate(found)]
 
 
-def label_of_group(family: str) -> str:
-    """Return the name of the group of a family: Transforms or Predicates."""
-    return family.capitalize()
-
-
 def plugin_definitions(plugin: str) -> list[Json]:
     """Return the body of `GET /connector-plugins/P/config`; raises ConnectRestError for an unknown plug-in."""
     if (kind := connector_kind(plugin)) is not None:
@@ -150,7 +150,15 @@ def plugin_definitions(plugin: str) -> list[Json]:
             if plugin in (name, connect_class(family, name)):
                 rows = [_Alias.of_key(family, name, key) for key in KEYS[family][name]]
                 return [each.definition("", None, -1).body() for each in rows]
+    if plugin in BYTES_CONVERTER_NAMES:
+        return [converter_type("").body()]
     raise ConnectRestError(HTTPStatus.NOT_FOUND, f"Unknown plugin {plugin}.")
+
+
+def converter_type(which: str) -> ConfigDefinition:
+    """Return the only definition of the converter that copies bytes; `which`: key, value or header, or empty."""
+    row = _Alias("converter.type", "STRING", None, f"{NO_EFFECT}keys, values and headers are copied.", "LOW")
+    return row.definition(f"{which}.converter." if which else "", None, -1)
 
 
 def connector_kind(class_name: str) -> ConnectorKind | None:
@@ -194,9 +202,9 @@ class _Alias:
         )
 
 
-def row_of(name: str) -> ConnectorProperty | None:
-    """Return the row with the type and the default of a property; None for one of an alias."""
-    return _ROWS.get(name)
+def row_of(name: str) -> ConnectorProperty:
+    """Return the row with the type and the default of a property that is none of an alias."""
+    return _ROWS[name]
 
 
 def _of_framework(name: str, group: str, order: int, width: str, label: str, sentence: str) -> ConfigDefinition:

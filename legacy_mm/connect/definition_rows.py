@@ -255,7 +255,7 @@ OWN: Mapping[ConnectorKind, tuple[str, ...]] = {
         "heartbeats.topic.replication.factor",
     ),
 }
-"""What each connector defines beside `BASE` and the properties of clients, in Connect's order."""
+"""The properties that each connector defines beside `BASE` and the properties of clients, in Connect's order."""
 HIGH = frozenset(
     {
         "name",

@@ -17,7 +17,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         connect/entities connect/herder connect/plugins
         words/legacy_tool/legacy_options base/settings transactions/bundle_events explain/differences
         explain/known_difference features/connect_offsets/feature features/duty flow/flow_settings handlers/api
-        logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans metrics/legacy_mbeans
+        connect/definition_rows logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans metrics/legacy_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
         __main__ cli/adopt cli/java_class cli/cluster_inspection cli/command cli/driver_text cli/group_inspection

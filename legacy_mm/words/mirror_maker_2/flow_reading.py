@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -40,7 +40,13 @@ OFF: Mapping[ConnectorKind, Mapping[str, str]] = {
 DEFAULT_LIST = "default"
 _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
 _HEADER_CONVERTER = "header.converter"
-_CHECKPOINTS, _SYNCS = "emit.checkpoints.enabled", "emit.offset-syncs.enabled"
+_SYNCS = "emit.offset-syncs.enabled"
+CHECKPOINT_SWITCHES: Mapping[str, str] = {
+    "emit.checkpoints.enabled": "MirrorCheckpointConnector can't run with emit.checkpoints.enabled set to false",
+    _SYNCS: "MirrorCheckpointConnector can't run without offset syncs",
+}
+"""Switches that a connector of checkpoints, while it is enabled, refuses as false -> Connect's words for it."""
+GROUP_LISTS = ("groups", "groups.exclude")
 _ENABLED, _INTERVAL = ".enabled", ".interval.seconds"
 
 
@@ -253,9 +259,8 @@ class FlowReading:
     def _odd_group_list(self) -> str:
         """Return what to say of a list of groups for which the connector of checkpoints fails; empty: it does not."""
         lists = self.groups()
-        for name, entries in (("groups", lists.include), ("groups.exclude", lists.exclude or ())):
-            if bad := dangling(entries):
-                why = f"{bad} is no Java regular expression: .{bad} was probably meant"
+        for name, entries in zip(GROUP_LISTS, (lists.include, lists.exclude or ()), strict=True):
+            if why := no_pattern(entries):
                 return str(self.lines.refusal(name, self.text("checkpoint", name), why))
         return ""
 
@@ -269,9 +274,15 @@ class FlowReading:
                 except ValueError as error:
                     return str(self.lines.refusal(row.name, given[row.name], str(error)))
         if connector == "checkpoint" and self.value(connector, "enabled"):
-            for name in (_CHECKPOINTS, _SYNCS):
+            for name in CHECKPOINT_SWITCHES:
                 if not self.value(connector, name):
                     return f"{name}=false, which Kafka 3.9 and later do not allow for this connector"
             if why := self._odd_group_list():
                 return why
         return transform_properties.refusal(given)
+
+
+def no_pattern(entries: Sequence[str]) -> str:
+    """Return what is wrong with the first entry that is no Java pattern; empty: nothing is."""
+    bad = dangling(entries)
+    return f"{bad} is no Java regular expression: .{bad} was probably meant" if bad else ""

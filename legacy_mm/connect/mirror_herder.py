@@ -80,6 +80,7 @@ class MirrorHerder:
         self._worker_id = worker_id
         self._makes = MirrorFlows(host)
         self._worker = None if outcome.files is None else outcome.files.worker
+        self._secrets_dir = None if outcome.files is None else outcome.files.secrets_dir
         self._flows: list[HerdedFlow] = []
         self._lock = threading.RLock()
         self._makes.know(outcome.flows)
@@ -320,7 +321,7 @@ class MirrorHerder:
         if worker is None and before is not None:
             written = {**written, _NAME: before.file.written[_NAME]}  # the name by which its offsets are kept
         with refusals():
-            found = connector_of(name, written, worker or {}, root_logger.hide)
+            found = connector_of(name, written, worker or {}, root_logger.hide, self._secrets_dir)
         if worker is None and before is not None and found.key != before.file.key:
             raise ConnectRestError(HTTPStatus.FORBIDDEN, _OF_A_FILE.format(what="Another flow"))
         return found

@@ -92,6 +92,8 @@ class ConnectFiles:
     """Sentences about what has no effect here."""
     beside: Sequence[ConnectFiles] = ()
     """Further workers of the same command, each with its connectors."""
+    secrets_dir: str | None = None
+    """The folder of the Secrets to which a changed connector may refer; see `Provider`."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -135,11 +137,11 @@ def load(line: ConnectLine, hide: Hide = lambda secrets: None, *, needs_secrets:
         first, *beside = [
             _of_resource(each, hide, named) for path in line.resources for each in strimzi_files.load(path)
         ]
-        return replace(first, beside=beside)
+        return replace(first, beside=beside, secrets_dir=named)
     worker = load_worker(line.worker, hide, named)
     connectors = [load_connector(path, worker.properties, hide, named) for path in line.connectors]
     kept = (*_notes(line.worker, worker), *(note for each in connectors for note in each.kept))
-    return ConnectFiles(worker.properties, connectors, kept)
+    return ConnectFiles(worker.properties, connectors, kept, secrets_dir=named)
 
 
 def _of_resource(resource: WrittenWorker, hide: Hide, secrets_dir: str | None) -> ConnectFiles:

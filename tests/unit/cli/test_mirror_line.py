@@ -141,3 +141,22 @@ def test_the_clients_of_a_flow_in_java_s_words(tmp_path: Path) -> None:
     assert (producer["bootstrap.servers"], producer["enable.idempotence"]) == ("b:1", "false")
     assert producer["librdkafka.socket.nagle.disable"] == "true"
     assert flow.own == ("--log.level", "INFO")
+
+
+def test_a_resource_of_strimzi_is_a_line_of_connect(tmp_path: Path) -> None:
+    """What `plan` asks the clusters with; without the Secrets it does not ask."""
+    file = tmp_path / "mm2.yaml"
+    file.write_text(
+        "kind: KafkaMirrorMaker2\nspec:\n  target: {alias: B, bootstrapServers: 'b:1'}\n  mirrors:\n"
+        "  - source: {alias: A, bootstrapServers: 'a:1', authentication: {type: plain, username: u, passwordSecret: "
+        "{secretName: login, password: key}}}\n    sourceConnector: {}\n"
+    )
+    (tmp_path / "login").mkdir()
+    (tmp_path / "login" / "key").write_text("p4ssword")
+    words = ["legacy-mm", "connect", str(file)]
+    with pytest.raises(ConfigurationError, match=r"--secrets\.dir FOLDER"):
+        MirrorLine(words).only_flow()
+    flow = MirrorLine([*words, "--secrets.dir", str(tmp_path), "--log.level", "INFO"]).only_flow()
+    assert (flow.flow, flow.source.connection.bootstrap_servers) == ("A->B", ("a:1",))
+    assert flow.source.connection.sasl is not None
+    assert flow.source.connection.sasl.username == "u"

@@ -338,6 +338,35 @@ def test_files_of_connect_are_no_driver_s(
     assert "driver" not in printed
 
 
+RESOURCE = """kind: KafkaMirrorMaker2
+spec:
+  version: 4.3.0
+  target: {alias: B, bootstrapServers: "b:1"}
+  mirrors:
+  - source: {alias: A, bootstrapServers: "a:1", authentication: {type: scram-sha-512, username: u,
+      passwordSecret: {secretName: login, password: password}}}
+    sourceConnector: {config: {topicz: x}}
+    topicsPattern: orders
+"""
+
+
+def test_a_resource_of_strimzi(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without its Secrets it is explained, too."""
+    file = tmp_path / "mm2.yml"
+    file.write_text(RESOURCE)
+    (tmp_path / "login").mkdir()
+    (tmp_path / "login" / "password").write_text(SECRET)
+    line = ("explain", "--offline", "--", "legacy-mm", "connect", str(file))
+    for words in ((), ("--secrets.dir", str(tmp_path))):
+        assert main([*line, *words]) == 0
+        printed = " ".join(capsys.readouterr().out.split())
+        assert "A->B orders but not the default list topic t becomes A.t; group mirrormaker2-cluster at B" in printed
+        assert "Keys without effect, as with Kafka Connect topicz" in printed
+        assert f"{file}: spec.version: for pods, and without effect here" in printed
+        assert SECRET not in printed
+        assert ("no --secrets.dir names" in printed) is (words == ())
+
+
 def test_a_reference_that_nobody_looks_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, document = explained(tmp_path, f"{AB}{ENV}A.ssl.keystore.password = ${{env:NO_SUCH_NAME_HERE}}\n", capsys)
     said = "A.ssl.keystore.password holds ${env:...}, which stays as it is written: its provider has no value for it"

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, ConnectorFile, flows_of, load
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, ConnectorFile, connector_of, flows_of, load
 from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.words.mirror_maker_2.strimzi_files import is_resource
@@ -271,7 +271,8 @@ def test_secrets_are_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     mount(tmp_path, "maps", topics="orders")
     monkeypatch.setenv("ZONE_OF_THIS", "z1")
     hidden: set[str] = set()
-    files = load(ConnectLine("", (), (), (path,), str(tmp_path / "secrets")), hidden.update)
+    line = ConnectLine("", (), (), (path,), str(tmp_path / "secrets"))
+    files = load(line, hidden.update)
     (connector,) = files.connectors
     given = connector.properties
     assert given["source.cluster.ssl.truststore.certificates"] == "first\nsecond\nthird"
@@ -281,6 +282,8 @@ def test_secrets_are_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "z1",
     )
     assert {"first\nsecond", "third"} <= hidden
+    asked = {**given, "topics": "${strimzisecrets:ns/maps:topics}"}
+    assert connector_of("n", asked, files.worker, secrets_dir=files.secrets_dir).properties["topics"] == "orders"
 
 
 @pytest.mark.parametrize("word", ["secretName: ca/../x", "secretName: ../ca"])

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import yaml
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.words.java_clients.client_properties.known_logins import STRIMZI
 from legacy_mm.words.java_clients.config_providers import DIRECTORY, ENVIRONMENT, FILE, KUBERNETES_SECRET
 from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, PACKAGE, ConnectorKind
 
@@ -74,6 +75,30 @@ _LOGIN_MODULES: Mapping[str, tuple[str, str]] = {
     "scram-sha-256": ("SCRAM-SHA-256", "org.apache.kafka.common.security.scram.ScramLoginModule"),
     "scram-sha-512": ("SCRAM-SHA-512", "org.apache.kafka.common.security.scram.ScramLoginModule"),
 }
+_OAUTH_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+_OAUTH_OPTIONS: Mapping[str, str] = {
+    "clientId": "oauth.client.id",
+    "username": "oauth.password.grant.username",
+    "tokenEndpointUri": "oauth.token.endpoint.uri",
+    "scope": "oauth.scope",
+    "audience": "oauth.audience",
+    "connectTimeoutSeconds": "oauth.connect.timeout.seconds",
+    "readTimeoutSeconds": "oauth.read.timeout.seconds",
+    "httpRetries": "oauth.http.retries",
+    "httpRetryPauseMs": "oauth.http.retry.pause.millis",
+    "maxTokenExpirySeconds": "oauth.max.token.expiry.seconds",
+    "accessTokenLocation": "oauth.access.token.location",
+    "clientAssertionLocation": "oauth.client.assertion.location",
+    "clientAssertionType": "oauth.client.assertion.type",
+}
+_OAUTH_SECRETS: Mapping[str, tuple[str, str]] = {
+    "clientSecret": ("oauth.client.secret", "key"),
+    "accessToken": ("oauth.access.token", "key"),
+    "refreshToken": ("oauth.refresh.token", "key"),
+    "clientAssertion": ("oauth.client.assertion", "key"),
+    "passwordSecret": ("oauth.password.grant.password", "password"),
+}
+"""Field of a login of type oauth -> the option of Strimzi's login; of a Secret, also the field with its key."""
 _CLIENTS = ("", "producer.", "consumer.", "admin.")
 _MEANT = ("target", "mirrors", "clusters", "connectCluster", "rack")
 _ELSEWHERE: Mapping[str, str] = {
@@ -349,8 +374,10 @@ def _login(login: _Section, namespace: str) -> tuple[bool, dict[str, str]]:
     if kind == "custom":
         own = {name: text for name, text in login.config().items() if name.lower().startswith(_OF_CUSTOM_LOGIN)}
         return login.optional("sasl") == "true", own
+    if kind == "oauth":
+        return True, _oauth(login, namespace)
     if kind not in _LOGIN_MODULES:
-        possible = ", ".join(("tls", *_LOGIN_MODULES, "custom"))
+        possible = ", ".join(("tls", *_LOGIN_MODULES, "oauth", "custom"))
         raise ConfigurationError(
             f"{login.place}.type={kind} is not possible: possible are {possible}; with custom, config holds the sasl. "
             "properties of any login that Kafka's clients know"
@@ -359,6 +386,29 @@ def _login(login: _Section, namespace: str) -> tuple[bool, dict[str, str]]:
     password = login.required("passwordSecret")
     words = f'username="{login.text("username")}" password="{_secret(password, password.text("password"), namespace)}"'
     return True, {"sasl.mechanism": mechanism, "sasl.jaas.config": f"{module} required {words};"}
+
+
+def _oauth(login: _Section, namespace: str) -> dict[str, str]:
+    """Return the properties of a token login, whose options are judged where a client's properties are read."""
+    if login.sections("tlsTrustedCertificates"):
+        raise ConfigurationError(
+            f"{login.place}.tlsTrustedCertificates is not possible: write type custom with sasl: true, and in its "
+            "config a sasl.jaas.config with the option oauth.ssl.truststore.location"
+        )
+    options = {option: text for name, option in _OAUTH_OPTIONS.items() if (text := login.optional(name)) is not None}
+    for name, (option, key) in _OAUTH_SECRETS.items():
+        if (secret := login.section(name)) is not None:
+            options[option] = _secret(secret, secret.text(key), namespace)
+    if (extensions := login.section("saslExtensions")) is not None:
+        options |= {f"oauth.sasl.extension.{name}": extensions.text(name) for name in extensions.given}
+    if login.optional("disableTlsHostnameVerification") == "true":
+        options["oauth.ssl.endpoint.identification.algorithm"] = ""
+    words = " ".join(f'{option}="{text}"' for option, text in options.items())
+    return {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": f"{_OAUTH_MODULE} required {words};",
+        "sasl.login.callback.handler.class": STRIMZI,
+    }
 
 
 def _secret(named: _Section, key: str, namespace: str) -> str:

@@ -10,11 +10,16 @@ import pytest
 import yaml
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.kafka_clients import SecurityProtocol
+from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
+from legacy_mm.words.legacy_tool.environment import Environment
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, ConnectorFile, connector_of, flows_of, load
 from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
+from legacy_mm.words.mirror_maker_2.flow_translation import translate_flow
 from legacy_mm.words.mirror_maker_2.strimzi_files import is_resource
 from legacy_mm.words.mirror_maker_2.strimzi_files import load as read_resources
+from legacy_mm.words.options.option_catalogue import OwnOptions
 
 RECORDED = Path(__file__).parents[4] / "compat" / "recorded" / "facts" / "mm2_files.json"
 FILES = [row for row in json.loads(RECORDED.read_text()) if row["kind"] == "strimzi"]
@@ -175,8 +180,13 @@ def test_a_quote_that_does_not_end(tmp_path: Path) -> None:
         ("target: {alias: B", "clusters: {alias: B", r"spec\.clusters is not a list"),
         (
             '"a:1"}',
-            '"a:1", authentication: {type: oauth}}',
-            r"source\.authentication\.type=oauth is not possible: possible are tls, plain, .*, custom; with custom",
+            '"a:1", authentication: {type: kerberos}}',
+            r"source\.authentication\.type=kerberos is not possible: possible are tls, plain, .*, custom; with custom",
+        ),
+        (
+            '"a:1"}',
+            '"a:1", authentication: {type: oauth, tlsTrustedCertificates: [{secretName: x, certificate: y}]}}',
+            r"authentication\.tlsTrustedCertificates is not possible: write type custom",
         ),
     ],
 )
@@ -253,6 +263,27 @@ def test_a_login_of_another_kind(tmp_path: Path) -> None:
     assert given["source.cluster.security.protocol"] == "SASL_SSL"
     assert (given["source.cluster.sasl.mechanism"], given["source.cluster.ssl.keystore.type"]) == ("GSSAPI", "PEM")
     assert "source.cluster.linger.ms" not in given
+
+
+def test_a_login_with_tokens(tmp_path: Path) -> None:
+    """The options reach our own login, and what it cannot do is refused there."""
+    secret = "clientSecret: {secretName: app, key: key}"
+    login = f"type: oauth, clientId: me, tokenEndpointUri: 'https://tokens/x', scope: s, {secret}"
+    more = ", saslExtensions: {a: b}, httpRetries: 3, disableTlsHostnameVerification: false"
+    mount(tmp_path, "app", key="p4ss")
+    texts = [V1.replace('"a:1"}', f'"a:1", tls: {{}}, authentication: {{{login}{each}}}}}') for each in (more, "")]
+    texts[1] = texts[1].replace("scope: s", "disableTlsHostnameVerification: true")
+    clients = ClientTranslation(Environment(), OwnOptions())
+    (reading,) = files_of(tmp_path, write(tmp_path, texts[0])).flows()
+    connection = translate_flow(reading, clients, 0).settings.source.connection
+    oauth = connection.sasl.oauth
+    assert (connection.protocol, connection.sasl.mechanism) == (SecurityProtocol.SASL_SSL, "OAUTHBEARER")
+    assert (oauth.client_id, oauth.token_url, oauth.scope, oauth.extensions) == ("me", "https://tokens/x", "s", "a=b")
+    assert oauth.client_secret is not None
+    assert oauth.client_secret.reveal() == "p4ss"
+    (other,) = files_of(tmp_path, write(tmp_path, texts[1])).flows()
+    with pytest.raises(ConfigurationError, match=r"the option oauth\.ssl\.endpoint\.identification\.algorithm is not"):
+        translate_flow(other, clients, 0)
 
 
 def test_secrets_are_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

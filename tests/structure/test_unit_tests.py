@@ -46,6 +46,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "a test of what uses it shows it": """
         clients/fetch/start_offsets dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_inspection
         assembly/wiring dataplane/delivery handlers/bridge_signatures words/mirror_maker_2/connector_properties
+        words/mirror_maker_2/strimzi_logins words/mirror_maker_2/strimzi_section
         flow/mirror logs/log_settings runtime/spark/worker_daemon
     """,
 }

@@ -14,21 +14,21 @@ from typing import Any, Literal
 import yaml
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.words.java_clients.client_properties.known_logins import STRIMZI
 from legacy_mm.words.java_clients.config_providers import DIRECTORY, ENVIRONMENT, FILE, KUBERNETES_SECRET
 from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, PACKAGE, ConnectorKind
+from legacy_mm.words.mirror_maker_2.strimzi_logins import SECRETS, security
+from legacy_mm.words.mirror_maker_2.strimzi_section import Section
 
 SUFFIXES = (".yaml", ".yml")
 ConnectorState = Literal["running", "paused", "stopped"]
 _STATES: Mapping[str, ConnectorState] = {"running": "running", "paused": "paused", "stopped": "stopped"}
 _KIND, _LIST = "KafkaMirrorMaker2", "List"
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
-_SECRETS = "strimzisecrets"
 _PROVIDERS: Mapping[str, str] = {
     "strimzienv": ENVIRONMENT,
     "strimzifile": FILE,
     "strimzidir": DIRECTORY,
-    _SECRETS: KUBERNETES_SECRET,
+    SECRETS: KUBERNETES_SECRET,
 }
 _SECTIONS: Mapping[ConnectorKind, str] = {
     "source": "sourceConnector",
@@ -68,37 +68,7 @@ _OF_WORKER_ALL_THE_SAME = (
     "ssl.enabled.protocols",
 )
 _NOT_OF_CONNECTOR = ("name", "connector.class", "tasks.max", "connector.plugin.version")
-_OF_CUSTOM_LOGIN = ("ssl.keystore.", "sasl.")
 """Beginnings of the keys that the operator passes on, or does not."""
-_LOGIN_MODULES: Mapping[str, tuple[str, str]] = {
-    "plain": ("PLAIN", "org.apache.kafka.common.security.plain.PlainLoginModule"),
-    "scram-sha-256": ("SCRAM-SHA-256", "org.apache.kafka.common.security.scram.ScramLoginModule"),
-    "scram-sha-512": ("SCRAM-SHA-512", "org.apache.kafka.common.security.scram.ScramLoginModule"),
-}
-_OAUTH_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
-_OAUTH_OPTIONS: Mapping[str, str] = {
-    "clientId": "oauth.client.id",
-    "username": "oauth.password.grant.username",
-    "tokenEndpointUri": "oauth.token.endpoint.uri",
-    "scope": "oauth.scope",
-    "audience": "oauth.audience",
-    "connectTimeoutSeconds": "oauth.connect.timeout.seconds",
-    "readTimeoutSeconds": "oauth.read.timeout.seconds",
-    "httpRetries": "oauth.http.retries",
-    "httpRetryPauseMs": "oauth.http.retry.pause.millis",
-    "maxTokenExpirySeconds": "oauth.max.token.expiry.seconds",
-    "accessTokenLocation": "oauth.access.token.location",
-    "clientAssertionLocation": "oauth.client.assertion.location",
-    "clientAssertionType": "oauth.client.assertion.type",
-}
-_OAUTH_SECRETS: Mapping[str, tuple[str, str]] = {
-    "clientSecret": ("oauth.client.secret", "key"),
-    "accessToken": ("oauth.access.token", "key"),
-    "refreshToken": ("oauth.refresh.token", "key"),
-    "clientAssertion": ("oauth.client.assertion", "key"),
-    "passwordSecret": ("oauth.password.grant.password", "password"),
-}
-"""Field of a login of type oauth -> the option of Strimzi's login; of a Secret, also the field with its key."""
 _CLIENTS = ("", "producer.", "consumer.", "admin.")
 _MEANT = ("target", "mirrors", "clusters", "connectCluster", "rack")
 _ELSEWHERE: Mapping[str, str] = {
@@ -176,59 +146,8 @@ def _items(documents: Sequence[object]) -> Iterator[Mapping[str, Any]]:
             yield each
 
 
-class _Section:
-    """A part of a resource, and its place in the file."""
-
-    def __init__(self, given: object, place: str) -> None:
-        if not isinstance(given, dict):
-            raise ConfigurationError(f"{place} is not a section with fields: write it as Strimzi's API has it")
-        self.given: Mapping[str, Any] = given
-        self.place = place
-
-    def section(self, name: str) -> _Section | None:
-        """Return a section in it; None if it is not there."""
-        given = self.given.get(name)
-        return None if given is None else _Section(given, f"{self.place}.{name}")
-
-    def required(self, name: str) -> _Section:
-        """Return a section that has to be there."""
-        if (found := self.section(name)) is None:
-            raise ConfigurationError(f"{self.place}.{name} is missing: Strimzi requires it")
-        return found
-
-    def sections(self, name: str) -> list[_Section]:
-        """Return the sections of a list; none if it is not there."""
-        given = self.given.get(name) or []
-        if not isinstance(given, list):
-            raise ConfigurationError(f"{self.place}.{name} is not a list")
-        return [_Section(each, f"{self.place}.{name}[{number}]") for number, each in enumerate(given)]
-
-    def text(self, name: str) -> str:
-        """Return a field that has to be there."""
-        if self.given.get(name) is None:
-            raise ConfigurationError(f"{self.place}.{name} is missing: Strimzi requires it")
-        return self._scalar(name)
-
-    def optional(self, *names: str) -> str | None:
-        """Return the first of these fields that is there; None if none is."""
-        return next((self._scalar(name) for name in names if self.given.get(name) is not None), None)
-
-    def config(self) -> dict[str, str]:
-        """Return the properties of its field `config`."""
-        found = self.section("config")
-        return {} if found is None else {str(name): found._scalar(name) for name in found.given}
-
-    def _scalar(self, name: str) -> str:
-        value = self.given[name]
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if value is None or isinstance(value, dict | list):
-            raise ConfigurationError(f"{self.place}.{name} is no text, number or boolean: write one")
-        return str(value)
-
-
 def _worker(path: str, resource: Mapping[str, Any]) -> WrittenWorker:
-    whole = _Section(resource, path)
+    whole = Section(resource, path)
     metadata, spec = whole.section("metadata"), whole.required("spec")
     namespace = (metadata and metadata.optional("namespace")) or "default"
     said = list(_without_effect(path, spec))
@@ -255,7 +174,7 @@ def _worker(path: str, resource: Mapping[str, Any]) -> WrittenWorker:
     return WrittenWorker(path, properties, connectors, tuple(dict.fromkeys(said)))
 
 
-def _clusters(spec: _Section) -> tuple[_Section, dict[str, _Section]]:
+def _clusters(spec: Section) -> tuple[Section, dict[str, Section]]:
     """Return the target of a resource, and in the older layout its clusters by their aliases."""
     clusters = {each.text("alias"): each for each in spec.sections("clusters")}
     if (target := spec.section("target")) is not None:
@@ -266,7 +185,7 @@ def _clusters(spec: _Section) -> tuple[_Section, dict[str, _Section]]:
     return clusters[alias], clusters
 
 
-def _source(mirror: _Section, clusters: Mapping[str, _Section], target: _Section) -> _Section:
+def _source(mirror: Section, clusters: Mapping[str, Section], target: Section) -> Section:
     to = mirror.optional("targetCluster")
     if to is not None and to != target.text("alias"):
         raise ConfigurationError(
@@ -281,14 +200,14 @@ def _source(mirror: _Section, clusters: Mapping[str, _Section], target: _Section
     return clusters[alias]
 
 
-def _worker_properties(target: _Section, namespace: str, rack: Mapping[str, str], said: list[str]) -> dict[str, str]:
+def _worker_properties(target: Section, namespace: str, rack: Mapping[str, str], said: list[str]) -> dict[str, str]:
     config = target.config()
     named = {
         name: target.optional(of_target) or config.get(name, default)
         for name, (of_target, default) in _OF_WORKER.items()
     }
     converters = dict.fromkeys(("key.converter", "value.converter", "header.converter"), _BYTES)
-    security = _security(target, namespace)
+    of_login = security(target, namespace)
     own, dropped = {}, []
     for name, text in config.items():
         if name.lower().startswith(_NOT_OF_WORKER) and name not in _OF_WORKER_ALL_THE_SAME:
@@ -304,7 +223,7 @@ def _worker_properties(target: _Section, namespace: str, rack: Mapping[str, str]
     return {
         "bootstrap.servers": target.text("bootstrapServers"),
         **named,
-        **{f"{client}{name}": text for client in _CLIENTS for name, text in security.items()},
+        **{f"{client}{name}": text for client in _CLIENTS for name, text in of_login.items()},
         **_prefixed("consumer.", rack),
         **converters,
         **own,
@@ -313,13 +232,13 @@ def _worker_properties(target: _Section, namespace: str, rack: Mapping[str, str]
     }
 
 
-def _cluster_properties(cluster: _Section, namespace: str) -> dict[str, str]:
+def _cluster_properties(cluster: Section, namespace: str) -> dict[str, str]:
     named = {"alias": cluster.text("alias"), "bootstrap.servers": cluster.text("bootstrapServers")}
     own = {name: text for name, text in cluster.config().items() if name not in _OF_WORKER}
-    return {**named, **_security(cluster, namespace), **own}
+    return {**named, **security(cluster, namespace), **own}
 
 
-def _connector_properties(section: _Section, said: list[str]) -> dict[str, str]:
+def _connector_properties(section: Section, said: list[str]) -> dict[str, str]:
     config = section.config()
     if dropped := [name for name in config if name.lower() in _NOT_OF_CONNECTOR]:
         said.append(f"{section.place}.config: {', '.join(dropped)}: Strimzi passes them to no connector")
@@ -328,13 +247,13 @@ def _connector_properties(section: _Section, said: list[str]) -> dict[str, str]:
     return kept if tasks is None else {**kept, "tasks.max": tasks}
 
 
-def _patterns(mirror: _Section, kind: ConnectorKind) -> dict[str, str]:
+def _patterns(mirror: Section, kind: ConnectorKind) -> dict[str, str]:
     """Return what a connector reads of the patterns; the operator gives all of them to each."""
     found = {name: mirror.optional(*fields) for name, fields in _PATTERNS.items() if BY_NAME[name].belongs_to(kind)}
     return {name: text for name, text in found.items() if text is not None}
 
 
-def _state(section: _Section) -> ConnectorState:
+def _state(section: Section) -> ConnectorState:
     given = section.optional("state")
     if given is None:
         return "paused" if section.optional("pause") == "true" else "running"
@@ -343,80 +262,7 @@ def _state(section: _Section) -> ConnectorState:
     return state
 
 
-def _security(cluster: _Section, namespace: str) -> dict[str, str]:
-    """Return the client properties for TLS and the login of a cluster."""
-    tls, login = cluster.section("tls"), cluster.section("authentication")
-    found: dict[str, str] = {}
-    if tls is not None and (trusted := tls.sections("trustedCertificates")):
-        found["ssl.truststore.certificates"] = "\n".join(
-            _secret(each, each.optional("certificate", "pattern") or each.text("certificate"), namespace)
-            for each in trusted
-        )
-        found["ssl.truststore.type"] = "PEM"
-    uses_sasl = False
-    if login is not None:
-        uses_sasl, of_login = _login(login, namespace)
-        found |= of_login
-    encryption = "PLAINTEXT" if tls is None else "SSL"
-    return {**found, "security.protocol": f"SASL_{encryption}" if uses_sasl else encryption}
-
-
-def _login(login: _Section, namespace: str) -> tuple[bool, dict[str, str]]:
-    """Return True for SASL, and the properties of a login."""
-    kind = login.text("type")
-    if kind == "tls":
-        store = login.required("certificateAndKey")
-        return False, {
-            "ssl.keystore.certificate.chain": _secret(store, store.text("certificate"), namespace),
-            "ssl.keystore.key": _secret(store, store.text("key"), namespace),
-            "ssl.keystore.type": "PEM",
-        }
-    if kind == "custom":
-        own = {name: text for name, text in login.config().items() if name.lower().startswith(_OF_CUSTOM_LOGIN)}
-        return login.optional("sasl") == "true", own
-    if kind == "oauth":
-        return True, _oauth(login, namespace)
-    if kind not in _LOGIN_MODULES:
-        possible = ", ".join(("tls", *_LOGIN_MODULES, "oauth", "custom"))
-        raise ConfigurationError(
-            f"{login.place}.type={kind} is not possible: possible are {possible}; with custom, config holds the sasl. "
-            "properties of any login that Kafka's clients know"
-        )
-    mechanism, module = _LOGIN_MODULES[kind]
-    password = login.required("passwordSecret")
-    words = f'username="{login.text("username")}" password="{_secret(password, password.text("password"), namespace)}"'
-    return True, {"sasl.mechanism": mechanism, "sasl.jaas.config": f"{module} required {words};"}
-
-
-def _oauth(login: _Section, namespace: str) -> dict[str, str]:
-    """Return the properties of a token login, whose options are judged where a client's properties are read."""
-    if login.sections("tlsTrustedCertificates"):
-        raise ConfigurationError(
-            f"{login.place}.tlsTrustedCertificates is not possible: write type custom with sasl: true, and in its "
-            "config a sasl.jaas.config with the option oauth.ssl.truststore.location"
-        )
-    options = {option: text for name, option in _OAUTH_OPTIONS.items() if (text := login.optional(name)) is not None}
-    for name, (option, key) in _OAUTH_SECRETS.items():
-        if (secret := login.section(name)) is not None:
-            options[option] = _secret(secret, secret.text(key), namespace)
-    if (extensions := login.section("saslExtensions")) is not None:
-        options |= {f"oauth.sasl.extension.{name}": extensions.text(name) for name in extensions.given}
-    if login.optional("disableTlsHostnameVerification") == "true":
-        options["oauth.ssl.endpoint.identification.algorithm"] = ""
-    words = " ".join(f'{option}="{text}"' for option, text in options.items())
-    return {
-        "sasl.mechanism": "OAUTHBEARER",
-        "sasl.jaas.config": f"{_OAUTH_MODULE} required {words};",
-        "sasl.login.callback.handler.class": STRIMZI,
-    }
-
-
-def _secret(named: _Section, key: str, namespace: str) -> str:
-    """Return a reference to a key of a Secret."""
-    return f"${{{_SECRETS}:{namespace}/{named.text('secretName')}:{key}}}"
-
-
-def _rack(path: str, spec: _Section, said: list[str]) -> dict[str, str]:
+def _rack(path: str, spec: Section, said: list[str]) -> dict[str, str]:
     """Return the rack of the consumers, where a variable of the environment has it."""
     if (rack := spec.section("rack")) is None:
         return {}
@@ -433,7 +279,7 @@ def _prefixed(prefix: str, properties: Mapping[str, str]) -> dict[str, str]:
     return {f"{prefix}{name}": text for name, text in properties.items()}
 
 
-def _without_effect(path: str, spec: _Section) -> Iterator[str]:
+def _without_effect(path: str, spec: Section) -> Iterator[str]:
     """Yield a sentence for each field that has no effect here."""
     given = [name for name, value in spec.given.items() if value is not None and name not in _MEANT]
     if of_pods := [f"spec.{name}" for name in given if name in _OF_PODS]:
@@ -445,6 +291,6 @@ def _without_effect(path: str, spec: _Section) -> Iterator[str]:
         yield f"{path}: {', '.join(unknown)}: Strimzi has no such field, and nothing reads it here"
 
 
-def _of_operator(section: _Section) -> Iterator[str]:
+def _of_operator(section: Section) -> Iterator[str]:
     if given := [name for name in _OF_OPERATOR if section.given.get(name) is not None]:
         yield f"{section.place}: {', '.join(given)}: for Strimzi's operator, and without effect here"

@@ -72,5 +72,5 @@ def split_call(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def is_connect(words: Sequence[str]) -> bool:
-    """Return True for a command line of Connect's standalone worker."""
-    return bool(split_call(words)[0])
+    """Return True for a command line of Connect's standalone worker, and for the name of a resource alone."""
+    return bool(split_call(words)[0]) or any(map(is_resource, words[:1]))

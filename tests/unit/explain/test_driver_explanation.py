@@ -356,7 +356,11 @@ def test_a_resource_of_strimzi(tmp_path: Path, capsys: pytest.CaptureFixture[str
     file.write_text(RESOURCE)
     (tmp_path / "login").mkdir()
     (tmp_path / "login" / "password").write_text(SECRET)
+    alone = ("explain", "--offline", "--", str(file))
     line = ("explain", "--offline", "--", "legacy-mm", "connect", str(file))
+    assert main(list(alone)) == main(list(line)) == 0
+    first, second = capsys.readouterr().out.split("It would run.")[1:]
+    assert first == second
     for words in ((), ("--secrets.dir", str(tmp_path))):
         assert main([*line, *words]) == 0
         printed = " ".join(capsys.readouterr().out.split())

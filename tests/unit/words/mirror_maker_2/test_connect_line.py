@@ -51,5 +51,11 @@ def test_its_names(words: list[str]) -> None:
     assert list(split_call(words)[1]) == ["w", "s"]
 
 
+def test_a_resource_alone_is_a_line() -> None:
+    assert is_connect(["mm2.yaml", "--secrets.dir", "/s"])
+    assert split_call(["mm2.yaml"]) == ((), ["mm2.yaml"])
+
+
 def test_other_commands() -> None:
+    assert not is_connect([])
     assert not is_connect(["legacy-mm", "plan", "connect"])

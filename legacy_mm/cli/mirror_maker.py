@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import NoReturn
 
@@ -100,5 +100,15 @@ def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, start: MirrorStar
 
     host = start.host((*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS))
     listener = host.listener(outcome.flows[0].listener)
-    mirrors = [wiring.build_mirror(each, host, listener) for each in outcome.flows]
-    return lifecycle.run(mirrors, host, signals)
+    builds = [partial(wiring.build_mirror, each, host, listener) for each in outcome.flows]
+    mirrors = [build() for build in builds]
+    rest = outcome.flows[0].process.rest
+    with ExitStack() as ends:
+        if rest.port is not None:
+            from legacy_mm.connect.admin_port import serve
+            from legacy_mm.connect.legacy_herder import LegacyFlow, LegacyHerder
+
+            flows = list(map(LegacyFlow, outcome.flows, builds))
+            herder = LegacyHerder(flows, mirrors, host, f"{rest.address}:{rest.port}")
+            ends.callback(serve(rest, herder, host).close)
+        return lifecycle.run(mirrors, host, signals)

@@ -11,13 +11,13 @@ from legacy_mm.connect.mirror_flows import FlowLife
 from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.flow.supervisor import FlowKeeper, FlowPhase
+from legacy_mm.metrics.registry import sent_records
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, ConnectorKind
 from legacy_mm.words.mirror_maker_2.driver_file import Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun
 
-_SENT = "sent_records"
 ReadFlow = Callable[[Sequence[ConnectorFile]], FlowReading]
 
 
@@ -90,12 +90,7 @@ class HerdedFlow:
         if connector.kind != "source":
             alias = self.run.settings.features.naming.source_alias
             return {"heartbeats" if connector.kind == "heartbeat" else f"{alias}.checkpoints.internal": math.inf}
-        return {
-            dict(scope.labels)["topic"]: sent
-            for snapshot in self.life.snapshots()
-            for scope, readings in snapshot.readings.items()
-            if scope.level == "producer_topic" and (sent := readings[_SENT].value if _SENT in readings else 0.0)
-        }
+        return sent_records(self.life.snapshots())
 
     def of_kind(self, kind: ConnectorKind) -> Connector | None:
         """Return its connector of that kind."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from legacy_mm.assembly import wiring
@@ -39,8 +40,7 @@ class FlowLife:
         self.phase, self.reason = phase, reason
         if phase in (FlowPhase.FAILED, FlowPhase.STOPPED):
             self.mirror = None
-            for each in self._of_mirrors():
-                self._host.registries.remove(each)
+            self._drop(self._of_mirrors())
         if phase is FlowPhase.FAILED:
             self._host.failed_flows[self.name] = reason
         else:
@@ -62,8 +62,13 @@ class FlowLife:
 
     def forget(self) -> None:
         """Leave the metrics, because the flow is gone for good."""
-        for each in (*self._of_mirrors(), self._registry):
-            self._host.registries.remove(each)
+        self._drop((*self._of_mirrors(), self._registry))
+        self._host.failed_flows.pop(self.name, None)
+
+    def _drop(self, registries: Iterable[Registry]) -> None:
+        for each in registries:
+            with suppress(ValueError):  # another thread may have been faster
+                self._host.registries.remove(each)
 
     def _of_mirrors(self) -> list[Registry]:
         """Return the registries of its mirrors; other flows change the host's list meanwhile."""

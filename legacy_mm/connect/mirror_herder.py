@@ -11,15 +11,13 @@ import logging
 import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from http import HTTPStatus
 
-from legacy_mm import __version__
-from legacy_mm.base.clock import Deadline
-from legacy_mm.base.errors import ConfigurationError, LegacyMMError, one_line
+from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.connect import mirror_offsets
+from legacy_mm.connect.config_definitions import RELEASE
 from legacy_mm.connect.config_secrets import completed, shown
 from legacy_mm.connect.entities import (
     Config,
@@ -27,21 +25,31 @@ from legacy_mm.connect.entities import (
     ConnectorOffset,
     ConnectorStatus,
     ConnectRestError,
-    Reported,
     ServerInfo,
     State,
     TargetState,
     WorkerStatus,
 )
 from legacy_mm.connect.herded_flow import Connector, HerdedFlow
+from legacy_mm.connect.herder_answers import (
+    ALTERED,
+    RESET,
+    failures,
+    not_found,
+    refusals,
+    require_stopped,
+    restarting,
+    server_info,
+    target_cluster_id,
+    with_stores,
+    worker_status,
+)
 from legacy_mm.connect.mirror_flows import FlowLife, MirrorFlows
 from legacy_mm.flow import client_checks
-from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.supervisor import SupervisedFlow, Supervisor
 from legacy_mm.logs import root_logger
-from legacy_mm.metrics.health import Phase
 from legacy_mm.words.legacy_tool import java_process
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, connector_of, flows_of
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS
@@ -50,14 +58,7 @@ from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
 from legacy_mm.words.mirror_maker_2.strimzi_files import ConnectorState
 
-RELEASE = "4.3.0"
-"""The release of Kafka Connect whose API this is."""
-_ASK_TIMEOUT = 10.0
 _NAME = "name"
-_NOT_STOPPED = (
-    "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified "
-    "connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
-)
 _STATES: Mapping[ConnectorState, TargetState] = {
     "running": TargetState.STARTED,
     "paused": TargetState.PAUSED,
@@ -82,6 +83,7 @@ class MirrorHerder:
         self._worker = None if outcome.files is None else outcome.files.worker
         self._secrets_dir = None if outcome.files is None else outcome.files.secrets_dir
         self._flows: list[HerdedFlow] = []
+        self._cluster_id = ""
         self._lock = threading.RLock()
         self._makes.know(outcome.flows)
         for flow in self._read_flows(outcome):
@@ -122,18 +124,13 @@ class MirrorHerder:
 
     def server_info(self) -> ServerInfo:
         """Return Connect's release, our version as its commit, and the id of the first flow's target."""
-        return ServerInfo(RELEASE, f"legacy_mm-{__version__}", self._cluster_id)
+        runs = [flow.run.settings for flow in self._flows if flow.run is not None]
+        self._cluster_id = self._cluster_id or target_cluster_id(self._host, runs)
+        return server_info(self._cluster_id)
 
     def worker_status(self) -> WorkerStatus:
         """Return the health of this process."""
-        phase = self._host.phase
-        if phase is Phase.STARTING:
-            return WorkerStatus(HTTPStatus.SERVICE_UNAVAILABLE, "starting", "Worker is still starting up.")
-        if phase is Phase.RUNNING:
-            said = "Worker has completed startup and is ready to handle requests."
-            return WorkerStatus(HTTPStatus.OK, "healthy", said)
-        said = f"Worker was unable to handle this request and may be unable to handle other requests. It {phase.value}."
-        return WorkerStatus(HTTPStatus.INTERNAL_SERVER_ERROR, "unhealthy", said)
+        return worker_status(self._host.phase)
 
     # --- questions
 
@@ -146,15 +143,13 @@ class MirrorHerder:
         """Return a connector as it is configured, its secrets hidden."""
         with self._lock:
             flow, connector = self._known(name)
-            _, tasks = flow.status_of(connector, self._worker_id, RELEASE)
-            return ConnectorInfo(name, self._shown(connector), len(tasks))
+            return ConnectorInfo(name, self._shown(connector), len(self._status(flow, connector).tasks))
 
     def connector_status(self, name: str) -> ConnectorStatus:
         """Return what the connector and its tasks do."""
         with self._lock:
             flow, connector = self._known(name, f"No status found for connector {name}")
-            own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
-            return ConnectorStatus(name, own, tasks)
+            return self._status(flow, connector)
 
     def task_configs(self, name: str) -> Sequence[Config]:
         """Return the connector's configuration for each of its tasks."""
@@ -226,49 +221,44 @@ class MirrorHerder:
             before, connector.target = connector.target, state
             if before is state:
                 return
-            pauses_streams = connector.kind == "source" and TargetState.STOPPED not in (before, state)
-            if not pauses_streams:
-                self._build_again(flow)
-            else:
+            if connector.kind == "source" and TargetState.STOPPED not in (before, state):
                 flow.pause_streams()
+                return
+            try:
+                self._build_again(flow)
+            except ConnectRestError:
+                connector.target = before
+                raise
 
     def restart_connector(self, name: str) -> None:
         """Start a flow that failed again at once; one that runs goes on, as the tasks of Connect's do."""
         with self._lock:
             flow, connector = self._known(name, f"Unknown connector: {name}")
-            if flow.status_of(connector, self._worker_id, RELEASE)[0].state is State.FAILED:
+            if self._status(flow, connector).connector.state is State.FAILED:
                 self._build_again(flow)
 
     def restart_connector_and_tasks(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
         """Start a flow that failed again, or let the streams begin again at what is safe."""
         with self._lock:
             flow, connector = self._known(name, f"Unknown connector: {name}")
-            own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
-            has_failed = own.state is State.FAILED
-            if has_failed:
+            status = self._status(flow, connector)
+            if status.connector.state is State.FAILED:
                 self._build_again(flow)
-            elif include_tasks and not only_failed and own.state is State.RUNNING:
+            elif include_tasks and not only_failed and status.connector.state is State.RUNNING:
                 self._restart_streams(flow, connector)
-
-            def told(each: Reported, *, concerned: bool) -> Reported:
-                is_due = concerned and (each.state is State.FAILED or not only_failed)
-                return Reported(State.RESTARTING, each.worker_id, "", each.version) if is_due else each
-
-            return ConnectorStatus(
-                name, told(own, concerned=True), [told(each, concerned=include_tasks) for each in tasks]
-            )
+            return restarting(status, include_tasks=include_tasks, only_failed=only_failed)
 
     def restart_task(self, name: str, task: int) -> None:
         """Let one stream begin again at what is safe."""
         with self._lock:
             unknown = f"Unknown task: {name}-{task}"
             flow, connector = self._known(name, unknown)
-            own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
-            if not 0 <= task < len(tasks):
-                raise ConnectRestError(HTTPStatus.NOT_FOUND, unknown)
-            if tasks[task].state is State.FAILED:
+            status = self._status(flow, connector)
+            if not 0 <= task < len(status.tasks):
+                raise not_found(unknown)
+            if status.tasks[task].state is State.FAILED:
                 self._build_again(flow)
-            elif own.state is State.RUNNING:
+            elif status.connector.state is State.RUNNING:
                 self._restart_streams(flow, connector, task)
 
     def alter_connector_offsets(self, name: str, offsets: Sequence[ConnectorOffset]) -> str:
@@ -276,14 +266,14 @@ class MirrorHerder:
         flow, connector = self._stopped(name)
         with failures():
             mirror_offsets.alter(self._settings_of(flow), connector.kind, offsets)
-        return "The offsets for this connector have been altered successfully"
+        return ALTERED
 
     def reset_connector_offsets(self, name: str) -> str:
         """Forget where copying was."""
         flow, connector = self._stopped(name)
         with failures():
             mirror_offsets.reset(self._settings_of(flow), connector.kind)
-        return "The offsets for this connector have been reset successfully"
+        return RESET
 
     # --- inside
 
@@ -297,14 +287,17 @@ class MirrorHerder:
     def _known(self, name: str, unknown: str = "") -> tuple[HerdedFlow, Connector]:
         with self._lock:
             if (found := self._find(name)) is None:
-                raise ConnectRestError(HTTPStatus.NOT_FOUND, unknown or f"Connector {name} not found")
+                raise not_found(unknown or f"Connector {name} not found")
             return found
 
     def _stopped(self, name: str) -> tuple[HerdedFlow, Connector]:
         flow, connector = self._known(name)
-        if connector.target is not TargetState.STOPPED:
-            raise ConnectRestError(HTTPStatus.BAD_REQUEST, _NOT_STOPPED.format(name=name))
+        require_stopped(name, connector.target)
         return flow, connector
+
+    def _status(self, flow: HerdedFlow, connector: Connector) -> ConnectorStatus:
+        own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
+        return ConnectorStatus(connector.name, own, tasks)
 
     def _require_worker(self, what: str) -> Mapping[str, str]:
         if self._worker is None:
@@ -401,6 +394,7 @@ class MirrorHerder:
         else:
             self._flows.remove(flow)
             self._supervisor.remove(flow.keeper)
+            flow.life.forget()
 
     def _move(self, flow: HerdedFlow, connector: Connector, after: ConnectorFile) -> None:
         """Take a connector from its flow to that of other clusters."""
@@ -418,16 +412,7 @@ class MirrorHerder:
         """Return the settings of the whole flow, also of what is stopped."""
         with refusals():
             run = translate_flow(flow.read([each.file for each in flow.connectors]), self._clients, flow.first_stream)
-            return self._host.with_stores(run.settings)
-
-    @cached_property
-    def _cluster_id(self) -> str:
-        """The id of the first flow's target."""
-        for run in (flow.run for flow in self._flows if flow.run is not None):
-            with suppress(LegacyMMError):
-                _, target = AdminClients(self._host.with_stores(run.settings)).ends()
-                return target.cluster_id(Deadline.after(_ASK_TIMEOUT))
-        return ""
+            return with_stores(self._host, run.settings)
 
 
 def _of_file(reading: FlowReading, run: FlowRun | None) -> list[Connector]:
@@ -455,24 +440,6 @@ def _of_worker(worker: Mapping[str, str], working: Sequence[ConnectorFile]) -> F
     """Return the flow of these connectors of a worker; raises ConfigurationError."""
     (flow,) = flows_of(worker, working)
     return flow
-
-
-@contextmanager
-def refusals() -> Iterator[None]:
-    """Answer 400, with the reason, where something cannot be used as it is configured."""
-    try:
-        yield
-    except LegacyMMError as error:
-        raise ConnectRestError(HTTPStatus.BAD_REQUEST, one_line(error)) from error
-
-
-@contextmanager
-def failures() -> Iterator[None]:
-    """Answer 500, with the reason, where a cluster does not do what is asked."""
-    try:
-        yield
-    except LegacyMMError as error:
-        raise ConnectRestError(HTTPStatus.INTERNAL_SERVER_ERROR, one_line(error)) from error
 
 
 def say_notes(run: FlowRun) -> None:

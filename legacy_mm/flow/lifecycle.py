@@ -74,9 +74,12 @@ class CleanStop:
     """True if the message handler ends the program, False if a signal does."""
 
 
-def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
-    """Run the mirrors until a signal, a failure of any, or the handler's end; return the legacy tool's exit code."""
-    mirrors, shutdown_timeout = list(first), signals.shutdown_timeout
+def run(mirrors: list[Mirror], host: Host, signals: Signals) -> int:
+    """Run the mirrors until a signal, a failure of any, or the handler's end; return the legacy tool's exit code.
+
+    Where one takes the place of another, it does so in the list.
+    """
+    shutdown_timeout = signals.shutdown_timeout
     for mirror in mirrors:
         _start(mirror)
     host.phase = Phase.RUNNING
@@ -148,6 +151,8 @@ def renewed(mirror: Mirror, shutdown_timeout: float, is_interrupted: Callable[[]
         mirror.failures.failed_outside(error)
         return mirror
     _start(successor)
+    if mirror.is_paused:
+        successor.pause()
     return successor
 
 

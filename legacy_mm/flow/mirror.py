@@ -104,6 +104,8 @@ class Mirror:
         self._background = background if renewal is None else [*background, renewal.watch]
         self._renewal = renewal
         self._replacement: Callable[[], Mirror] | None = None
+        self.is_paused = False
+        """True for one that copies nothing until it is resumed, and for what takes its place."""
         self._started_streams: list[Stream] = []
         self._begun_background: list[Background] = []
 
@@ -124,11 +126,13 @@ class Mirror:
 
     def pause(self) -> None:
         """Copy nothing until `resume`, with all that was copied committed; every stream stays in its group."""
+        self.is_paused = True
         for stream in self._started_streams:
             stream.pause()
 
     def resume(self) -> None:
         """Copy again after `pause`."""
+        self.is_paused = False
         for stream in self._started_streams:
             stream.resume()
 
@@ -136,9 +140,13 @@ class Mirror:
         """Let the stream of this place begin to copy again from its safe offsets, without leaving its group."""
         self._started_streams[stream].restart()
 
-    def replace(self, make: Callable[[], Mirror]) -> None:
-        """Let this mirror stop, with all that was copied committed, and the one that `make` makes take its place."""
+    def replace(self, make: Callable[[], Mirror], *, paused: bool) -> None:
+        """Let this mirror stop, with all that was copied committed, and the one that `make` makes take its place.
+
+        `paused`: that one begins paused.
+        """
         self._replacement = make
+        self.is_paused = paused
 
     def successor(self) -> Callable[[], Mirror] | None:
         """Return the maker of the mirror that takes this one's place; None while no replacement is needed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -38,6 +38,16 @@ class Snapshot:
     readings: Mapping[Scope, Mapping[str, WindowReading]]
     facts: Mapping[str, Fact]
     """Facts of the whole run: versions, the time of the start."""
+
+
+def sent_records(snapshots: Iterable[Snapshot]) -> dict[str, float]:
+    """Return the topics at the target that records were sent to, and how many."""
+    return {
+        dict(scope.labels)["topic"]: readings["sent_records"].value
+        for snapshot in snapshots
+        for scope, readings in snapshot.readings.items()
+        if scope.level == "producer_topic" and "sent_records" in readings and readings["sent_records"].value
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics
 from legacy_mm.audit.load import load
+from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.rest_api import RestCaller
@@ -182,3 +183,58 @@ def test_copying_goes_on_behind_the_offsets_that_are_set(scene: Scene) -> None:
 
 def _positions(scene: Scene) -> int:
     return sum(each["offset"]["offset"] + 1 for each in scene.ask("/offsets")["offsets"])
+
+
+def test_the_mirror_of_a_command_line_is_paused_stopped_and_goes_on(
+    source: Any,
+    target: Any,
+    topic: Callable[..., str],
+    group: str,
+    our_tool: Callable[..., ToolProcess],
+    new_port: Callable[[], int],
+    tmp_path: Path,
+) -> None:
+    """The same for the legacy command, in a process of its own, of which others read the port but for the token."""
+    name, port = topic(), new_port()
+    token = tmp_path / "token"
+    token.touch(0o600)
+    token.write_text(TOKEN)
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, 4)
+    tool = our_tool(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": target.bootstrap},
+        *("--whitelist", name, "--num.streams", "2", "--admin.port", str(port)),
+        *("--admin.token.file", str(token), "--admin.actions", "true"),
+    )
+    api = RestCaller(port)
+    api.headers = {"Authorization": f"Bearer {TOKEN}"}
+    connector = "/connectors/source->target.MirrorSourceConnector"
+
+    def answers() -> bool:
+        return api.call("GET", "/").status == 200
+
+    def states() -> list[str]:
+        found = api.call("GET", f"{connector}/status").body
+        return [found["connector"]["state"], *(each["state"] for each in found["tasks"])]
+
+    def copied(count: int) -> None:
+        wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= count, SECONDS, f"{count} records")
+        assert sum(end_offsets(target.bootstrap, name).values()) == count
+
+    wait_until(answers, SECONDS, "the port")
+    wait_until(lambda: states() == ["RUNNING"] * 3, SECONDS, "streams in their group")
+    load(source.bootstrap, name, FIRST, 50)
+    copied(FIRST)
+    assert api.call("PUT", f"{connector}/pause").status == 202
+    assert states() == ["PAUSED"] * 3
+    load(source.bootstrap, name, FURTHER, 50)
+    assert api.call("PUT", f"{connector}/resume").status == 202
+    copied(FIRST + FURTHER)
+    assert api.call("PUT", f"{connector}/stop").status == 204
+    assert states() == ["STOPPED"]
+    load(source.bootstrap, name, FURTHER, 50)
+    assert api.call("PUT", f"{connector}/resume").status == 202
+    copied(FIRST + 2 * FURTHER)
+    assert tool.stop(SECONDS) == 143
+    assert sum(committed(source.bootstrap, group, [name]).values()) == FIRST + 2 * FURTHER

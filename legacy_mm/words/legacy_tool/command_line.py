@@ -192,7 +192,8 @@ class _Reader:
             raise OptionError(f"Option {option.name} was given more than once")
         self._own_given.add(option.name)
         value = self._argument(option.name) if inline is None else inline
-        self._line.own_words.append(f"--{option.name}={as_pair(written, value)}")
+        given = as_pair(written, value) if option.repeated else value
+        self._line.own_words.append(f"--{option.name}={given}")
 
     def _take_cluster(self, word: str, name: str) -> None:
         """Read `-abc`: options of one letter, the last of which may have its value in the same word."""

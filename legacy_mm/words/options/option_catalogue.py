@@ -300,9 +300,11 @@ _BY_NAME = {row.name: row for row in ALL_OPTIONS}
 
 
 def option_called(name: str) -> Option | None:
-    """Return the option of ours of that name, in any of its spellings."""
+    """Return the option of ours of that name, in any of its spellings; a whole name before a family's beginning."""
+    if (row := _BY_NAME.get(name)) is not None:
+        return row
     today = spelled_today(name)
-    return _BY_NAME.get(name) if today is None else BY_NAME[today].option
+    return None if today is None else BY_NAME[today].option
 
 
 @dataclass(frozen=True, slots=True)

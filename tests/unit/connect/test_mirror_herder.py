@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from unittest.mock import Mock
 
 import pytest
@@ -55,7 +55,7 @@ class Bench:
     def __init__(self, run: DriverRun) -> None:
         self.keepers: list[Keeper] = []
         self.removed: list[Keeper] = []
-        self.host: Any = SimpleNamespace(registries=[], failed_flows={}, phase=Phase.RUNNING)
+        self.host = cast("Any", SimpleNamespace(registries=[], failed_flows={}, phase=Phase.RUNNING))
         supervisor: Any = SimpleNamespace(add=self._add, remove=self.removed.append)
         self.herder = MirrorHerder(run, self.host, supervisor, "here:8083")
 

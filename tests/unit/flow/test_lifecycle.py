@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -134,6 +135,24 @@ def test_a_mirror_with_changed_stores_gives_way_to_its_successor(signals: lifecy
     first = mirror(0, Renewal(watch, successor), lambda: None)
     assert lifecycle.run([first], HOST, signals) == 143
     assert calls == ["start 0", "stop 0, commit True", "join 0", "start 1", "stop 1, commit True", "join 1"]
+
+
+def test_what_takes_the_place_of_a_paused_mirror_is_paused(signals: lifecycle.Signals) -> None:
+    successor = Mock(Mirror, failures=Failures(), is_paused=False)
+    successor.successor.return_value = None
+    successor.uncommitted.return_value = {}
+    successor.pause.side_effect = lambda: signals.arrived.put(signal.SIGTERM)
+    first = Mirror([], None, Failures())
+    first.pause()
+    first.replace(lambda: successor, paused=True)
+    mirrors = [first]
+    assert lifecycle.run(mirrors, HOST, signals) == 143
+    assert [call[0] for call in successor.mock_calls if call[0] in ("start", "pause", "stop")] == [
+        "start",
+        "pause",
+        "stop",
+    ]
+    assert mirrors == [successor], "who has the list sees who runs"
 
 
 def test_a_mirror_that_fails_while_it_stops_has_no_successor(signals: lifecycle.Signals) -> None:

@@ -29,6 +29,7 @@ class FakeMirror:
 
     def __init__(self, start_error: BaseException | None = None) -> None:
         self.failures = Failures()
+        self.is_paused = False
         self.started = threading.Event()
         self.stops: list[bool] = []
         self.next: Callable[[], FakeMirror] | None = None

@@ -205,3 +205,8 @@ def test_a_word_that_no_release_had_gets_no_hint(words: str) -> None:
     with pytest.raises(OptionError) as refused:
         parse(words.split())
     assert not hasattr(refused.value, "__notes__")
+
+
+def test_the_admin_port_is_no_property_of_the_admin_clients() -> None:
+    line = parse(["--admin.port", "8083", "--admin.retries", "5"])
+    assert line.own_words == ["--admin.port=8083", "--source.admin=retries=5"]

@@ -1,0 +1,270 @@
+"""The herder of the legacy command: each of its flows is shown as one source connector of MirrorMaker 2.
+
+Its streams can be paused, resumed, stopped and restarted. Its configuration is that of the command line, which changes
+with the next start only.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from legacy_mm.connect import mirror_offsets
+from legacy_mm.connect.config_definitions import RELEASE
+from legacy_mm.connect.entities import (
+    Config,
+    ConnectorInfo,
+    ConnectorOffset,
+    ConnectorStatus,
+    ConnectRestError,
+    Reported,
+    ServerInfo,
+    State,
+    TargetState,
+    WorkerStatus,
+)
+from legacy_mm.connect.herder_answers import (
+    ALTERED,
+    RESET,
+    failures,
+    not_found,
+    require_stopped,
+    restarting,
+    server_info,
+    target_cluster_id,
+    with_stores,
+    worker_status,
+)
+from legacy_mm.flow.copy_jobs import client_id
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.host import Host
+from legacy_mm.flow.mirror import Failures, Mirror
+from legacy_mm.metrics.health import Phase
+from legacy_mm.metrics.registry import Registry, sent_records
+
+_CLASS = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
+_OF_A_LINE = (
+    "{what} is not possible here: the mirror is that of a command line of kafka-mirror-maker.sh. Change its words and "
+    "files, and start again"
+)
+
+
+@dataclass(slots=True)
+class LegacyFlow:
+    """A flow of the command line."""
+
+    settings: Settings
+    build: Callable[[], Mirror]
+    """Makes its mirror anew."""
+    target: TargetState = TargetState.STARTED
+    topics_before: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the connector that stands for it."""
+        return f"{self.settings.flow}.MirrorSourceConnector"
+
+    def config(self) -> Config:
+        """Return what MirrorMaker 2 would call its configuration, without a login."""
+        settings = self.settings
+        return {
+            "name": self.name,
+            "connector.class": _CLASS,
+            "source.cluster.alias": settings.source.name,
+            "target.cluster.alias": settings.target.name,
+            "source.cluster.bootstrap.servers": ",".join(settings.source.connection.bootstrap_servers),
+            "target.cluster.bootstrap.servers": ",".join(settings.target.connection.bootstrap_servers),
+            "topics": settings.topics.pattern_text,
+            "tasks.max": str(settings.streams),
+        }
+
+
+class LegacyHerder:
+    """Tells of the mirrors of one command line, and pauses, stops and restarts them."""
+
+    def __init__(self, flows: Sequence[LegacyFlow], mirrors: Sequence[Mirror], host: Host, worker_id: str) -> None:
+        """Take the flows, and the list of the mirrors that run for them, which others keep up to date."""
+        self._flows = flows
+        self._mirrors = mirrors
+        self._host = host
+        self._worker_id = worker_id
+        self._cluster_id = ""
+        self._lock = threading.RLock()
+
+    # --- questions
+
+    def server_info(self) -> ServerInfo:
+        """Return Connect's release, our version as its commit, and the id of the first flow's target."""
+        self._cluster_id = self._cluster_id or target_cluster_id(self._host, [each.settings for each in self._flows])
+        return server_info(self._cluster_id)
+
+    def worker_status(self) -> WorkerStatus:
+        """Return the health of this process."""
+        return worker_status(self._host.phase)
+
+    def connectors(self) -> Sequence[str]:
+        """Return the names of the connectors that stand for the flows."""
+        return [each.name for each in self._flows]
+
+    def connector_info(self, name: str) -> ConnectorInfo:
+        """Return what the command line says of a flow."""
+        flow = self._flows[self._place(name)]
+        return ConnectorInfo(name, flow.config(), len(self.connector_status(name).tasks))
+
+    def connector_status(self, name: str) -> ConnectorStatus:
+        """Return what a flow and its streams do."""
+        flow = self._flows[self._place(name, f"No status found for connector {name}")]
+        state = self._state(flow)
+        outside = frozenset().union(*(each.without_assignment() for each in self._registries(flow)))
+        settings, tasks = flow.settings, list[Reported]()
+        for stream in range(settings.first_stream, settings.first_stream + settings.streams):
+            is_outside = state is State.RUNNING and client_id(settings, stream) in outside
+            tasks.append(self._reported(State.UNASSIGNED if is_outside else state))
+        return ConnectorStatus(name, self._reported(state), [] if state is State.STOPPED else tasks)
+
+    def task_configs(self, name: str) -> Sequence[Config]:
+        """Return the configuration for each stream."""
+        info = self.connector_info(name)
+        return [info.config] * info.tasks
+
+    def active_topics(self, name: str) -> Sequence[str]:
+        """Return the topics at the target that records went to."""
+        if name not in self.connectors():
+            return []
+        flow = self._flows[self._place(name)]
+        sent = self._sent(flow)
+        return sorted(topic for topic, count in sent.items() if count != flow.topics_before.get(topic))
+
+    def reset_active_topics(self, name: str) -> None:
+        """Tell of none of today's topics again, until records go there."""
+        if name in self.connectors():
+            flow = self._flows[self._place(name)]
+            flow.topics_before = self._sent(flow)
+
+    def connector_offsets(self, name: str) -> Sequence[ConnectorOffset]:
+        """Return the last record of each partition that was copied, by what the group has committed."""
+        flow = self._flows[self._place(name)]
+        with failures():
+            return mirror_offsets.offsets(with_stores(self._host, flow.settings), "source")
+
+    # --- orders
+
+    def create_connector(self, name: str, config: Config, initial_state: TargetState) -> ConnectorInfo:
+        """Refuse: 409 for a flow that is there, else 403."""
+        if name in self.connectors():
+            raise ConnectRestError(HTTPStatus.CONFLICT, f"Connector {name} already exists")
+        raise _forbidden(f"To make connector {name}")
+
+    def put_connector_config(self, name: str, config: Config) -> tuple[bool, ConnectorInfo]:
+        """Take the configuration that is there; raise 400 for another one, with a line for each key."""
+        if name not in self.connectors():
+            raise _forbidden(f"To make connector {name}")
+        info = self.connector_info(name)
+        keys = sorted(key for key in {*config, *info.config} if config.get(key) != info.config.get(key))
+        if keys:
+            lines = "\n".join(f"{key} needs a restart" for key in keys)
+            raise ConnectRestError(HTTPStatus.BAD_REQUEST, f"{_OF_A_LINE.format(what='A change')}:\n{lines}")
+        return False, info
+
+    def delete_connector(self, name: str) -> None:
+        """Refuse."""
+        self._place(name)
+        raise _forbidden(f"To delete connector {name}")
+
+    def set_target_state(self, name: str, state: TargetState) -> None:
+        """Pause, stop or start a flow.
+
+        One that is paused stays in its group and keeps its partitions; one that is stopped leaves. Both are of this
+        process: other members of the group go on.
+        """
+        with self._lock:
+            place = self._place(name, f"Unknown connector {name}")
+            flow, mirror = self._flows[place], self._mirrors[place]
+            before, flow.target = flow.target, state
+            if before is state:
+                return
+            if state is TargetState.STOPPED:
+                mirror.replace(lambda: Mirror((), None, Failures()), paused=False)
+            elif before is TargetState.STOPPED:
+                mirror.replace(lambda: self._built_again(flow), paused=state is TargetState.PAUSED)
+            elif state is TargetState.PAUSED:
+                mirror.pause()
+            else:
+                mirror.resume()
+
+    def restart_connector(self, name: str) -> None:
+        """Do nothing: a flow that failed has ended the process, and one that runs goes on."""
+        self._place(name, f"Unknown connector: {name}")
+
+    def restart_connector_and_tasks(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
+        """Let the streams begin again at what is safe."""
+        place = self._place(name, f"Unknown connector: {name}")
+        status = self.connector_status(name)
+        if include_tasks and not only_failed and status.connector.state is State.RUNNING:
+            for stream in range(self._flows[place].settings.streams):
+                self._mirrors[place].restart(stream)
+        return restarting(status, include_tasks=include_tasks, only_failed=only_failed)
+
+    def restart_task(self, name: str, task: int) -> None:
+        """Let one stream begin again at what is safe."""
+        unknown = f"Unknown task: {name}-{task}"
+        place = self._place(name, unknown)
+        status = self.connector_status(name)
+        if not 0 <= task < len(status.tasks):
+            raise not_found(unknown)
+        if status.connector.state is State.RUNNING:
+            self._mirrors[place].restart(task)
+
+    def alter_connector_offsets(self, name: str, offsets: Sequence[ConnectorOffset]) -> str:
+        """Commit where copying goes on."""
+        flow = self._stopped(name)
+        with failures():
+            mirror_offsets.alter(with_stores(self._host, flow.settings), "source", offsets)
+        return ALTERED
+
+    def reset_connector_offsets(self, name: str) -> str:
+        """Delete the offsets of the group."""
+        flow = self._stopped(name)
+        with failures():
+            mirror_offsets.reset(with_stores(self._host, flow.settings), "source")
+        return RESET
+
+    # --- inside
+
+    def _place(self, name: str, unknown: str = "") -> int:
+        names = self.connectors()
+        if name not in names:
+            raise not_found(unknown or f"Connector {name} not found")
+        return names.index(name)
+
+    def _stopped(self, name: str) -> LegacyFlow:
+        flow = self._flows[self._place(name)]
+        require_stopped(name, flow.target)
+        return flow
+
+    def _state(self, flow: LegacyFlow) -> State:
+        if flow.target is TargetState.STOPPED:
+            return State.STOPPED
+        if self._host.phase is not Phase.RUNNING:
+            return State.FAILED if self._host.phase is Phase.FAILED else State.UNASSIGNED
+        return State.PAUSED if flow.target is TargetState.PAUSED else State.RUNNING
+
+    def _reported(self, state: State) -> Reported:
+        return Reported(state, self._worker_id, "the process is ending" if state is State.FAILED else "", RELEASE)
+
+    def _built_again(self, flow: LegacyFlow) -> Mirror:
+        for each in self._registries(flow):
+            self._host.registries.remove(each)
+        return flow.build()
+
+    def _registries(self, flow: LegacyFlow) -> list[Registry]:
+        return [each for each in tuple(self._host.registries) if each.flow == flow.settings.flow]
+
+    def _sent(self, flow: LegacyFlow) -> dict[str, float]:
+        return sent_records(each.snapshot() for each in self._registries(flow))
+
+
+def _forbidden(what: str) -> ConnectRestError:
+    return ConnectRestError(HTTPStatus.FORBIDDEN, _OF_A_LINE.format(what=what))

@@ -27,7 +27,7 @@ def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) 
         if rest.port is not None:
             from legacy_mm.connect.admin_port import serve
 
-            ends.callback(serve(rest, herder, host).close)
+            ends.callback(serve(rest, herder, host, outcome.files).close)
         code = supervisor.run()
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
     return code

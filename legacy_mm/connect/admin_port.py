@@ -9,10 +9,11 @@ from legacy_mm.connect.rest.rest_application import rest_application
 from legacy_mm.connect.rest.rest_server import RestServer
 from legacy_mm.flow.host import Host
 from legacy_mm.metrics.prometheus import scrape_of
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
 
 
-def serve(settings: RestSettings, herder: Herder, host: Host) -> RestServer:
-    """Listen, for the caller to close; raises HostError and ConfigurationError."""
+def serve(settings: RestSettings, herder: Herder, host: Host, files: ConnectFiles | None) -> RestServer:
+    """Listen, for the caller to close; raises HostError and ConfigurationError. `files`: see `MirrorPlugins`."""
     return RestServer(
-        settings, rest_application(settings, herder, MirrorPlugins(), scrape_of(host.snapshots), host.state)
+        settings, rest_application(settings, herder, MirrorPlugins(files), scrape_of(host.snapshots), host.state)
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from legacy_mm.connect import config_definitions, validation
 from legacy_mm.connect.config_definitions import CONNECTOR_CLASSES, RELEASE
 from legacy_mm.connect.entities import Json
 from legacy_mm.connect.plugins import GivenConfig, PluginInfo
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, looked_up
 from legacy_mm.words.mirror_maker_2.transform_properties import FAMILIES, connect_class
 
 _CONVERTERS = ("converter", "header_converter")
@@ -15,6 +16,11 @@ _CONVERTERS = ("converter", "header_converter")
 
 class MirrorPlugins:
     """The plug-ins that run here, in the order of Connect; classes in jars run, and are not listed."""
+
+    def __init__(self, files: ConnectFiles | None = None) -> None:
+        """Take the worker, whose providers look up references; None: the flows are of a driver's file."""
+        self._worker: Mapping[str, str] = {} if files is None else files.worker
+        self._secrets_dir = None if files is None else files.secrets_dir
 
     def plugins(self) -> Sequence[PluginInfo]:
         """Return all plug-ins."""
@@ -34,4 +40,4 @@ class MirrorPlugins:
 
     def validate(self, plugin: str, config: GivenConfig) -> tuple[Json, int]:
         """Return the body of a validation, and the number of errors in it."""
-        return validation.validate(plugin, config)
+        return validation.validate(plugin, config, lambda given: looked_up(given, self._worker, self._secrets_dir))

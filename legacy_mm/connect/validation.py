@@ -7,18 +7,19 @@ about classes that have no effect here are left out: a converter, or a login cla
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.errors import ConfigurationError, one_line
 from legacy_mm.base.option import split_list
-from legacy_mm.base.redaction import HIDDEN, is_secret_property
+from legacy_mm.base.redaction import HIDDEN, Secrets, is_secret_property
 from legacy_mm.connect import config_definitions
 from legacy_mm.connect.config_definitions import BYTES_CONVERTER, BYTES_CONVERTER_NAMES, RELEASE, ConfigDefinition
 from legacy_mm.connect.entities import ConnectRestError, Json
 from legacy_mm.connect.plugins import GivenConfig
 from legacy_mm.features.naming.policy_names import policy_name
+from legacy_mm.words.java_clients.config_providers import Resolved
 from legacy_mm.words.mirror_maker_2 import transform_properties
 from legacy_mm.words.mirror_maker_2.connector_properties import (
     BY_NAME,
@@ -72,21 +73,40 @@ class _ConfigValue:
         return {"definition": None if self.definition is None else self.definition.body(), "value": value}
 
 
-def validate(plugin: str, config: GivenConfig) -> tuple[Json, int]:
+LookUp = Callable[[Mapping[str, str]], Resolved]
+"""Looks up the references of a configuration; raises ConfigurationError."""
+
+
+def validate(
+    plugin: str, config: GivenConfig, look_up: LookUp = lambda given: Resolved(dict(given), frozenset(), ())
+) -> tuple[Json, int]:
     """Return the body of `PUT /connector-plugins/P/config/validate`, and the number of errors in it.
 
-    References in `config` are looked up already. Raises ConnectRestError where the class is missing or another one.
+    What a reference stands for is judged, and not shown. Raises ConnectRestError where the class is missing or another
+    one.
     """
+    written = {name: text for name, text in config.items() if text is not None}
+    faults = []
+    try:
+        given, secrets, _ = look_up(written)
+    except ConfigurationError as error:
+        given, secrets = written, frozenset()
+        faults.append((error.property_name or _CLASS, one_line(error)))
+    config = {**config, **given}
     class_name, kind = _connector(plugin, config)
-    given = {name: text for name, text in config.items() if text is not None}
     values = _values(kind, config, given)
-    for name, error in _further_errors(kind, config, given, values):
-        values.setdefault(name, _ConfigValue(name, None)).errors.append(error)
+    for name, said in (*faults, *_further_errors(kind, config, given, values)):
+        values.setdefault(name, _ConfigValue(name, None)).errors.append(said)
+    hidden = Secrets(secrets)
+    for each in values.values():
+        each.errors = list(map(hidden.hidden, each.errors)) if secrets else each.errors
+        if each.value not in (None, HIDDEN) and written.get(each.name, "") != given.get(each.name, ""):
+            each.value = written[each.name]
     undefined = [each for each in values.values() if each.definition is None]
     defined = [each for each in values.values() if each.definition is not None]
     overrides = [
         _ConfigValue(name, HIDDEN if is_secret_property(name) else text)
-        for name, text in given.items()
+        for name, text in written.items()
         if name.startswith(_OVERRIDE)
     ]
     converters = [each for which in _CONVERTERS for each in _of_converter(which, given)]

@@ -186,11 +186,7 @@ def connector_of(
 
     `path` is where the configuration is from.
     """
-    providers = {
-        **config_providers.declared(given, secrets_dir=secrets_dir),
-        **config_providers.declared(worker, trims=True, secrets_dir=secrets_dir),
-    }
-    read = _hidden(config_providers.resolve(given, providers), hide)
+    read = _hidden(looked_up(given, worker, secrets_dir), hide)
     properties = read.properties
     class_name = properties.get(_CLASS, "").strip()
     if (kind := kind_of(class_name)) is None:
@@ -199,6 +195,15 @@ def connector_of(
             f"{path}: {_CLASS}={class_name} is not a connector of MirrorMaker 2: possible are {possible}"
         )
     return ConnectorFile(path, kind, properties, tuple(_notes(path, read)), given)
+
+
+def looked_up(given: Mapping[str, str], worker: Mapping[str, str], secrets_dir: str | None) -> Resolved:
+    """Look up the references of a connector's configuration; raises ConfigurationError."""
+    providers = {
+        **config_providers.declared(given, secrets_dir=secrets_dir),
+        **config_providers.declared(worker, trims=True, secrets_dir=secrets_dir),
+    }
+    return config_providers.resolve(given, providers)
 
 
 def _hidden(read: Resolved, hide: Hide) -> Resolved:

@@ -45,7 +45,8 @@ class RestRequest:
         """Return the body, an object, that may have these fields only if any are named; else raise 400."""
         found = self._object(self._parsed())
         for unknown in found.keys() - set(fields) if fields else ():
-            raise ConnectRestError(HTTPStatus.BAD_REQUEST, f'Unrecognized field "{unknown}", known are: {fields}')
+            said = f'Unrecognized field "{unknown}", known are: {", ".join(fields)}'
+            raise ConnectRestError(HTTPStatus.BAD_REQUEST, said)
         return found
 
     def config(self) -> dict[str, str | None]:

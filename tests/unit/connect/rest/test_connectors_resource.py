@@ -244,7 +244,10 @@ def test_a_patch_is_checked_as_a_whole(api: RestApi) -> None:
         ({"name": "y", "config": None}, "a JSON object is wanted"),
         ({"name": "y", "config": CONFIG, "initial_state": "ASLEEP"}, "'ASLEEP' is none of RUNNING, PAUSED, STOPPED"),
         ({"name": "y", "config": CONFIG, "initial_state": 1}, "1 is none of"),
-        ({"name": "y", "config": CONFIG, "colour": 1}, 'Unrecognized field "colour"'),
+        (
+            {"name": "y", "config": CONFIG, "colour": 1},
+            'Unrecognized field "colour", known are: name, config, initial_state',
+        ),
         ({"name": "y", "config": {**CONFIG, "name": "z"}}, "Connector name configuration (z) doesn't match"),
         ([], "a JSON object is wanted"),
         (b"{", "The body is no JSON"),

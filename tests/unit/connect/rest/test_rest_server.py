@@ -124,6 +124,17 @@ def test_a_caller_makes_room_who_has_waited_longest(api: RestApi, monkeypatch: p
         assert second.recv(100).startswith(b"HTTP/1.1 200 OK")
 
 
+def test_a_caller_that_does_not_take_its_answer_is_left(api: RestApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rest_server.ANSWER_DEADLINE == 30
+    monkeypatch.setattr(rest_server, "ANSWER_DEADLINE", 0.1)
+    monkeypatch.setattr(api.herder, "connectors", lambda: ["x" * 1_000] * 20_000)
+    connections = api.server._server.server_state.connections
+    wait_until(lambda: not connections, 10, "earlier callers to be gone")
+    with caller(api, BEGUN + b"Authorization: Bearer " + TOKEN.encode() + b"\r\n\r\n") as connected:
+        assert connected.recv(10) == b"HTTP/1.1 2"
+        wait_until(lambda: not connections, 20, "the caller to be left")
+
+
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_of_10_mb_is_refused_and_not_kept(api: RestApi, chunked: bool) -> None:
     part = b"x" * (MOST_BYTES // 2)
@@ -236,6 +247,14 @@ def test_a_handshake_that_stops_is_left(files: Files, monkeypatch: pytest.Monkey
     monkeypatch.setattr(rest_server, "REQUEST_DEADLINE", 0.1)
     with serving(files.caller(), **files.settings) as api, caller(api) as connected:
         assert hung_up(connected)
+
+
+def test_http_at_a_port_of_https_is_no_news(files: Files, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(files.caller(), **files.settings) as api:
+        with caller(api, BEGUN + b"\r\n") as connected:
+            assert hung_up(connected)
+        assert api.call("GET", "/healthz").status == 200
+    assert [each.message for each in caplog.records if each.name != "uvicorn.access"] == []
 
 
 def test_files_that_cannot_be_used_are_told(files: Files, tmp_path: Path) -> None:

@@ -330,6 +330,11 @@ LOG_LINES = (
         "If it comes again, report it with the line.",
     ),
     LogLine(
+        "and other hosts may reach it",
+        "--admin.insecure lets the REST API listen for other hosts; the line names what is missing.",
+        "Give it a certificate and a token, as docs/how-to/secure.md says.",
+    ),
+    LogLine(
         "{who} at {address} asked for {request}: {outcome}",
         "Somebody has asked the REST API for a change, such as a pause. The number is the status of the answer: 403 "
         "means that actions are switched off, or that a page of another site asked.",

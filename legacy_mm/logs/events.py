@@ -273,6 +273,9 @@ STORES_UNFIT = Event(
 MBEANS_FAILED = Event("mbeans-failed", logging.WARNING, "MBeans cannot be published ({reason}); going on without them")
 SCRAPE_FAILED = Event("scrape-failed", logging.WARNING, "A request to the port of the metrics failed ({reason})")
 REST_FAILED = Event("rest-failed", logging.WARNING, "A request to --admin.port failed: {request} ({reason})")
+REST_OPEN = Event(
+    "rest-open", logging.WARNING, "--admin.port listens at {address} without {lacks}, and other hosts may reach it"
+)
 REST_ACTION = Event("rest-action", logging.INFO, "{who} at {address} asked for {request}: {outcome}")
 REST_LOGIN_FAILED = Event(
     "rest-login-failed",

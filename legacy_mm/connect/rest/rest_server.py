@@ -23,7 +23,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from legacy_mm.base.errors import ConfigurationError, HostError
-from legacy_mm.base.settings import RestSettings
+from legacy_mm.base.settings import RestSettings, is_loopback
 from legacy_mm.connect.rest.access import CERTIFICATE, SECURITY_HEADERS
 from legacy_mm.logs import events
 
@@ -48,6 +48,10 @@ class RestServer:
         assert settings.port is not None
         certificate = None if settings.certificate is None else _Certificate(settings)
         self._socket = _listen(settings.address, settings.port)
+        login = settings.token_file or settings.client_ca
+        lacks = [name for name, given in (("TLS", settings.certificate), ("a login", login)) if given is None]
+        if lacks and not is_loopback(settings.address):
+            events.emit(events.REST_OPEN, address=settings.address, lacks=" and ".join(lacks))
         self.port: int = self._socket.getsockname()[1]
         self._server = uvicorn.Server(_config(application, certificate))
         self._thread = threading.Thread(target=self._run, name="admin", daemon=True)

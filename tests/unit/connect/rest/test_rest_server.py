@@ -63,6 +63,18 @@ def test_a_closed_server_has_given_its_port_back() -> None:
         socket.create_server((LOOPBACK, api.port)).close()
 
 
+@pytest.mark.parametrize(
+    ("address", "with_token", "said"),
+    [(LOOPBACK, False, []), ("0.0.0.0", False, ["TLS and a login"]), ("0.0.0.0", True, ["TLS"])],
+)
+def test_what_is_open_to_other_hosts_is_told(
+    token_file: Path, caplog: pytest.LogCaptureFixture, address: str, with_token: bool, said: list[str]
+) -> None:
+    with serving(address=address, insecure=True, token_file=str(token_file) if with_token else None):
+        lines = [f"--admin.port listens at {address} without {lacks}, and other hosts may reach it" for lacks in said]
+        assert caplog.messages == lines
+
+
 def test_ipv6() -> None:
     with serving(address="::1") as api, socket.create_connection(("::1", api.port), timeout=10) as connected:
         connected.sendall(b"GET / HTTP/1.1\r\nHost: [::1]\r\n\r\n")

@@ -91,12 +91,13 @@ def levels() -> dict[str, int]:
     }
 
 
-def level_of(name: str) -> int | None:
-    """Return the level that holds for a logger, or None for one that nobody has asked for yet; the root is empty."""
-    for router in _routers():
-        if name in router.known():
-            return max(router.settings.level_of(name), logging.getLogger(name).getEffectiveLevel())
-    return None
+def levels_in_force() -> dict[str, int]:
+    """Return all loggers that anybody has asked for or given a level, with the level that holds; the root is empty."""
+    return {
+        name: max(router.settings.level_of(name), logging.getLogger(name).getEffectiveLevel())
+        for router in _routers()
+        for name in router.known()
+    }
 
 
 def set_level(name: str, level: int) -> list[str]:

@@ -171,6 +171,8 @@ class FakePlugins(ConnectorPlugins):
 
     @override
     def validate(self, plugin: str, config: GivenConfig) -> tuple[Json, int]:
+        if not plugin:
+            raise ConnectRestError(HTTPStatus.BAD_REQUEST, "no connector type")
         errors = {key: [f"Null value for {key}"] for key, value in config.items() if value is None}
         if "bad" in config:
             errors["bad"] = ["Invalid value for configuration bad"]

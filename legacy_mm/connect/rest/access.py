@@ -42,7 +42,7 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_READS = ("GET", "HEAD")
+_READS = ("GET", "HEAD", "OPTIONS")
 _LOGIN = {"WWW-Authenticate": 'Basic realm="legacy_mm", charset="UTF-8", Bearer realm="legacy_mm"'}
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.25, 4.0
 _MOST_PAUSES = 64

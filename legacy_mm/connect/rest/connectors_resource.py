@@ -6,7 +6,6 @@ Source: contract `connect-rest.md`, sections 0, 2, 5, 6, 7 and 9.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
@@ -23,7 +22,7 @@ from legacy_mm.connect.entities import (
 from legacy_mm.connect.herder import Herder
 from legacy_mm.connect.plugins import ConnectorPlugins, GivenConfig
 from legacy_mm.connect.rest.operation import Operation, Operations
-from legacy_mm.connect.rest.rest_request import RestRequest, empty_response, json_response
+from legacy_mm.connect.rest.rest_request import RestRequest, empty_response, json_object, json_response, texts
 
 NAME, CLASS = "name", "connector.class"
 _INITIAL_STATES = {
@@ -90,12 +89,11 @@ class ConnectorsResource:
         return json_response(found)
 
     def _create(self, request: RestRequest) -> Response:
-        given = request.json_object("name", "config", "initial_state")
-        name = given["name"].strip() if isinstance(given.get("name"), str) else ""
-        state = _initial_state(given.get("initial_state"))
-        config = self._checked(name, request.config_within("config"))
-        info = self._herder.create_connector(name, config, state)
-        return _created(request, info)
+        given = request.json_object(NAME, "config", "initial_state")
+        state = _initial_state(given.pop("initial_state", None))
+        name = (texts({NAME: given.get(NAME)})[NAME] or "").strip()
+        config = self._checked(name, texts(json_object(given.get("config"))))
+        return _created(request, self._herder.create_connector(name, config, state))
 
     def _info(self, request: RestRequest) -> Response:
         return json_response(self._herder.connector_info(_name(request)).body())
@@ -121,12 +119,11 @@ class ConnectorsResource:
 
     def _checked(self, name: str, given: GivenConfig) -> Config:
         """Return a configuration with its name; raise 400 for one that is not valid."""
-        config = {**given, NAME: named(name, given.get(NAME))}
-        plugin = config.get(CLASS)
-        if plugin is None:  # without values, which may be secrets
-            said = f"Connector config {{{', '.join(config)}}} contains no connector type"
+        if (within := given.get(NAME)) not in (None, name):
+            said = f"Connector name configuration ({within}) doesn't match connector name in the URL ({name})"
             raise ConnectRestError(HTTPStatus.BAD_REQUEST, said)
-        body, count = self._plugins.validate(plugin, config)
+        config = {**given, NAME: name}
+        body, count = self._plugins.validate(config.get(CLASS) or "", config)
         if count:
             raise ConnectRestError(HTTPStatus.BAD_REQUEST, invalid(body, count))
         return {key: value for key, value in config.items() if value is not None}
@@ -182,7 +179,7 @@ class ConnectorsResource:
         return json_response({"offsets": [each.body() for each in self._herder.connector_offsets(_name(request))]})
 
     def _alter_offsets(self, request: RestRequest) -> Response:
-        entries = request.json_object("offsets").get("offsets")
+        entries = request.json_object("offsets", numbers_are_texts=False).get("offsets")
         if not entries:
             raise ConnectRestError(HTTPStatus.BAD_REQUEST, _NO_OFFSETS)
         if not isinstance(entries, list):
@@ -192,23 +189,6 @@ class ConnectorsResource:
 
     def _reset_offsets(self, request: RestRequest) -> Response:
         return json_response({"message": self._herder.reset_connector_offsets(_name(request))})
-
-
-def named(name: str, within: str | None) -> str:
-    """Return a connector's name; raise 400 where it cannot be one, or where its configuration has another one."""
-    said = ""
-    if not name:
-        said = f"Invalid value {name} for configuration {NAME}: String may not be empty"
-    elif controls := [str(ord(each)) for each in name if unicodedata.category(each) == "Cc"]:
-        said = (
-            f"Invalid value {name} for configuration {NAME}: String may not contain control sequences but had the "
-            f"following ASCII chars: {', '.join(controls)}"
-        )
-    elif within not in (None, name):
-        said = f"Connector name configuration ({within}) doesn't match connector name in the URL ({name})"
-    if said:
-        raise ConnectRestError(HTTPStatus.BAD_REQUEST, said)
-    return name
 
 
 def invalid(validation: Mapping[str, object], count: int) -> str:

@@ -11,7 +11,7 @@ from legacy_mm.connect.entities import ConnectRestError, Json
 from legacy_mm.connect.rest.operation import Operation, Operations
 from legacy_mm.connect.rest.rest_request import RestRequest, empty_response, json_response
 from legacy_mm.logs import root_logger
-from legacy_mm.logs.log_settings import LEVELS
+from legacy_mm.logs.log_settings import LEVELS, OFF
 
 ROOT = "root"
 
@@ -23,23 +23,23 @@ class Loggers:
         self._last_modified: dict[str, int] = {}
 
     def levels(self) -> dict[str, Json]:
-        """Return the loggers that have a level of their own, and the root."""
-        found = root_logger.levels()
-        if (root := root_logger.level_of("")) is not None:
-            found.setdefault("", root)
-        return {_shown(name): self._body(name, level) for name, level in sorted(found.items())}
+        """Return all loggers that print."""
+        found = root_logger.levels_in_force()
+        return {_shown(name): self._body(name, found[name]) for name in sorted(found, key=_shown) if found[name] < OFF}
 
     def level(self, name: str) -> Json | None:
         """Return the level that holds for a logger, or None for one that does not exist."""
-        level = root_logger.level_of(_known(name))
+        level = root_logger.levels_in_force().get(_known(name))
         return None if level is None else self._body(_known(name), level)
 
     def set_level(self, name: str, level: str) -> list[str]:
-        """Give a logger and those whose names begin with its name a level; return their names, sorted."""
-        changed = root_logger.set_level(_known(name), LEVELS[level])
+        """Give a logger and those whose names begin with its name a level; return those that had another, sorted."""
+        before = root_logger.levels_in_force()
+        concerned = root_logger.set_level(_known(name), LEVELS[level])
         now = epoch_ms()
-        self._last_modified |= dict.fromkeys(changed, now)
-        return sorted(map(_shown, changed))
+        changed = [each for each, to in root_logger.levels_in_force().items() if before.get(each) != to]
+        self._last_modified |= {each: now for each in changed if each in concerned}
+        return sorted(_shown(each) for each in changed if each in concerned)
 
     def _body(self, name: str, level: int) -> Json:
         return {"level": root_logger.level_name(level), "last_modified": self._last_modified.get(name)}

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -90,6 +90,8 @@ class _Resource:
         if self._gate.running > MOST_REQUESTS:
             said = f"{MOST_REQUESTS} other requests wait for their answers: try again"
             return error_response(HTTPStatus.SERVICE_UNAVAILABLE, said, {"Retry-After": "1"})
+        if request.method == "OPTIONS":
+            return PlainTextResponse(allowed := _allowed(self._methods), headers={"Allow": allowed})
         operation = self._methods.get("GET" if request.method == "HEAD" else request.method)
         if operation is None:
             return _not_allowed(self._methods)
@@ -112,6 +114,9 @@ class _Probe:
         await response(scope, receive, send)
 
 
+def _allowed(methods: Collection[str]) -> str:
+    return ", ".join(sorted(["OPTIONS", *methods, *(["HEAD"] if "GET" in methods else [])]))
+
+
 def _not_allowed(methods: Collection[str]) -> Response:
-    allowed = sorted([*methods, *(["HEAD"] if "GET" in methods else [])])
-    return error_response(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": ",".join(allowed)})
+    return error_response(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": _allowed(methods)})

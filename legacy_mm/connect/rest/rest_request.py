@@ -41,39 +41,36 @@ class RestRequest:
         """Return True for a parameter that is `true` in any case."""
         return self.query.get(name, [""])[0].lower() == "true"
 
-    def json_object(self, *fields: str) -> Json:
-        """Return the body, an object, that may have these fields only if any are named; else raise 400."""
-        found = self._object(self._parsed())
-        for unknown in found.keys() - set(fields) if fields else ():
+    def json_object(self, *fields: str, numbers_are_texts: bool = True) -> Json:
+        """Return the body, an object that may have these fields; raise 400 for anything else."""
+        found = json_object(self._parsed(numbers_are_texts=numbers_are_texts))
+        for unknown in found.keys() - set(fields):
             said = f'Unrecognized field "{unknown}", known are: {", ".join(fields)}'
             raise ConnectRestError(HTTPStatus.BAD_REQUEST, said)
         return found
 
     def config(self) -> dict[str, str | None]:
         """Return the body as a configuration."""
-        return texts(self._object(self._parsed(in_their_words=True)))
-
-    def config_within(self, name: str) -> dict[str, str | None]:
-        """Return an object within the body as a configuration."""
-        return texts(self._object(self._object(self._parsed(in_their_words=True)).get(name)))
+        return texts(json_object(self._parsed(numbers_are_texts=True)))
 
     def location(self, name: str) -> Mapping[str, str]:
         """Return the header that says where a connector is."""
         return {"Location": f"{self.base}/connectors/{quote(name, safe='')}"}
 
-    def _parsed(self, *, in_their_words: bool = False) -> Any:
-        kept: Callable[[str], str] | None = str if in_their_words else None
+    def _parsed(self, *, numbers_are_texts: bool) -> Any:
+        kept: Callable[[str], str] | None = str if numbers_are_texts else None
         try:
             return json.loads(self.body, parse_int=kept, parse_float=kept, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
             raise ConnectRestError(HTTPStatus.BAD_REQUEST, f"The body is no JSON: {why}") from None
 
-    @staticmethod
-    def _object(value: Any) -> Json:
-        if not isinstance(value, dict):
-            raise ConnectRestError(HTTPStatus.BAD_REQUEST, "Cannot deserialize value: a JSON object is wanted")
-        return value
+
+def json_object(value: Any) -> Json:
+    """Return a value that is a JSON object; raise 400 for any other."""
+    if not isinstance(value, dict):
+        raise ConnectRestError(HTTPStatus.BAD_REQUEST, "Cannot deserialize value: a JSON object is wanted")
+    return value
 
 
 def _refuse_constant(word: str) -> None:
@@ -97,7 +94,7 @@ async def read_request(request: Request) -> RestRequest:
     """Read the body, and raise 400, 413 or 415 for what no resource takes."""
     body = await _body(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if body and media_type != JSON_TYPE:
+    if media_type != JSON_TYPE and (body or (media_type and request.method not in ("GET", "HEAD"))):
         raise ConnectRestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
     query_string = request.scope["query_string"].decode("latin-1")
     try:

@@ -201,7 +201,6 @@ ACTIONS = [
     ("DELETE", "/connectors/x/offsets"),
     ("PUT", "/admin/loggers/root"),
     ("POST", "/connector-plugins/X/config/validate"),
-    ("OPTIONS", "/connectors"),
 ]
 
 

@@ -33,6 +33,7 @@ JSON_UTF8 = {"Content-Type": "application/json; charset=UTF-8"}
         ("GET", "/", None, {"Accept": "image/png"}, 406, "HTTP 406 Not Acceptable"),
         ("PUT", "/connectors/x/config", b"a=b", {"Content-Type": "text/plain"}, 415, "HTTP 415 Unsupported Media Type"),
         ("PUT", "/connectors/x/pause", b"{}", {"Content-Type": "text/plain"}, 415, "HTTP 415 Unsupported Media Type"),
+        ("PUT", "/connectors/x/pause", b"", {"Content-Type": "text/plain"}, 415, "HTTP 415 Unsupported Media Type"),
         ("PUT", "/connectors/x/pause", b"{}", {"Content-Type": ""}, 415, "HTTP 415 Unsupported Media Type"),
     ],
 )
@@ -45,13 +46,20 @@ def test_every_error_has_connect_s_form(
 
 
 def test_a_wrong_method_names_the_right_ones(api: RestApi) -> None:
-    assert api.call("PUT", "/connectors").headers["allow"] == "GET,HEAD,POST"
-    assert api.call("DELETE", "/connectors/x/config").headers["allow"] == "GET,HEAD,PATCH,PUT"
+    assert api.call("PUT", "/connectors").headers["allow"] == "GET, HEAD, OPTIONS, POST"
+    assert api.call("DELETE", "/connectors/x/config").headers["allow"] == "GET, HEAD, OPTIONS, PATCH, PUT"
+
+
+def test_options_are_told(api: RestApi) -> None:
+    found = api.call("OPTIONS", "/connectors")
+    assert (found.status, found.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    assert found.headers["allow"] == found.text == "GET, HEAD, OPTIONS, POST"
+    assert api.call("OPTIONS", "/nope").status == 404
 
 
 def test_a_body_of_json_may_name_its_charset_and_be_ignored(api: RestApi) -> None:
     assert api.call("PUT", "/connectors/x/pause", b"{}", JSON_UTF8).status == 202
-    assert api.call("PUT", "/connectors/x/pause", b"", {"Content-Type": "text/plain"}).status == 202
+    assert api.call("GET", "/connectors", headers={"Content-Type": "text/plain"}).status == 200
 
 
 def test_an_error_that_nobody_expects_keeps_its_words(api: RestApi, caplog: pytest.LogCaptureFixture) -> None:

@@ -126,7 +126,7 @@ class ConnectorsResource:
         body, count = self._plugins.validate(config.get(CLASS) or "", config)
         if count:
             raise ConnectRestError(HTTPStatus.BAD_REQUEST, invalid(body, count))
-        return {key: value for key, value in config.items() if value is not None}
+        return {key: _not_null(key, value) for key, value in config.items()}
 
     def _status(self, request: RestRequest) -> Response:
         return json_response(self._herder.connector_status(_name(request)).body())
@@ -204,6 +204,13 @@ def invalid(validation: Mapping[str, object], count: int) -> str:
             "`/connector-plugins/{connectorType}/config/validate`",
         ]
     )
+
+
+def _not_null(key: str, value: str | None) -> str:
+    if value is None:
+        said = f"Non-string value found in original settings for key {key}: null"
+        raise ConnectRestError(HTTPStatus.BAD_REQUEST, said)
+    return value
 
 
 def _created(request: RestRequest, info: ConnectorInfo) -> Response:

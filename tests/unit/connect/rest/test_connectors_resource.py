@@ -329,7 +329,7 @@ def test_a_name_that_cannot_be_is_an_error_of_its_configuration(name: str | None
             400,
             f"Connector configuration is invalid and contains the following 1 error(s):\n{error}\n{INVALID_TAIL}",
         )
-        key = "heartbeats.topic.replication.factor"
+        key = "replication.factor"
         found = api.call("POST", "/connectors", {"name": 1, "config": {**config, key: None}})
         said = f"Non-string value found in original settings for key {key}: null"
         assert (found.status, found.body["message"]) == (400, said)

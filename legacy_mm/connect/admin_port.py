@@ -1,4 +1,4 @@
-"""What answers at `--admin.port`: the server, and what stands behind it. Imported only if the port is given."""
+"""Opens `--admin.port`: the server, before the herder and the plug-ins. Imported only if the port is given."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from legacy_mm.metrics.prometheus import scrape_of
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
 
 
-def serve(settings: RestSettings, herder: Herder, host: Host, files: ConnectFiles | None) -> RestServer:
+def serve(settings: RestSettings, herder: Herder, host: Host, files: ConnectFiles | None = None) -> RestServer:
     """Listen, for the caller to close; raises HostError and ConfigurationError. `files`: see `MirrorPlugins`."""
     return RestServer(
         settings, rest_application(settings, herder, MirrorPlugins(files), scrape_of(host.snapshots), host.state)

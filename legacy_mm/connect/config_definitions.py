@@ -22,7 +22,7 @@ from legacy_mm.connect.definition_rows import (
     OWN,
     SENTENCES,
 )
-from legacy_mm.connect.entities import ConnectRestError, Json
+from legacy_mm.connect.entities import ConnectRestError, JsonObject
 from legacy_mm.features.naming.flags import EXCLUDED
 from legacy_mm.features.rows import BY_NAME as FLAGS
 from legacy_mm.words.mirror_maker_2.connector_properties import (
@@ -66,7 +66,7 @@ class ConfigDefinition:
     display_name: str = ""
     """The label in a form; empty: its name."""
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return it as `GET /connector-plugins/P/config` does, with the name of `order` up to 4.2 beside today's."""
         return {
             "name": self.name,
@@ -141,7 +141,7 @@ def of_alias(family: str, alias: str, class_name: str) -> list[ConfigDefinition]
     return [each.definition(prefix, group, order) for order, each in enumerate(found)]
 
 
-def plugin_definitions(plugin: str) -> list[Json]:
+def plugin_definitions(plugin: str) -> list[JsonObject]:
     """Return the body of `GET /connector-plugins/P/config`; raises ConnectRestError for an unknown plug-in."""
     if (kind := connector_kind(plugin)) is not None:
         return [each.body() for each in definitions(kind)]

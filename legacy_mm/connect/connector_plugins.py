@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from legacy_mm.connect import config_definitions, validation
 from legacy_mm.connect.config_definitions import CONNECTOR_CLASSES, RELEASE
-from legacy_mm.connect.entities import Json
+from legacy_mm.connect.entities import JsonObject
 from legacy_mm.connect.plugins import GivenConfig, PluginInfo
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, looked_up
 from legacy_mm.words.mirror_maker_2.transform_properties import FAMILIES, connect_class
@@ -34,10 +34,10 @@ class MirrorPlugins:
             *(PluginInfo(config_definitions.BYTES_CONVERTER, of_type, RELEASE) for of_type in _CONVERTERS),
         ]
 
-    def definitions(self, plugin: str) -> Sequence[Json]:
+    def definitions(self, plugin: str) -> Sequence[JsonObject]:
         """Return the definitions of the properties that a plug-in takes; raises ConnectRestError if it is unknown."""
         return config_definitions.plugin_definitions(plugin)
 
-    def validate(self, plugin: str, config: GivenConfig) -> tuple[Json, int]:
+    def validate(self, plugin: str, config: GivenConfig) -> tuple[JsonObject, int]:
         """Return the body of a validation, and the number of errors in it."""
         return validation.validate(plugin, config, lambda given: looked_up(given, self._worker, self._secrets_dir))

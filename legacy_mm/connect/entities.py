@@ -1,4 +1,4 @@
-"""What a Connect worker tells of its connectors, and the bodies in which its REST API says it.
+"""The facts that a Connect worker tells of its connectors, and the bodies in which its REST API says them.
 
 Source: contract `connect-rest.md`, sections 3 and 4.
 """
@@ -11,7 +11,7 @@ from enum import Enum
 from http import HTTPStatus
 from typing import Any, Literal
 
-Json = dict[str, Any]
+JsonObject = dict[str, Any]
 ConnectorType = Literal["source", "sink", "unknown"]
 Config = Mapping[str, str]
 
@@ -27,14 +27,14 @@ class ConnectRestError(Exception):
 
 
 class TargetState(Enum):
-    """What a user wants of a connector."""
+    """The state that a user wants of a connector."""
 
     STARTED = "STARTED"
     PAUSED = "PAUSED"
     STOPPED = "STOPPED"
 
 
-class State(Enum):
+class ReportedState(Enum):
     """The state of a connector or of a task; a task is never STOPPED."""
 
     UNASSIGNED = "UNASSIGNED"
@@ -53,7 +53,7 @@ class ServerInfo:
     commit: str
     kafka_cluster_id: str
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return the body of `GET /`."""
         return {"version": self.version, "commit": self.commit, "kafka_cluster_id": self.kafka_cluster_id}
 
@@ -66,7 +66,7 @@ class WorkerStatus:
     status: Literal["starting", "healthy", "unhealthy"]
     message: str
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return the body of `GET /health`."""
         return {"status": self.status, "message": self.message}
 
@@ -80,7 +80,7 @@ class ConnectorInfo:
     tasks: int
     type: ConnectorType = "source"
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return the body of `GET /connectors/X`."""
         tasks = [{"connector": self.name, "task": number} for number in range(self.tasks)]
         return {"name": self.name, "config": dict(self.config), "tasks": tasks, "type": self.type}
@@ -90,14 +90,14 @@ class ConnectorInfo:
 class Reported:
     """The state of a connector or of one task, and who runs it."""
 
-    state: State
+    state: ReportedState
     worker_id: str
     trace: str = ""
     """Why it failed."""
     version: str = ""
-    """Of the connector's class."""
+    """The release of the connector's class."""
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return the fields that stand beside a name or a number."""
         found = {"state": self.state.value, "worker_id": self.worker_id}
         if self.version:
@@ -116,7 +116,7 @@ class ConnectorStatus:
     tasks: Sequence[Reported]
     type: ConnectorType = "source"
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return the body of `GET /connectors/X/status`."""
         tasks = [{"id": number, **task.body()} for number, task in enumerate(self.tasks)]
         return {"name": self.name, "connector": self.connector.body(), "tasks": tasks, "type": self.type}
@@ -129,6 +129,6 @@ class ConnectorOffset:
     partition: Mapping[str, Any]
     offset: Mapping[str, Any] | None
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return an entry of the list of `GET /connectors/X/offsets`."""
         return {"partition": dict(self.partition), "offset": None if self.offset is None else dict(self.offset)}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.connect.entities import Reported, State, TargetState
+from legacy_mm.connect.entities import Reported, ReportedState, TargetState
 from legacy_mm.connect.mirror_flows import FlowLife
 from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.flow.mirror import Mirror
@@ -22,7 +22,7 @@ ReadFlow = Callable[[Sequence[ConnectorFile]], FlowReading]
 
 
 @dataclass(slots=True)
-class Connector:
+class HerdedConnector:
     """A connector: its configuration, and what its user wants of it."""
 
     name: str
@@ -43,7 +43,7 @@ class HerdedFlow:
 
     read: ReadFlow
     """Makes the flow of these connectors; raises ConfigurationError."""
-    connectors: list[Connector]
+    connectors: list[HerdedConnector]
     pair: Pair
     first_stream: int = 0
     streams: int = 0
@@ -55,7 +55,7 @@ class HerdedFlow:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What its connectors have in common."""
+        """The aliases and the source that its connectors have in common."""
         return self.connectors[0].file.key
 
     def begins(self, life: FlowLife) -> None:
@@ -83,7 +83,7 @@ class HerdedFlow:
         elif not only:
             mirror.resume()
 
-    def topics(self, connector: Connector) -> dict[str, float]:
+    def topics(self, connector: HerdedConnector) -> dict[str, float]:
         """Return the topics at the target that records of a connector went to, and how many of those are known."""
         if self.run is None or not self._is_done(connector):
             return {}
@@ -92,7 +92,7 @@ class HerdedFlow:
             return {"heartbeats" if connector.kind == "heartbeat" else f"{alias}.checkpoints.internal": math.inf}
         return sent_records(self.life.snapshots())
 
-    def of_kind(self, kind: ConnectorKind) -> Connector | None:
+    def of_kind(self, kind: ConnectorKind) -> HerdedConnector | None:
         """Return its connector of that kind."""
         return next((each for each in self.connectors if each.kind == kind), None)
 
@@ -108,44 +108,44 @@ class HerdedFlow:
         return [each.file for each in found if copies or not has_source or each.kind != "checkpoint"]
 
     @staticmethod
-    def _works(connector: Connector) -> bool:
+    def _works(connector: HerdedConnector) -> bool:
         if connector.kind == "source":
             return connector.target is not TargetState.STOPPED
         return connector.target is TargetState.STARTED
 
-    def status_of(self, connector: Connector, worker_id: str, version: str) -> tuple[Reported, list[Reported]]:
+    def status_of(self, connector: HerdedConnector, worker_id: str, version: str) -> tuple[Reported, list[Reported]]:
         """Return the state of a connector of this flow, and of its tasks."""
         state, trace = self._state(connector), ""
-        if state is State.FAILED:
+        if state is ReportedState.FAILED:
             trace = self.life.reason
-        tasks = [] if state is State.STOPPED else list(self._tasks(connector, state))
+        tasks = [] if state is ReportedState.STOPPED else list(self._tasks(connector, state))
         own = state
-        if state is State.RUNNING and not tasks:
-            own = State.UNASSIGNED
-        reported = [Reported(each, worker_id, trace if each is State.FAILED else "", version) for each in tasks]
+        if state is ReportedState.RUNNING and not tasks:
+            own = ReportedState.UNASSIGNED
+        reported = [Reported(each, worker_id, trace if each is ReportedState.FAILED else "", version) for each in tasks]
         return Reported(own, worker_id, trace, version), reported
 
-    def _state(self, connector: Connector) -> State:
+    def _state(self, connector: HerdedConnector) -> ReportedState:
         if connector.target is TargetState.STOPPED:
-            return State.STOPPED
+            return ReportedState.STOPPED
         if connector.target is TargetState.PAUSED:
-            return State.PAUSED
+            return ReportedState.PAUSED
         if self.life.phase is FlowPhase.FAILED:
-            return State.FAILED
+            return ReportedState.FAILED
         if self.life.phase is not FlowPhase.RUNNING:
-            return State.UNASSIGNED
-        return State.RUNNING if self._is_done(connector) else State.UNASSIGNED
+            return ReportedState.UNASSIGNED
+        return ReportedState.RUNNING if self._is_done(connector) else ReportedState.UNASSIGNED
 
-    def _is_done(self, connector: Connector) -> bool:
+    def _is_done(self, connector: HerdedConnector) -> bool:
         return self.run is not None and CONNECTORS[connector.kind] in self.run.connectors
 
-    def _tasks(self, connector: Connector, state: State) -> Iterator[State]:
+    def _tasks(self, connector: HerdedConnector, state: ReportedState) -> Iterator[ReportedState]:
         if connector.kind != "source":
             yield state
             return
-        outside = self.life.outside() if state is State.RUNNING else frozenset()
+        outside = self.life.outside() if state is ReportedState.RUNNING else frozenset()
         for stream in self.stream_names():
-            yield State.UNASSIGNED if stream in outside else state
+            yield ReportedState.UNASSIGNED if stream in outside else state
 
     def stream_names(self) -> list[str]:
         """Return the client ids of the flow's streams."""

@@ -1,4 +1,4 @@
-"""What the REST API asks of whoever runs the connectors: Connect's `Herder`, in its words.
+"""The interface of whoever runs the connectors to the REST API: Connect's `Herder`, in its words.
 
 Every method raises `ConnectRestError` with Connect's code and sentence, such as 404 `Connector X not found`, and
 returns at once, or as soon as Connect would. Any thread may call it.
@@ -51,7 +51,7 @@ class Herder(Protocol):
         """End a connector and forget it."""
 
     def set_target_state(self, name: str, state: TargetState) -> None:
-        """Pause, resume or stop a connector; STOPPED returns when its tasks are being shut down."""
+        """Set what a connector is to do: run, pause or stop; STOPPED returns when its tasks are being shut down."""
 
     def restart_connector(self, name: str) -> None:
         """Restart the connector without its tasks."""

@@ -1,4 +1,4 @@
-"""What every herder answers in the same words: the worker's health, a restart, offsets of what is not stopped."""
+"""The answers that every herder gives in the same words: the worker's health, a restart, a connector that runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from legacy_mm.connect.entities import (
     ConnectRestError,
     Reported,
     ServerInfo,
-    State,
+    ReportedState,
     TargetState,
     WorkerStatus,
 )
@@ -70,8 +70,8 @@ def restarting(status: ConnectorStatus, *, include_tasks: bool, only_failed: boo
     """Return the status that answers a restart: those that are concerned are RESTARTING."""
 
     def told(each: Reported, *, is_asked: bool) -> Reported:
-        is_concerned = is_asked and (each.state is State.FAILED or not only_failed)
-        return Reported(State.RESTARTING, each.worker_id, "", each.version) if is_concerned else each
+        is_concerned = is_asked and (each.state is ReportedState.FAILED or not only_failed)
+        return Reported(ReportedState.RESTARTING, each.worker_id, "", each.version) if is_concerned else each
 
     tasks = [told(each, is_asked=include_tasks) for each in status.tasks]
     return ConnectorStatus(status.name, told(status.connector, is_asked=True), tasks)

@@ -21,7 +21,7 @@ from legacy_mm.connect.entities import (
     ConnectRestError,
     Reported,
     ServerInfo,
-    State,
+    ReportedState,
     TargetState,
     WorkerStatus,
 )
@@ -120,9 +120,9 @@ class LegacyHerder:
         outside = frozenset().union(*(each.without_assignment() for each in self._registries(flow)))
         settings, tasks = flow.settings, list[Reported]()
         for stream in range(settings.first_stream, settings.first_stream + settings.streams):
-            is_outside = state is State.RUNNING and client_id(settings, stream) in outside
-            tasks.append(self._reported(State.UNASSIGNED if is_outside else state))
-        return ConnectorStatus(name, self._reported(state), [] if state is State.STOPPED else tasks)
+            is_outside = state is ReportedState.RUNNING and client_id(settings, stream) in outside
+            tasks.append(self._reported(ReportedState.UNASSIGNED if is_outside else state))
+        return ConnectorStatus(name, self._reported(state), [] if state is ReportedState.STOPPED else tasks)
 
     def task_configs(self, name: str) -> Sequence[Config]:
         """Return the configuration for each stream."""
@@ -152,7 +152,7 @@ class LegacyHerder:
     # --- orders
 
     def create_connector(self, name: str, config: Config, initial_state: TargetState) -> ConnectorInfo:
-        """Refuse: 409 for a flow that is there, else 403."""
+        """Raise 409 for a flow that is there, else 403."""
         if name in self.connectors():
             raise ConnectRestError(HTTPStatus.CONFLICT, f"Connector {name} already exists")
         raise _forbidden(f"To make connector {name}")
@@ -169,12 +169,12 @@ class LegacyHerder:
         return False, info
 
     def delete_connector(self, name: str) -> None:
-        """Refuse."""
+        """Raise 403, or 404."""
         self._place(name)
         raise _forbidden(f"To delete connector {name}")
 
     def set_target_state(self, name: str, state: TargetState) -> None:
-        """Pause, stop or start a flow.
+        """Set what a flow is to do: run, pause or stop.
 
         One that is paused stays in its group and keeps its partitions; one that is stopped leaves. Both are of this
         process: other members of the group go on.
@@ -202,7 +202,7 @@ class LegacyHerder:
         """Let the streams begin again at what is safe."""
         place = self._place(name, f"Unknown connector: {name}")
         status = self.connector_status(name)
-        if include_tasks and not only_failed and status.connector.state is State.RUNNING:
+        if include_tasks and not only_failed and status.connector.state is ReportedState.RUNNING:
             for stream in range(self._flows[place].settings.streams):
                 self._mirrors[place].restart(stream)
         return restarting(status, include_tasks=include_tasks, only_failed=only_failed)
@@ -214,7 +214,7 @@ class LegacyHerder:
         status = self.connector_status(name)
         if not 0 <= task < len(status.tasks):
             raise not_found(unknown)
-        if status.connector.state is State.RUNNING:
+        if status.connector.state is ReportedState.RUNNING:
             self._mirrors[place].restart(task)
 
     def alter_connector_offsets(self, name: str, offsets: Sequence[ConnectorOffset]) -> str:
@@ -244,15 +244,17 @@ class LegacyHerder:
         require_stopped(name, flow.target)
         return flow
 
-    def _state(self, flow: LegacyFlow) -> State:
+    def _state(self, flow: LegacyFlow) -> ReportedState:
         if flow.target is TargetState.STOPPED:
-            return State.STOPPED
+            return ReportedState.STOPPED
         if self._host.phase is not Phase.RUNNING:
-            return State.FAILED if self._host.phase is Phase.FAILED else State.UNASSIGNED
-        return State.PAUSED if flow.target is TargetState.PAUSED else State.RUNNING
+            return ReportedState.FAILED if self._host.phase is Phase.FAILED else ReportedState.UNASSIGNED
+        return ReportedState.PAUSED if flow.target is TargetState.PAUSED else ReportedState.RUNNING
 
-    def _reported(self, state: State) -> Reported:
-        return Reported(state, self._worker_id, "the process is ending" if state is State.FAILED else "", RELEASE)
+    def _reported(self, state: ReportedState) -> Reported:
+        return Reported(
+            state, self._worker_id, "the process is ending" if state is ReportedState.FAILED else "", RELEASE
+        )
 
     def _built_again(self, flow: LegacyFlow) -> Mirror:
         for each in self._registries(flow):

@@ -26,11 +26,11 @@ from legacy_mm.connect.entities import (
     ConnectorStatus,
     ConnectRestError,
     ServerInfo,
-    State,
+    ReportedState,
     TargetState,
     WorkerStatus,
 )
-from legacy_mm.connect.herded_flow import Connector, HerdedFlow
+from legacy_mm.connect.herded_flow import HerdedConnector, HerdedFlow
 from legacy_mm.connect.herder_answers import (
     ALTERED,
     RESET,
@@ -97,9 +97,9 @@ class MirrorHerder:
                 yield HerdedFlow(partial(_of_driver, reading), _of_file(reading, runs.get(reading.pair)), reading.pair)
             return
         for files in (outcome.files, *outcome.files.beside):
-            of_flow: dict[tuple[str, ...], list[Connector]] = {}
+            of_flow: dict[tuple[str, ...], list[HerdedConnector]] = {}
             for each in files.connectors:
-                of_flow.setdefault(each.key, []).append(Connector(each.name, each, _STATES[each.state]))
+                of_flow.setdefault(each.key, []).append(HerdedConnector(each.name, each, _STATES[each.state]))
             for connectors in of_flow.values():
                 yield HerdedFlow(partial(_of_worker, files.worker), connectors, connectors[0].file.pair)
 
@@ -187,7 +187,7 @@ class MirrorHerder:
             if self._find(name) is not None:
                 raise ConnectRestError(HTTPStatus.CONFLICT, f"Connector {name} already exists")
             self._require_worker(f"To make connector {name}")
-            self._add(Connector(name, self._read(name, config, None), initial_state))
+            self._add(HerdedConnector(name, self._read(name, config, None), initial_state))
             return self.connector_info(name)
 
     def put_connector_config(self, name: str, config: Config) -> tuple[bool, ConnectorInfo]:
@@ -212,7 +212,7 @@ class MirrorHerder:
             self._take_out(flow, connector)
 
     def set_target_state(self, name: str, state: TargetState) -> None:
-        """Pause, stop or start a connector.
+        """Set what a connector is to do: run, pause or stop.
 
         A source connector that is paused stays in its group and keeps its partitions; one that is stopped leaves.
         """
@@ -234,7 +234,7 @@ class MirrorHerder:
         """Start a flow that failed again at once; one that runs goes on, as the tasks of Connect's do."""
         with self._lock:
             flow, connector = self._known(name, f"Unknown connector: {name}")
-            if self._status(flow, connector).connector.state is State.FAILED:
+            if self._status(flow, connector).connector.state is ReportedState.FAILED:
                 self._build_again(flow)
 
     def restart_connector_and_tasks(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
@@ -242,9 +242,9 @@ class MirrorHerder:
         with self._lock:
             flow, connector = self._known(name, f"Unknown connector: {name}")
             status = self._status(flow, connector)
-            if status.connector.state is State.FAILED:
+            if status.connector.state is ReportedState.FAILED:
                 self._build_again(flow)
-            elif include_tasks and not only_failed and status.connector.state is State.RUNNING:
+            elif include_tasks and not only_failed and status.connector.state is ReportedState.RUNNING:
                 self._restart_streams(flow, connector)
             return restarting(status, include_tasks=include_tasks, only_failed=only_failed)
 
@@ -256,9 +256,9 @@ class MirrorHerder:
             status = self._status(flow, connector)
             if not 0 <= task < len(status.tasks):
                 raise not_found(unknown)
-            if status.tasks[task].state is State.FAILED:
+            if status.tasks[task].state is ReportedState.FAILED:
                 self._build_again(flow)
-            elif status.connector.state is State.RUNNING:
+            elif status.connector.state is ReportedState.RUNNING:
                 self._restart_streams(flow, connector, task)
 
     def alter_connector_offsets(self, name: str, offsets: Sequence[ConnectorOffset]) -> str:
@@ -277,25 +277,25 @@ class MirrorHerder:
 
     # --- inside
 
-    def _find(self, name: str) -> tuple[HerdedFlow, Connector] | None:
+    def _find(self, name: str) -> tuple[HerdedFlow, HerdedConnector] | None:
         for flow in self._flows:
             for connector in flow.connectors:
                 if connector.name == name:
                     return flow, connector
         return None
 
-    def _known(self, name: str, unknown: str = "") -> tuple[HerdedFlow, Connector]:
+    def _known(self, name: str, unknown: str = "") -> tuple[HerdedFlow, HerdedConnector]:
         with self._lock:
             if (found := self._find(name)) is None:
                 raise not_found(unknown or f"Connector {name} not found")
             return found
 
-    def _stopped(self, name: str) -> tuple[HerdedFlow, Connector]:
+    def _stopped(self, name: str) -> tuple[HerdedFlow, HerdedConnector]:
         flow, connector = self._known(name)
         require_stopped(name, connector.target)
         return flow, connector
 
-    def _status(self, flow: HerdedFlow, connector: Connector) -> ConnectorStatus:
+    def _status(self, flow: HerdedFlow, connector: HerdedConnector) -> ConnectorStatus:
         own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
         return ConnectorStatus(connector.name, own, tasks)
 
@@ -304,10 +304,10 @@ class MirrorHerder:
             raise ConnectRestError(HTTPStatus.FORBIDDEN, _OF_A_FILE.format(what=what))
         return self._worker
 
-    def _shown(self, connector: Connector) -> Config:
+    def _shown(self, connector: HerdedConnector) -> Config:
         return shown({**connector.file.written, _NAME: connector.name})
 
-    def _read(self, name: str, config: Config, before: Connector | None) -> ConnectorFile:
+    def _read(self, name: str, config: Config, before: HerdedConnector | None) -> ConnectorFile:
         """Read a configuration; raise 400 for one that cannot be used."""
         written = completed(config, {} if before is None else before.file.written)
         worker = self._worker
@@ -353,7 +353,7 @@ class MirrorHerder:
             return self._makes.idle(flow.life)
         return replace(self._makes.supervised(flow.run, flow.life), on_start=flow.started)
 
-    def _change(self, flow: HerdedFlow, connector: Connector, after: ConnectorFile) -> None:
+    def _change(self, flow: HerdedFlow, connector: HerdedConnector, after: ConnectorFile) -> None:
         """Give a connector another configuration, if the flow can run with it."""
         before, connector.file = connector.file, after
         try:
@@ -362,7 +362,7 @@ class MirrorHerder:
             connector.file = before
             raise
 
-    def _add(self, connector: Connector) -> None:
+    def _add(self, connector: HerdedConnector) -> None:
         """Add a connector to the flow of its clusters, or begin that flow."""
         worker = self._require_worker(f"To make connector {connector.name}")
         flow = next((each for each in self._flows if each.key == connector.file.key), None)
@@ -382,7 +382,7 @@ class MirrorHerder:
         flow.keeper = self._supervisor.add(self._supervised(flow))
         self._flows.append(flow)
 
-    def _take_out(self, flow: HerdedFlow, connector: Connector) -> None:
+    def _take_out(self, flow: HerdedFlow, connector: HerdedConnector) -> None:
         """Remove a connector from its flow, and the flow with its last one."""
         flow.connectors.remove(connector)
         if flow.connectors:
@@ -396,12 +396,12 @@ class MirrorHerder:
             self._supervisor.remove(flow.keeper)
             flow.life.forget()
 
-    def _move(self, flow: HerdedFlow, connector: Connector, after: ConnectorFile) -> None:
+    def _move(self, flow: HerdedFlow, connector: HerdedConnector, after: ConnectorFile) -> None:
         """Take a connector from its flow to that of other clusters."""
-        self._add(Connector(connector.name, after, connector.target))
+        self._add(HerdedConnector(connector.name, after, connector.target))
         self._take_out(flow, connector)
 
-    def _restart_streams(self, flow: HerdedFlow, connector: Connector, task: int | None = None) -> None:
+    def _restart_streams(self, flow: HerdedFlow, connector: HerdedConnector, task: int | None = None) -> None:
         mirror = flow.life.mirror
         if connector.kind != "source" or mirror is None:
             return
@@ -415,7 +415,7 @@ class MirrorHerder:
             return with_stores(self._host, run.settings)
 
 
-def _of_file(reading: FlowReading, run: FlowRun | None) -> list[Connector]:
+def _of_file(reading: FlowReading, run: FlowRun | None) -> list[HerdedConnector]:
     """Return the connectors of a flow of a driver's file that do something."""
     works = CONNECTORS.values() if run is None else run.connectors
     found = []
@@ -423,7 +423,7 @@ def _of_file(reading: FlowReading, run: FlowRun | None) -> list[Connector]:
         if class_name in works:
             given = reading.properties[kind]
             name = f"{reading.pair}.{class_name}"
-            found.append(Connector(name, ConnectorFile(name, kind, given, written=given)))
+            found.append(HerdedConnector(name, ConnectorFile(name, kind, given, written=given)))
     return found
 
 

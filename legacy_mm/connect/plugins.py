@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from legacy_mm.connect.entities import Json
+from legacy_mm.connect.entities import JsonObject
 
 GivenConfig = Mapping[str, str | None]
 """A configuration as a request has it: a null is an error of its key."""
@@ -29,7 +29,7 @@ class PluginInfo:
         """It is a connector itself."""
         return self.type in ("source", "sink")
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return an entry of the list of `GET /connector-plugins`."""
         found = {"class": self.class_name, "type": self.type}
         return {**found, "version": self.version} if self.version else found
@@ -41,10 +41,10 @@ class ConnectorPlugins(Protocol):
     def plugins(self) -> Sequence[PluginInfo]:
         """Return all plug-ins."""
 
-    def definitions(self, plugin: str) -> Sequence[Json]:
+    def definitions(self, plugin: str) -> Sequence[JsonObject]:
         """Return the definitions of the properties that a plug-in takes."""
 
-    def validate(self, plugin: str, config: GivenConfig) -> tuple[Json, int]:
+    def validate(self, plugin: str, config: GivenConfig) -> tuple[JsonObject, int]:
         """Return the body of a validation, and the number of errors in it.
 
         400 where `connector.class` is missing or is another plug-in.

@@ -16,7 +16,7 @@ from legacy_mm.base.option import split_list
 from legacy_mm.base.redaction import HIDDEN, Secrets, is_secret_property
 from legacy_mm.connect import config_definitions
 from legacy_mm.connect.config_definitions import BYTES_CONVERTER, BYTES_CONVERTER_NAMES, RELEASE, ConfigDefinition
-from legacy_mm.connect.entities import ConnectRestError, Json
+from legacy_mm.connect.entities import ConnectRestError, JsonObject
 from legacy_mm.connect.plugins import GivenConfig
 from legacy_mm.features.naming.policy_names import policy_name
 from legacy_mm.words.java_clients.config_providers import Resolved
@@ -61,7 +61,7 @@ class _ConfigValue:
     recommended: Sequence[str] = ()
     is_visible: bool = True
 
-    def body(self) -> Json:
+    def body(self) -> JsonObject:
         """Return an entry of `configs`."""
         value = {
             "name": self.name,
@@ -79,7 +79,7 @@ LookUp = Callable[[Mapping[str, str]], Resolved]
 
 def validate(
     plugin: str, config: GivenConfig, look_up: LookUp = lambda given: Resolved(dict(given), frozenset(), ())
-) -> tuple[Json, int]:
+) -> tuple[JsonObject, int]:
     """Return the body of `PUT /connector-plugins/P/config/validate`, and the number of errors in it.
 
     What a reference stands for is judged, and not shown. Raises ConnectRestError where the class is missing or another

@@ -13,10 +13,10 @@ from legacy_mm.connect.entities import (
     ConnectorOffset,
     ConnectorStatus,
     ConnectRestError,
-    Json,
+    JsonObject,
     Reported,
     ServerInfo,
-    State,
+    ReportedState,
     TargetState,
     WorkerStatus,
 )
@@ -26,9 +26,9 @@ from legacy_mm.connect.plugins import ConnectorPlugins, GivenConfig, PluginInfo
 SOURCE = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
 WORKER = "host:8083"
 _STATES = {
-    TargetState.STARTED: State.RUNNING,
-    TargetState.PAUSED: State.PAUSED,
-    TargetState.STOPPED: State.STOPPED,
+    TargetState.STARTED: ReportedState.RUNNING,
+    TargetState.PAUSED: ReportedState.PAUSED,
+    TargetState.STOPPED: ReportedState.STOPPED,
 }
 
 
@@ -123,7 +123,7 @@ class FakeHerder(Herder):
     @override
     def restart_connector_and_tasks(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
         self.calls.append(("restart", self._known(name, "Unknown connector: {}"), include_tasks, only_failed))
-        found = Reported(State.RESTARTING, WORKER)
+        found = Reported(ReportedState.RESTARTING, WORKER)
         return ConnectorStatus(name, found, [found, found])
 
     @override
@@ -164,13 +164,13 @@ class FakePlugins(ConnectorPlugins):
         return [PluginInfo(SOURCE, "source", "4.3.0"), PluginInfo("org.apache.X", "transformation")]
 
     @override
-    def definitions(self, plugin: str) -> Sequence[Json]:
+    def definitions(self, plugin: str) -> Sequence[JsonObject]:
         if not SOURCE.endswith(plugin):
             raise not_found(f"Unknown plugin {plugin}.")
         return [{"name": "topics", "type": "LIST"}]
 
     @override
-    def validate(self, plugin: str, config: GivenConfig) -> tuple[Json, int]:
+    def validate(self, plugin: str, config: GivenConfig) -> tuple[JsonObject, int]:
         if not plugin:
             raise ConnectRestError(HTTPStatus.BAD_REQUEST, "no connector type")
         errors = {key: [f"Null value for {key}"] for key, value in config.items() if value is None}

@@ -42,7 +42,13 @@ class FakeInternalTopic(InternalTopicWriter, InternalLog):
 
     @override
     def send(
-        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, headers: Headers = ()
+        self,
+        key: bytes,
+        value: bytes | None,
+        timestamp: int | None = None,
+        *,
+        partition: int = 0,
+        headers: Headers = (),
     ) -> bool:
         if self.full:
             self.turned_away += 1

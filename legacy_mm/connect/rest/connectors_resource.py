@@ -16,7 +16,7 @@ from legacy_mm.connect.entities import (
     ConnectorInfo,
     ConnectorOffset,
     ConnectRestError,
-    Json,
+    JsonObject,
     TargetState,
 )
 from legacy_mm.connect.herder import Herder
@@ -74,7 +74,7 @@ class ConnectorsResource:
         names = self._herder.connectors()
         if "expand" not in request.query:
             return json_response(list(names))
-        known: dict[str, Callable[[str], Json]] = {
+        known: dict[str, Callable[[str], JsonObject]] = {
             "info": lambda name: self._herder.connector_info(name).body(),
             "status": lambda name: self._herder.connector_status(name).body(),
         }

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from legacy_mm.base.clock import epoch_ms
-from legacy_mm.connect.entities import ConnectRestError, Json
+from legacy_mm.connect.entities import ConnectRestError, JsonObject
 from legacy_mm.connect.rest.operation import Operation, Operations
 from legacy_mm.connect.rest.rest_request import RestRequest, empty_response, json_response
 from legacy_mm.logs import root_logger
@@ -22,12 +22,12 @@ class Loggers:
     def __init__(self) -> None:
         self._last_modified: dict[str, int] = {}
 
-    def levels(self) -> dict[str, Json]:
+    def levels(self) -> dict[str, JsonObject]:
         """Return all loggers that print."""
         found = root_logger.levels_in_force()
         return {_shown(name): self._body(name, found[name]) for name in sorted(found, key=_shown) if found[name] < OFF}
 
-    def level(self, name: str) -> Json | None:
+    def level(self, name: str) -> JsonObject | None:
         """Return the level that holds for a logger, or None for one that does not exist."""
         level = root_logger.levels_in_force().get(_known(name))
         return None if level is None else self._body(_known(name), level)
@@ -41,7 +41,7 @@ class Loggers:
         self._last_modified |= {each: now for each in changed if each in concerned}
         return sorted(_shown(each) for each in changed if each in concerned)
 
-    def _body(self, name: str, level: int) -> Json:
+    def _body(self, name: str, level: int) -> JsonObject:
         return {"level": root_logger.level_name(level), "last_modified": self._last_modified.get(name)}
 
 

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, quote
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from legacy_mm.connect.entities import ConnectRestError, Json
+from legacy_mm.connect.entities import ConnectRestError, JsonObject
 
 MOST_BYTES = 1 << 20
 """The largest body."""
@@ -41,7 +41,7 @@ class RestRequest:
         """Return True for a parameter that is `true` in any case."""
         return self.query.get(name, [""])[0].lower() == "true"
 
-    def json_object(self, *fields: str, numbers_are_texts: bool = True) -> Json:
+    def json_object(self, *fields: str, numbers_are_texts: bool = True) -> JsonObject:
         """Return the body, an object that may have these fields; raise 400 for anything else."""
         found = json_object(self._parsed(numbers_are_texts=numbers_are_texts))
         for unknown in found.keys() - set(fields):
@@ -66,7 +66,7 @@ class RestRequest:
             raise ConnectRestError(HTTPStatus.BAD_REQUEST, f"The body is no JSON: {why}") from None
 
 
-def json_object(value: Any) -> Json:
+def json_object(value: Any) -> JsonObject:
     """Return a value that is a JSON object; raise 400 for any other."""
     if not isinstance(value, dict):
         raise ConnectRestError(HTTPStatus.BAD_REQUEST, "Cannot deserialize value: a JSON object is wanted")
@@ -77,7 +77,7 @@ def _refuse_constant(word: str) -> None:
     raise ValueError(f"{word} is no number")
 
 
-def texts(config: Json) -> dict[str, str | None]:
+def texts(config: JsonObject) -> dict[str, str | None]:
     """Return a configuration in which numbers and booleans are texts, as Jackson reads them; 400 for what is neither.
 
     Numbers are texts already, just as they were written.

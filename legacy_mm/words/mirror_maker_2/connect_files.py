@@ -64,7 +64,7 @@ class ConnectorFile:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What connectors of one flow have in common."""
+        """The aliases and the source that connectors of one flow have in common."""
         given = self.properties
         return tuple(given.get(name, "").strip() for name in (*_ALIASES, "source.cluster.bootstrap.servers"))
 

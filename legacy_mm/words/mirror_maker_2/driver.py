@@ -45,10 +45,10 @@ class DriverRun:
     notes: tuple[Note, ...]
     secrets: tuple[str, ...] = field(repr=False)
     clients: ClientTranslation = field(repr=False)
-    """How client properties are read."""
+    """The reader of client properties."""
     refused: tuple[RefusedFlow, ...] = ()
     readings: tuple[FlowReading, ...] = field(default=(), repr=False)
-    """Of what the flows were made, those that were refused too."""
+    """The readings of which the flows were made, those that were refused too."""
     files: ConnectFiles | None = field(default=None, repr=False)
     """The connectors of a worker of Kafka Connect; None: the flows are of a driver's file."""
 

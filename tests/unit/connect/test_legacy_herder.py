@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from legacy_mm.connect.entities import ConnectRestError, State, TargetState
+from legacy_mm.connect.entities import ConnectRestError, ReportedState, TargetState
 from legacy_mm.connect.legacy_herder import LegacyFlow, LegacyHerder
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.metrics.health import Phase
@@ -85,7 +85,7 @@ def test_a_stopped_flow_gives_its_place_to_one_without_streams_and_is_built_agai
 
 def test_a_restart_begins_the_streams_again(bench: Bench) -> None:
     told = bench.herder.restart_connector_and_tasks(NAME, include_tasks=True, only_failed=False)
-    assert {each.state for each in told.tasks} == {State.RESTARTING}
+    assert {each.state for each in told.tasks} == {ReportedState.RESTARTING}
     bench.herder.restart_task(NAME, 1)
     assert [call.args for call in bench.mirror.restart.call_args_list] == [(0,), (1,), (1,)]
 

@@ -12,7 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from legacy_mm.connect.entities import ConnectRestError, State, TargetState
+from legacy_mm.connect.entities import ConnectRestError, ReportedState, TargetState
 from legacy_mm.connect.mirror_herder import MirrorHerder
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.flow.supervisor import FlowPhase, SupervisedFlow
@@ -239,7 +239,7 @@ def test_a_restart_with_tasks_begins_each_stream_again(of_file: Callable[..., Be
     bench = of_file()
     mirror = bench.runs()
     told = bench.herder.restart_connector_and_tasks(SOURCE, include_tasks=True, only_failed=False)
-    assert {told.connector.state, *(each.state for each in told.tasks)} == {State.RESTARTING}
+    assert {told.connector.state, *(each.state for each in told.tasks)} == {ReportedState.RESTARTING}
     assert [call.args for call in mirror.restart.call_args_list] == [(0,), (1,)]
     bench.herder.restart_task(SOURCE, 1)
     assert mirror.restart.call_args.args == (1,)
@@ -249,7 +249,7 @@ def test_a_restart_of_what_failed_leaves_alone_what_runs(of_file: Callable[..., 
     bench = of_file()
     mirror = bench.runs()
     told = bench.herder.restart_connector_and_tasks(SOURCE, include_tasks=True, only_failed=True)
-    assert told.connector.state is State.RUNNING
+    assert told.connector.state is ReportedState.RUNNING
     assert (mirror.restart.call_count, bench.keeper.changes) == (0, 0)
 
 

@@ -40,7 +40,13 @@ class Watched(InternalTopicWriter):
         super().__init__(settings, "heartbeats", both, give_up_seconds=0.5)
 
     def send(
-        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, headers: Headers = ()
+        self,
+        key: bytes,
+        value: bytes | None,
+        timestamp: int | None = None,
+        *,
+        partition: int = 0,
+        headers: Headers = (),
     ) -> bool:
         self.waited.append(self.waiting())
         return super().send(key, value, timestamp)

@@ -14,8 +14,8 @@ from legacy_mm.connect.entities import (
     ConnectorStatus,
     ConnectRestError,
     Reported,
-    ServerInfo,
     ReportedState,
+    ServerInfo,
     TargetState,
     WorkerStatus,
 )

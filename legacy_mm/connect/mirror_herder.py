@@ -25,8 +25,8 @@ from legacy_mm.connect.entities import (
     ConnectorOffset,
     ConnectorStatus,
     ConnectRestError,
-    ServerInfo,
     ReportedState,
+    ServerInfo,
     TargetState,
     WorkerStatus,
 )

@@ -15,8 +15,8 @@ from legacy_mm.connect.entities import (
     ConnectRestError,
     JsonObject,
     Reported,
-    ServerInfo,
     ReportedState,
+    ServerInfo,
     TargetState,
     WorkerStatus,
 )

@@ -6,7 +6,7 @@ import pytest
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, StreamFailure
-from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.net import error_text
 from legacy_mm.flow.position_book import GroupBook, position_book
 from tests.fakes.groups import FakeGroups, OneGroup
@@ -55,3 +55,9 @@ def test_a_flow_without_workers_keeps_its_positions_in_its_group() -> None:
     settings = flow_settings()
     how = position_book(settings).set_position(FIRST, "--to-offset 5")
     assert f"--group {settings.source.group_id} --topic orders:0 --reset-offsets --to-offset 5" in how
+
+
+def test_offsets_that_are_forgotten_are_deleted() -> None:
+    groups = OneGroup("source", {FIRST: CommittedOffset(5), OTHER: CommittedOffset(7)})
+    GroupBook("g", groups).forget([FIRST], by())
+    assert list(groups.held) == [OTHER]

@@ -16,7 +16,7 @@ from legacy_mm.clients.fetch.partition_log import LogRecord
 from legacy_mm.features.connect_offsets import stored_positions as records
 from legacy_mm.features.connect_offsets.feature import ConnectOffsetSettings
 from legacy_mm.features.connect_offsets.offset_records import Connector, key_of, value_of
-from legacy_mm.features.connect_offsets.offsets_topic import OffsetsTopic
+from legacy_mm.features.connect_offsets.offsets_topic import FORGOTTEN, OffsetsTopic
 from legacy_mm.features.connect_offsets.source_logs import Examined
 from legacy_mm.features.connect_offsets.stored_positions import MARK, SourceLog, StoredPosition
 from tests.fakes.internal_topic import FakeInternalTopic
@@ -162,3 +162,11 @@ def test_every_position_of_the_flow() -> None:
     there = record(T0, value_of(1)), record(TopicPartition("gone", 0), None)
     topic = Topic(*there, record(TopicPartition("c", 0), value_of(1), cluster="C"))
     assert topic.book.every_position(1.0) == {T0: (2, "")}
+
+
+def test_a_position_that_is_forgotten_is_a_record_without_a_value() -> None:
+    """MirrorMaker 2 reads it as none, too."""
+    topic = Topic()
+    topic.write({T0: 7, T1: FORGOTTEN})
+    assert [value is None for _, value in topic.written.written] == [False, True]
+    assert topic.outcomes == [(T0, 7, None), (T1, FORGOTTEN, None)]

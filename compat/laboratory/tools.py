@@ -13,7 +13,7 @@ from typing import Protocol
 from compat.laboratory.checkout import COMMANDS
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.ports import LOOPBACK
-from compat.laboratory.releases import CURRENT, OLD, find_release
+from compat.laboratory.releases import CONNECT, CURRENT, OLD, find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
@@ -30,6 +30,14 @@ _JMX = (
     "-Dcom.sun.management.jmxremote -Dcom.sun.management.jmxremote.authenticate=false "
     "-Dcom.sun.management.jmxremote.ssl=false"
 )
+
+_CLUSTER_OF_WORKERS = {
+    "group.id": "workers",
+    **{f"{what}.storage.topic": f"workers-{what}" for what in ("config", "offset", "status")},
+    **{f"{what}.storage.replication.factor": "1" for what in ("config", "offset", "status")},
+    "offset.storage.partitions": "1",
+    "status.storage.partitions": "1",
+}
 
 
 class MirrorTool(Protocol):
@@ -166,15 +174,6 @@ def checkpoint_connector(
     folder: Path, source: str, target: str, *, rest_port: int, heap: str = "512M", properties: Mapping[str, str]
 ) -> ToolProcess:
     """Start MirrorMaker 2's checkpoint connector alone, on a standalone worker: no Java has copied the records."""
-    folder.mkdir(parents=True, exist_ok=True)
-    bytes_as_they_are = "org.apache.kafka.connect.converters.ByteArrayConverter"
-    worker = {
-        "bootstrap.servers": target,
-        "key.converter": bytes_as_they_are,
-        "value.converter": bytes_as_they_are,
-        "offset.storage.file.filename": str(folder / "offsets"),
-        "listeners": f"http://{LOOPBACK}:{rest_port}",
-    }
     connector = {
         "name": "checkpoints",
         "connector.class": "org.apache.kafka.connect.mirror.MirrorCheckpointConnector",
@@ -184,21 +183,51 @@ def checkpoint_connector(
         "checkpoints.topic.replication.factor": "1",
         **properties,
     }
-    files = [
-        write_properties(folder / "worker.properties", worker),
-        write_properties(folder / "connector.properties", connector),
-    ]
-    words = ["org.apache.kafka.connect.cli.ConnectStandalone", *map(str, files)]
-    return ToolProcess([*_java(folder, heap), *words], folder)
+    return connect_worker(folder, target, connector, rest_port=rest_port, heap=heap)
 
 
-def _java(folder: Path, heap: str, release: str = CURRENT, jvm: Sequence[str] = QUICK_JVM) -> list[str]:
-    """Return a JVM command with the jars of a release, which prints its warnings on stderr."""
+def connect_worker(
+    folder: Path,
+    bootstrap: str,
+    *connectors: Mapping[str, str],
+    rest_port: int,
+    distributed: bool = False,
+    heap: str = "512M",
+    release: str = CURRENT,
+    properties: Mapping[str, str] | None = None,
+) -> ToolProcess:
+    """Start a real worker of Kafka Connect, alone on its cluster, with these connectors (standalone) or without any.
+
+    `release` as for `java_driver`, but the worker of CONNECT logs what the others do, because Connect shows loggers.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    bytes_as_they_are = "org.apache.kafka.connect.converters.ByteArrayConverter"
+    chosen = {
+        "bootstrap.servers": bootstrap,
+        "key.converter": bytes_as_they_are,
+        "value.converter": bytes_as_they_are,
+        "listeners": f"http://{LOOPBACK}:{rest_port}",
+        **(_CLUSTER_OF_WORKERS if distributed else {"offset.storage.file.filename": str(folder / "offsets")}),
+        **(properties or {}),
+    }
+    files = [write_properties(folder / "worker.properties", chosen)]
+    for number, connector in enumerate(connectors):
+        files.append(write_properties(folder / f"connector-{number}.properties", connector))
+    logging = [kafka_jars(OLD) / "slf4j-reload4j-1.7.36.jar"] if release == CONNECT else []
+    program = f"org.apache.kafka.connect.cli.Connect{'Distributed' if distributed else 'Standalone'}"
+    return ToolProcess([*_java(folder, heap, release, classpath=logging), program, *map(str, files)], folder)
+
+
+def _java(
+    folder: Path, heap: str, release: str = CURRENT, jvm: Sequence[str] = QUICK_JVM, classpath: Sequence[Path] = ()
+) -> list[str]:
+    """Return a JVM command with the jars of a release, behind others; it prints its warnings on stderr."""
     generation = find_release(release).log4j
     log = write_log_configuration(
         folder / f"log4j{generation}.properties", generation=generation, level="WARN", file=None
     )
-    return [str(find_java()), f"-Xmx{heap}", "-Djava.awt.headless=true", *jvm, log, "-cp", f"{kafka_jars(release)}/*"]
+    jars = ":".join([*map(str, classpath), f"{kafka_jars(release)}/*"])
+    return [str(find_java()), f"-Xmx{heap}", "-Djava.awt.headless=true", *jvm, log, "-cp", jars]
 
 
 def _tool_environment(

@@ -31,6 +31,7 @@ _MOST_LINES = 8
 _OBJECT_HASH = re.compile(r"@[0-9a-f]{5,8}\b")
 _TITLE = re.compile("<title>(.*?)</title>")
 _MIRRORS = "org.apache.kafka.connect.mirror"
+_UNORDERED = ("offsets", "tasks", "topics")
 _CHANGING = {"kafka_cluster_id": "{cluster id}", "commit": "{commit}", "documentation": "{documentation}"}
 
 Places = Mapping[str, str]
@@ -191,7 +192,7 @@ def _stable_field(key: str, value: Json, words: Places) -> Json:
     if key == "trace" and isinstance(value, str):
         first, _, frames = value.partition("\n")
         return str(_stable(first, words)) + ("\n{frames}" if frames else "")
-    if key == "offsets" and isinstance(value, list):
+    if key in _UNORDERED and isinstance(value, list):
         return sorted(_stable(value, words), key=json.dumps)
     return _stable(value, words)
 
@@ -203,6 +204,8 @@ def _seen(body: Json, view: View) -> Json:
         return f"{{{type(body).__name__}}}"
     if isinstance(body, dict) and "error_code" in body:
         return body
+    if view == "set":
+        return sorted(body)
     if view == "names":
         return [each.get("name") or each["class"] for each in body] if isinstance(body, list) else sorted(body)
     if view == "mirror loggers":

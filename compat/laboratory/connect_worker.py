@@ -17,6 +17,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import HostError
 
+_QUICK = {"offset.flush.interval.ms": "500", "scheduled.rebalance.max.delay.ms": "0"}
 START_SECONDS = 120.0
 TOPIC, GROUP = "orders", "readers"
 RECORDS, PARTITIONS = 100, 2
@@ -38,7 +39,12 @@ class ConnectWorker:
         port = self._ports.reserve()
         self.url = f"http://{LOOPBACK}:{port}"
         self._start = lambda: connect_worker(
-            folder, bootstrap, rest_port=port, release=release, distributed=distributed, properties=properties
+            folder,
+            bootstrap,
+            rest_port=port,
+            release=release,
+            distributed=distributed,
+            properties={**_QUICK, **(properties or {})},
         )
         self._process: ToolProcess | None = None
 

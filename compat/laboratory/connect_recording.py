@@ -233,7 +233,8 @@ def read_recording(name: str) -> list[Exchange]:
 
 
 def _exchange(row: Json) -> Exchange:
-    request = Request(*(row.get(field.name, field.default) for field in dataclasses.fields(Request)))
+    names = [field.name for field in dataclasses.fields(Request)]
+    request = Request(**{name: row[name] for name in names if name in row})
     return Exchange(row["subject"], request, Answer(row["status"], row["answer_headers"], row["answer"]))
 
 

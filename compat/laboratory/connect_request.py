@@ -19,8 +19,8 @@ ANSWER_SECONDS = 100.0
 
 Json = Any
 View = Literal["all", "errors", "names", "set", "mirror loggers", "kind"]
-"""What is kept of a body: of a validation what has errors, of a list its names, of names a set, of loggers those of the mirrors, of a
-document that a server generates only that there is one."""
+"""What is kept of a body: of a validation what has errors, of a list its names, of names a set, of loggers those of the
+mirrors, of a document that a server generates only that there is one."""
 
 
 @dataclass(frozen=True, slots=True)

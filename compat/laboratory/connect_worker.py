@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.request
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -38,7 +39,8 @@ class ConnectWorker:
         self._ports = Ports()
         port = self._ports.reserve()
         self.url = f"http://{LOOPBACK}:{port}"
-        self._start = lambda: connect_worker(
+        self._start = partial(
+            connect_worker,
             folder,
             bootstrap,
             rest_port=port,

@@ -19,6 +19,7 @@ TABLES = {
     "legacy_mm.explain.differences": "one row for each known difference from the legacy tool",
     "legacy_mm.cli.log_lines": "one row for each line that operators meet",
     "legacy_mm.logs.events": "one row for each line of ours",
+    "compat.laboratory.connect_requests": "one row for each request of a script",
 }
 # Module -> why it cannot be two. Such a file may be longer than FILE_LIMIT.
 WHOLE = {"legacy_mm.protocol.record_kernels": "one compiled module: C puts the reading of a record into each walk"}

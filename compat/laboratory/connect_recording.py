@@ -1,4 +1,4 @@
-"""What real Connect workers answered to the script of `connect_requests.py`, and the same asked of any server.
+"""The answers of real Connect workers to the script of `connect_requests.py`, and the same asked of any server.
 
 `python -m compat.laboratory.connect_recording [NAME...]` writes the files `compat/recorded/connect-rest-NAME.json`.
 What changes from run to run is a word in braces there: places, ids, times. Rule: it knows no endpoint.

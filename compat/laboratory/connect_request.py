@@ -13,13 +13,13 @@ from legacy_mm.audit.waiting import wait_until
 
 JSON_TYPE = "application/json"
 HEADERS = ("Content-Type", "Location", "Allow", "WWW-Authenticate")
-"""Those of an answer that are kept."""
+"""The headers of an answer that are kept."""
 ANSWER_SECONDS = 100.0
 """Connect itself gives up a request after 90 s."""
 
 Json = Any
 View = Literal["all", "errors", "names", "set", "mirror loggers", "kind"]
-"""What is kept of a body: of a validation what has errors, of a list its names, of names a set, of loggers those of the
+"""The part of a body that is kept: of a validation what has errors, of a list its names, of names a set, of loggers those of the
 mirrors, of a document that a server generates only that there is one."""
 
 
@@ -49,12 +49,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back."""
+    """The answer to a request."""
 
     status: int
     headers: Mapping[str, str]
     body: Json
-    """Of JSON its value, of another text the text, None if there is none."""
+    """The value of JSON, the text of anything else, None if there is none."""
 
 
 def ask(

@@ -740,5 +740,5 @@ SWITCHED_OFF = (
     ask("loggers where they are off", f"GET {_L}"),
     ask("a logger where they are off", f"GET {_L}/root"),
 )
-"""For a worker with `SWITCHES`."""
+"""The requests for a worker with `SWITCHES`."""
 SWITCHES = {"topic.tracking.enable": "false", "topic.tracking.allow.reset": "false", "admin.listeners": ""}

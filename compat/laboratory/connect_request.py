@@ -19,8 +19,8 @@ ANSWER_SECONDS = 100.0
 
 Json = Any
 View = Literal["all", "errors", "names", "set", "mirror loggers", "kind"]
-"""The part of a body that is kept: of a validation what has errors, of a list its names, of names a set, of loggers those of the
-mirrors, of a document that a server generates only that there is one."""
+"""The part of a body that is kept: of a validation what has errors, of a list its names, of names a set, of loggers
+those of the mirrors, of a document that a server generates only that there is one."""
 
 
 @dataclass(frozen=True, slots=True)

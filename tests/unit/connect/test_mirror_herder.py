@@ -403,3 +403,9 @@ def test_the_health_is_that_of_the_process(phase: Phase, code: HTTPStatus, of_fi
     bench = of_file()
     bench.host.phase = phase
     assert bench.herder.worker_status().code is code
+
+
+def test_a_secret_with_the_signs_of_a_reference_is_hidden(of_worker: Callable[..., Bench]) -> None:
+    key, reference = "source.cluster.sasl.password", "${nobody:looks:here}"
+    for text, told in ((reference, reference), ("ro${se:bud", "[hidden]"), (f"{reference}rosebud", "[hidden]")):
+        assert of_worker(config("Source", **{key: text})).herder.connector_info("Source").config[key] == told

@@ -14,7 +14,7 @@ from legacy_mm.base.errors import LegacyMMError, UsageError, one_line
 from legacy_mm.cli.command import CommandBody, CommandCall
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
-from legacy_mm.cli.mirror_start import MirrorStart, accept, begin_logs, say_notes
+from legacy_mm.cli.mirror_start import MirrorStart, accept, begin_logs
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.flow import client_checks
 from legacy_mm.logs import root_logger
@@ -22,7 +22,7 @@ from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import LEVELS, Appender, Console, LoggerSettings, LogSettings
 from legacy_mm.words.legacy_tool import environment, java_process, log4j_configuration
 from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
-from legacy_mm.words.legacy_tool.console import say
+from legacy_mm.words.legacy_tool.console import say, say_notes
 from legacy_mm.words.mirror_maker_2 import connect_files, connect_line, driver, driver_line
 from legacy_mm.words.mirror_maker_2.driver import DriverRun
 from legacy_mm.words.options.option_catalogue import NO_ENGINES, OwnOptions

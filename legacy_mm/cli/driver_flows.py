@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
 
+from legacy_mm.cli.mirror_start import admin_port
 from legacy_mm.connect.mirror_herder import MirrorHerder
 from legacy_mm.flow import group_members, lifecycle
 from legacy_mm.flow.host import Host
@@ -21,13 +21,9 @@ def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) 
     """Run the flows on this host until a signal, or until none can run; return the exit code."""
     group_members.load_native()  # each flow is built by a thread of its own
     rest = outcome.flows[0].settings.process.rest
-    supervisor = Supervisor(host, signals)
+    supervisor = Supervisor(host, signals, outlives_flows=rest.port is not None and rest.actions)
     herder = MirrorHerder(outcome, host, supervisor, f"{rest.address}:{rest.port}")
-    with ExitStack() as ends:
-        if rest.port is not None:
-            from legacy_mm.connect.admin_port import serve
-
-            ends.callback(serve(rest, herder, host, outcome.files).close)
+    with admin_port(host, rest, lambda: herder, outcome.files):
         code = supervisor.run()
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
     return code

@@ -6,15 +6,15 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import partial
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.cli import mirror_start
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
-from legacy_mm.cli.mirror_start import MirrorStart, begin_logs, say_notes
+from legacy_mm.cli.mirror_start import MirrorStart, admin_port, begin_logs
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
@@ -22,10 +22,13 @@ from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.log_settings import LogSettings
 from legacy_mm.words.java_clients.client_properties.rule import Note
 from legacy_mm.words.legacy_tool import command_line, environment, java_process, log4j_configuration, messages, startup
-from legacy_mm.words.legacy_tool.console import say
+from legacy_mm.words.legacy_tool.console import say, say_notes
 from legacy_mm.words.legacy_tool.releases import CURRENT
 from legacy_mm.words.legacy_tool.translate import Help, MirrorRun, NothingToDo, Version, translate
 from legacy_mm.words.options.option_catalogue import OwnOptions
+
+if TYPE_CHECKING:
+    from legacy_mm.connect.herder import Herder
 
 RunMirror = Callable[[MirrorRun, lifecycle.Signals], int]
 
@@ -103,12 +106,12 @@ def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, start: MirrorStar
     builds = [partial(wiring.build_mirror, each, host, listener) for each in outcome.flows]
     mirrors = [build() for build in builds]
     rest = outcome.flows[0].process.rest
-    with ExitStack() as ends:
-        if rest.port is not None:
-            from legacy_mm.connect.admin_port import serve
-            from legacy_mm.connect.legacy_herder import LegacyFlow, LegacyHerder
 
-            flows = list(map(LegacyFlow, outcome.flows, builds))
-            herder = LegacyHerder(flows, mirrors, host, f"{rest.address}:{rest.port}")
-            ends.callback(serve(rest, herder, host).close)
+    def herder() -> Herder:
+        from legacy_mm.connect.legacy_herder import LegacyFlow, LegacyHerder
+
+        flows = list(map(LegacyFlow, outcome.flows, builds))
+        return LegacyHerder(flows, mirrors, host, f"{rest.address}:{rest.port}")
+
+    with admin_port(host, rest, herder):
         return lifecycle.run(mirrors, host, signals)

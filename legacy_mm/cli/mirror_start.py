@@ -6,15 +6,14 @@ Java takes longest: it begins before the modules of the mirror are imported.
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import LegacyMMError
-from legacy_mm.base.settings import ProcessSettings
+from legacy_mm.base.settings import ProcessSettings, RestSettings
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.task_limit import check_task_limit
@@ -22,14 +21,17 @@ from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, LogSettings
 from legacy_mm.runtime.spark.session import SparkHost
-from legacy_mm.words.java_clients.client_properties.rule import Note
 from legacy_mm.words.legacy_tool import java_process, messages
-from legacy_mm.words.legacy_tool.console import say
 from legacy_mm.words.options.option_catalogue import OwnOptions
 
 if TYPE_CHECKING:
+    from legacy_mm.connect.herder import Herder
     from legacy_mm.flow.host import Host
     from legacy_mm.metrics.jmx import Bean
+    from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
+
+
+_CLOSE_TIMEOUT = 1.0
 
 
 class MirrorStart:
@@ -94,10 +96,23 @@ def accept(flows: Collection[Settings], secrets: Iterable[str]) -> None:
     check_task_limit(flows)
 
 
-def say_notes(notes: Iterable[Note], logger: str = "") -> None:
-    """Log the notes; one without a logger has this one, or goes to stderr as it is."""
-    for note in notes:
-        if name := note.logger or logger:
-            logging.getLogger(name).log(note.level, "%s", note.text)
-        else:
-            say(sys.stderr, note.text + "\n")
+@contextmanager
+def admin_port(
+    host: Host, settings: RestSettings, herder: Callable[[], Herder], files: ConnectFiles | None = None
+) -> Iterator[None]:
+    """Answer at the admin port while the block runs, if it was asked for; else nothing of it is made.
+
+    Raises HostError and ConfigurationError, with the host closed. `files` are those of a worker of Kafka Connect.
+    """
+    if settings.port is None:
+        yield
+        return
+    from legacy_mm.connect.admin_port import serve
+
+    try:
+        server = serve(settings, herder(), host, files)
+    except BaseException:
+        host.close(Deadline.after(_CLOSE_TIMEOUT))
+        raise
+    with closing(server):
+        yield

@@ -22,7 +22,7 @@ from legacy_mm.connect.definition_rows import (
     OWN,
     SENTENCES,
 )
-from legacy_mm.connect.entities import ConnectRestError, JsonObject
+from legacy_mm.connect.entities import RELEASE, ConnectRestError, JsonObject
 from legacy_mm.features.naming.flags import EXCLUDED
 from legacy_mm.features.rows import BY_NAME as FLAGS
 from legacy_mm.words.mirror_maker_2.connector_properties import (
@@ -39,8 +39,6 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
 from legacy_mm.words.mirror_maker_2.transform_properties import FAMILIES, KEYS, connect_class
 
 Importance = Literal["HIGH", "MEDIUM", "LOW"]
-RELEASE = "4.3.0"
-"""The release of Kafka whose API this is."""
 CONNECTOR_CLASSES = tuple(sorted(f"{PACKAGE}{name}" for name in CONNECTORS.values()))
 BYTES_CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
 BYTES_CONVERTER_NAMES = (BYTES_CONVERTER, BYTES_CONVERTER.rpartition(".")[2])

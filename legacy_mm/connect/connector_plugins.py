@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from legacy_mm.connect import config_definitions, validation
-from legacy_mm.connect.config_definitions import CONNECTOR_CLASSES, RELEASE
-from legacy_mm.connect.entities import JsonObject
+from legacy_mm.connect.config_definitions import CONNECTOR_CLASSES
+from legacy_mm.connect.entities import RELEASE, JsonObject
 from legacy_mm.connect.plugins import GivenConfig, PluginInfo
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, looked_up
 from legacy_mm.words.mirror_maker_2.transform_properties import FAMILIES, connect_class

@@ -11,6 +11,8 @@ from enum import Enum
 from http import HTTPStatus
 from typing import Any, Literal
 
+RELEASE = "4.3.0"
+"""The release of Kafka Connect whose API this is."""
 JsonObject = dict[str, Any]
 ConnectorType = Literal["source", "sink", "unknown"]
 Config = Mapping[str, str]

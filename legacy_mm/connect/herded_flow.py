@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.connect.entities import Reported, ReportedState, TargetState
+from legacy_mm.connect.entities import ConnectorStatus, Reported, ReportedState, TargetState
 from legacy_mm.connect.mirror_flows import FlowLife
 from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.flow.mirror import Mirror
@@ -58,10 +58,6 @@ class HerdedFlow:
         """The aliases and the source that its connectors have in common."""
         return self.connectors[0].file.key
 
-    def begins(self, life: FlowLife) -> None:
-        """Note who is told of its life."""
-        self.life = life
-
     def takes(self, run: FlowRun | None) -> None:
         """Note what it does from now on."""
         self.run = run
@@ -71,17 +67,17 @@ class HerdedFlow:
     def started(self, mirror: Mirror) -> None:
         """Note the mirror that runs, which copies nothing while the source connector is paused."""
         self.life.started(mirror)
-        self.pause_streams(only=True)
-
-    def pause_streams(self, *, only: bool = False) -> None:
-        """Let the streams do what the user wants of the source connector; `only`: nothing is resumed."""
-        source, mirror = self.of_kind("source"), self.life.mirror
-        if source is None or mirror is None:
-            return
-        if source.target is TargetState.PAUSED:
+        if self._is_paused():
             mirror.pause()
-        elif not only:
-            mirror.resume()
+
+    def pause_or_resume(self) -> None:
+        """Let the streams do what the user wants of the source connector."""
+        if (mirror := self.life.mirror) is not None:
+            (mirror.pause if self._is_paused() else mirror.resume)()
+
+    def _is_paused(self) -> bool:
+        source = self.of_kind("source")
+        return source is not None and source.target is TargetState.PAUSED
 
     def topics(self, connector: HerdedConnector) -> dict[str, float]:
         """Return the topics at the target that records of a connector went to, and how many of those are known."""
@@ -100,12 +96,11 @@ class HerdedFlow:
         """Return the connectors that the flow is built of.
 
         A source connector that is paused keeps its group and partitions; others that are paused do nothing. Checkpoints
-        are for whoever copies.
+        wait for a source connector, because who copies knows which offset became which.
         """
-        found = [each for each in self.connectors if self._works(each)]
+        found = [each.file for each in self.connectors if self._works(each)]
         copies = any(each.kind == "source" for each in found)
-        has_source = self.of_kind("source") is not None
-        return [each.file for each in found if copies or not has_source or each.kind != "checkpoint"]
+        return [each for each in found if copies or each.kind != "checkpoint"]
 
     @staticmethod
     def _works(connector: HerdedConnector) -> bool:
@@ -113,17 +108,15 @@ class HerdedFlow:
             return connector.target is not TargetState.STOPPED
         return connector.target is TargetState.STARTED
 
-    def status_of(self, connector: HerdedConnector, worker_id: str, version: str) -> tuple[Reported, list[Reported]]:
-        """Return the state of a connector of this flow, and of its tasks."""
-        state, trace = self._state(connector), ""
-        if state is ReportedState.FAILED:
-            trace = self.life.reason
+    def status_of(
+        self, connector: HerdedConnector, reported: Callable[[ReportedState, str], Reported]
+    ) -> ConnectorStatus:
+        """Return the state of a connector of this flow, and of its tasks; `reported` says who runs them."""
+        state = self._state(connector)
+        trace = self.life.reason if state is ReportedState.FAILED else ""
         tasks = [] if state is ReportedState.STOPPED else list(self._tasks(connector, state))
-        own = state
-        if state is ReportedState.RUNNING and not tasks:
-            own = ReportedState.UNASSIGNED
-        reported = [Reported(each, worker_id, trace if each is ReportedState.FAILED else "", version) for each in tasks]
-        return Reported(own, worker_id, trace, version), reported
+        own = ReportedState.UNASSIGNED if state is ReportedState.RUNNING and not tasks else state
+        return ConnectorStatus(connector.name, reported(own, trace), [reported(each, trace) for each in tasks])
 
     def _state(self, connector: HerdedConnector) -> ReportedState:
         if connector.target is TargetState.STOPPED:

@@ -7,12 +7,11 @@ with the next start only.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from legacy_mm.connect import mirror_offsets
-from legacy_mm.connect.config_definitions import RELEASE
 from legacy_mm.connect.entities import (
     Config,
     ConnectorInfo,
@@ -21,21 +20,17 @@ from legacy_mm.connect.entities import (
     ConnectRestError,
     Reported,
     ReportedState,
-    ServerInfo,
     TargetState,
-    WorkerStatus,
 )
-from legacy_mm.connect.herder_answers import (
+from legacy_mm.connect.process_herder import (
     ALTERED,
     RESET,
+    ProcessHerder,
     failures,
+    news,
     not_found,
     require_stopped,
     restarting,
-    server_info,
-    target_cluster_id,
-    with_stores,
-    worker_status,
 )
 from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.flow.flow_settings import Settings
@@ -81,28 +76,17 @@ class LegacyFlow:
         }
 
 
-class LegacyHerder:
+class LegacyHerder(ProcessHerder):
     """Tells of the mirrors of one command line, and pauses, stops and restarts them."""
 
     def __init__(self, flows: Sequence[LegacyFlow], mirrors: Sequence[Mirror], host: Host, worker_id: str) -> None:
         """Take the flows, and the list of the mirrors that run for them, which others keep up to date."""
+        super().__init__(host, worker_id)
         self._flows = flows
         self._mirrors = mirrors
-        self._host = host
-        self._worker_id = worker_id
-        self._cluster_id = ""
         self._lock = threading.RLock()
 
     # --- questions
-
-    def server_info(self) -> ServerInfo:
-        """Return Connect's release, our version as its commit, and the id of the first flow's target."""
-        self._cluster_id = self._cluster_id or target_cluster_id(self._host, [each.settings for each in self._flows])
-        return server_info(self._cluster_id)
-
-    def worker_status(self) -> WorkerStatus:
-        """Return the health of this process."""
-        return worker_status(self._host.phase)
 
     def connectors(self) -> Sequence[str]:
         """Return the names of the connectors that stand for the flows."""
@@ -117,25 +101,20 @@ class LegacyHerder:
         """Return what a flow and its streams do."""
         flow = self._flows[self._place(name, f"No status found for connector {name}")]
         state = self._state(flow)
+        trace = "the process is ending" if state is ReportedState.FAILED else ""
         outside = frozenset().union(*(each.without_assignment() for each in self._registries(flow)))
         settings, tasks = flow.settings, list[Reported]()
         for stream in range(settings.first_stream, settings.first_stream + settings.streams):
             is_outside = state is ReportedState.RUNNING and client_id(settings, stream) in outside
-            tasks.append(self._reported(ReportedState.UNASSIGNED if is_outside else state))
-        return ConnectorStatus(name, self._reported(state), [] if state is ReportedState.STOPPED else tasks)
-
-    def task_configs(self, name: str) -> Sequence[Config]:
-        """Return the configuration for each stream."""
-        info = self.connector_info(name)
-        return [info.config] * info.tasks
+            tasks.append(self._reported(ReportedState.UNASSIGNED if is_outside else state, trace))
+        return ConnectorStatus(name, self._reported(state, trace), [] if state is ReportedState.STOPPED else tasks)
 
     def active_topics(self, name: str) -> Sequence[str]:
         """Return the topics at the target that records went to."""
         if name not in self.connectors():
             return []
         flow = self._flows[self._place(name)]
-        sent = self._sent(flow)
-        return sorted(topic for topic, count in sent.items() if count != flow.topics_before.get(topic))
+        return news(self._sent(flow), flow.topics_before)
 
     def reset_active_topics(self, name: str) -> None:
         """Tell of none of today's topics again, until records go there."""
@@ -147,7 +126,7 @@ class LegacyHerder:
         """Return the last record of each partition that was copied, by what the group has committed."""
         flow = self._flows[self._place(name)]
         with failures():
-            return mirror_offsets.offsets(with_stores(self._host, flow.settings), "source")
+            return mirror_offsets.offsets(self._with_stores(flow.settings), "source")
 
     # --- orders
 
@@ -203,8 +182,7 @@ class LegacyHerder:
         place = self._place(name, f"Unknown connector: {name}")
         status = self.connector_status(name)
         if include_tasks and not only_failed and status.connector.state is ReportedState.RUNNING:
-            for stream in range(self._flows[place].settings.streams):
-                self._mirrors[place].restart(stream)
+            self._mirrors[place].restart()
         return restarting(status, include_tasks=include_tasks, only_failed=only_failed)
 
     def restart_task(self, name: str, task: int) -> None:
@@ -221,14 +199,14 @@ class LegacyHerder:
         """Commit where copying goes on."""
         flow = self._stopped(name)
         with failures():
-            mirror_offsets.alter(with_stores(self._host, flow.settings), "source", offsets)
+            mirror_offsets.alter(self._with_stores(flow.settings), "source", offsets)
         return ALTERED
 
     def reset_connector_offsets(self, name: str) -> str:
         """Delete the offsets of the group."""
         flow = self._stopped(name)
         with failures():
-            mirror_offsets.reset(with_stores(self._host, flow.settings), "source")
+            mirror_offsets.reset(self._with_stores(flow.settings), "source")
         return RESET
 
     # --- inside
@@ -251,10 +229,8 @@ class LegacyHerder:
             return ReportedState.FAILED if self._host.phase is Phase.FAILED else ReportedState.UNASSIGNED
         return ReportedState.PAUSED if flow.target is TargetState.PAUSED else ReportedState.RUNNING
 
-    def _reported(self, state: ReportedState) -> Reported:
-        return Reported(
-            state, self._worker_id, "the process is ending" if state is ReportedState.FAILED else "", RELEASE
-        )
+    def _settings(self) -> Iterable[Settings]:
+        return (each.settings for each in self._flows)
 
     def _built_again(self, flow: LegacyFlow) -> Mirror:
         for each in self._registries(flow):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -82,15 +81,11 @@ class MirrorFlows:
     def __init__(self, host: Host) -> None:
         """Take what all flows share."""
         self._host = host
-        self._runs: dict[str, FlowRun] = {}
-        self._lock = threading.Lock()
-        self._circles = self._guard()
+        self.know(())
 
     def know(self, runs: Sequence[FlowRun]) -> None:
         """Take the flows that run beside each other from now on; those that are built already keep what they knew."""
-        with self._lock:
-            self._runs = {str(each.pair): each for each in runs}
-            self._circles = self._guard()
+        self._circles = Circles(runs, lambda: self._host.spark.jvm.topic_matcher)
 
     def supervised(self, flow: FlowRun, life: FlowLife) -> SupervisedFlow:
         """Return the flow, whose life is told."""
@@ -110,9 +105,6 @@ class MirrorFlows:
         """Return a flow that does nothing, because all of it is stopped."""
         life.connectors = ()
         return SupervisedFlow(life.name, "nothing", lambda: Mirror((), None, Failures()), life.changed, life.started)
-
-    def _guard(self) -> Circles:
-        return Circles(tuple(self._runs.values()), lambda: self._host.spark.jvm.topic_matcher)
 
     def _build(self, flow: FlowRun) -> Mirror:
         circles = self._circles

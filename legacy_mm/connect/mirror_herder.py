@@ -7,17 +7,15 @@ worker.
 
 from __future__ import annotations
 
-import logging
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.connect import mirror_offsets
-from legacy_mm.connect.config_definitions import RELEASE
 from legacy_mm.connect.config_secrets import completed, shown
 from legacy_mm.connect.entities import (
     Config,
@@ -26,34 +24,32 @@ from legacy_mm.connect.entities import (
     ConnectorStatus,
     ConnectRestError,
     ReportedState,
-    ServerInfo,
     TargetState,
-    WorkerStatus,
 )
 from legacy_mm.connect.herded_flow import HerdedConnector, HerdedFlow
-from legacy_mm.connect.herder_answers import (
+from legacy_mm.connect.mirror_flows import FlowLife, MirrorFlows
+from legacy_mm.connect.process_herder import (
     ALTERED,
     RESET,
+    ProcessHerder,
     failures,
+    news,
     not_found,
     refusals,
     require_stopped,
     restarting,
-    server_info,
-    target_cluster_id,
-    with_stores,
-    worker_status,
 )
-from legacy_mm.connect.mirror_flows import FlowLife, MirrorFlows
 from legacy_mm.flow import client_checks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.supervisor import SupervisedFlow, Supervisor
 from legacy_mm.logs import root_logger
 from legacy_mm.words.legacy_tool import java_process
+from legacy_mm.words.legacy_tool.console import say_notes
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, connector_of, flows_of
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS
 from legacy_mm.words.mirror_maker_2.driver import DriverRun, RefusedFlow
+from legacy_mm.words.mirror_maker_2.driver_file import Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
 from legacy_mm.words.mirror_maker_2.strimzi_files import ConnectorState
@@ -70,67 +66,37 @@ _OF_A_FILE = (
 )
 
 
-class MirrorHerder:
+class MirrorHerder(ProcessHerder):
     """Runs the connectors of a process by the flows that do their work."""
 
     def __init__(self, outcome: DriverRun, host: Host, supervisor: Supervisor, worker_id: str) -> None:
         """Take the flows as they were read, and run them under this supervisor; `worker_id` is `host:port`."""
-        self._host = host
+        super().__init__(host, worker_id)
         self._supervisor = supervisor
         self._clients = outcome.clients
-        self._worker_id = worker_id
         self._makes = MirrorFlows(host)
         self._worker = None if outcome.files is None else outcome.files.worker
         self._secrets_dir = None if outcome.files is None else outcome.files.secrets_dir
         self._flows: list[HerdedFlow] = []
-        self._cluster_id = ""
         self._lock = threading.RLock()
         self._makes.know(outcome.flows)
-        for flow in self._read_flows(outcome):
-            self._begin(flow, outcome)
+        runs = {each.pair: each for each in outcome.flows}
+        refused = {each.pair: each for each in outcome.refused}
+        for flow in _read_flows(outcome, runs):
+            self._begin(flow, runs.get(flow.pair), refused.get(flow.pair))
 
-    def _read_flows(self, outcome: DriverRun) -> Iterator[HerdedFlow]:
-        """Yield the flows as their files say."""
-        if outcome.files is None:
-            runs = {each.pair: each for each in outcome.flows}
-            for reading in outcome.readings:
-                yield HerdedFlow(partial(_of_driver, reading), _of_file(reading, runs.get(reading.pair)), reading.pair)
-            return
-        for files in (outcome.files, *outcome.files.beside):
-            of_flow: dict[tuple[str, ...], list[HerdedConnector]] = {}
-            for each in files.connectors:
-                of_flow.setdefault(each.key, []).append(HerdedConnector(each.name, each, _STATES[each.state]))
-            for connectors in of_flow.values():
-                yield HerdedFlow(partial(_of_worker, files.worker), connectors, connectors[0].file.pair)
-
-    def _begin(self, flow: HerdedFlow, outcome: DriverRun) -> None:
+    def _begin(self, flow: HerdedFlow, run: FlowRun | None, refused: RefusedFlow | None) -> None:
         """Run a flow as it was translated at the start; one of which a part is paused or stopped is translated anew."""
-        flow.begins(FlowLife(self._host, str(flow.pair)))
-        refused = {each.pair: each for each in outcome.refused}.get(flow.pair)
-        if all(each.target is TargetState.STARTED for each in flow.connectors):
-            flow.takes({each.pair: each for each in outcome.flows}.get(flow.pair))
-        else:
+        flow.life = FlowLife(self._host, str(flow.pair))
+        if any(each.target is not TargetState.STARTED for each in flow.connectors):
             try:
-                flow.takes(self._make(flow, flow.working()))
+                run, refused = self._make(flow, flow.working()), None
             except ConnectRestError as error:
                 refused = RefusedFlow(flow.pair, copies=False, error=ConfigurationError(error.message))
-        if flow.run is None and refused is not None:
-            flow.keeper = self._supervisor.add(self._makes.refused(refused, flow.life))
-        else:
-            flow.keeper = self._supervisor.add(self._supervised(flow))
+        flow.takes(run)
+        supervised = self._supervised(flow) if refused is None else self._makes.refused(refused, flow.life)
+        flow.keeper = self._supervisor.add(supervised)
         self._flows.append(flow)
-
-    # --- the worker
-
-    def server_info(self) -> ServerInfo:
-        """Return Connect's release, our version as its commit, and the id of the first flow's target."""
-        runs = [flow.run.settings for flow in self._flows if flow.run is not None]
-        self._cluster_id = self._cluster_id or target_cluster_id(self._host, runs)
-        return server_info(self._cluster_id)
-
-    def worker_status(self) -> WorkerStatus:
-        """Return the health of this process."""
-        return worker_status(self._host.phase)
 
     # --- questions
 
@@ -151,11 +117,6 @@ class MirrorHerder:
             flow, connector = self._known(name, f"No status found for connector {name}")
             return self._status(flow, connector)
 
-    def task_configs(self, name: str) -> Sequence[Config]:
-        """Return the connector's configuration for each of its tasks."""
-        info = self.connector_info(name)
-        return [info.config] * info.tasks
-
     def active_topics(self, name: str) -> Sequence[str]:
         """Return the topics at the target that the connector's records went to."""
         with self._lock:
@@ -163,8 +124,7 @@ class MirrorHerder:
             if found is None:
                 return []
             flow, connector = found
-            before = connector.topics_before
-            return sorted(topic for topic, sent in flow.topics(connector).items() if sent != before.get(topic))
+            return news(flow.topics(connector), connector.topics_before)
 
     def reset_active_topics(self, name: str) -> None:
         """Tell of none of today's topics again."""
@@ -222,7 +182,7 @@ class MirrorHerder:
             if before is state:
                 return
             if connector.kind == "source" and TargetState.STOPPED not in (before, state):
-                flow.pause_streams()
+                flow.pause_or_resume()
                 return
             try:
                 self._build_again(flow)
@@ -296,8 +256,7 @@ class MirrorHerder:
         return flow, connector
 
     def _status(self, flow: HerdedFlow, connector: HerdedConnector) -> ConnectorStatus:
-        own, tasks = flow.status_of(connector, self._worker_id, RELEASE)
-        return ConnectorStatus(connector.name, own, tasks)
+        return flow.status_of(connector, self._reported)
 
     def _require_worker(self, what: str) -> Mapping[str, str]:
         if self._worker is None:
@@ -333,7 +292,7 @@ class MirrorHerder:
                 run = translate_flow(reading, self._clients, self._free_stream())
             root_logger.hide(run.secrets)
             client_checks.check_logins(run.settings)
-        say_notes(run)
+        say_notes(run.notes, java_process.MIRROR_MAKER_2)
         return run
 
     def _free_stream(self) -> int:
@@ -341,12 +300,12 @@ class MirrorHerder:
 
     def _build_again(self, flow: HerdedFlow) -> None:
         """Let the flow do what its connectors say."""
-        self._run(flow, self._make(flow, flow.working()))
+        self._takes(flow, self._make(flow, flow.working()))
+        flow.keeper.change(self._supervised(flow))
 
-    def _run(self, flow: HerdedFlow, run: FlowRun | None) -> None:
+    def _takes(self, flow: HerdedFlow, run: FlowRun | None) -> None:
         flow.takes(run)
         self._makes.know([each.run for each in self._flows if each.run is not None])
-        flow.keeper.change(self._supervised(flow))
 
     def _supervised(self, flow: HerdedFlow) -> SupervisedFlow:
         if flow.run is None:
@@ -376,11 +335,10 @@ class MirrorHerder:
             return
         flow = HerdedFlow(partial(_of_worker, worker), [connector], connector.file.pair, self._free_stream())
         run = self._make(flow, flow.working())
-        flow.begins(FlowLife(self._host, str(flow.pair)))
-        flow.takes(run)
-        self._makes.know([each.run for each in (*self._flows, flow) if each.run is not None])
-        flow.keeper = self._supervisor.add(self._supervised(flow))
         self._flows.append(flow)
+        flow.life = FlowLife(self._host, str(flow.pair))
+        self._takes(flow, run)
+        flow.keeper = self._supervisor.add(self._supervised(flow))
 
     def _take_out(self, flow: HerdedFlow, connector: HerdedConnector) -> None:
         """Remove a connector from its flow, and the flow with its last one."""
@@ -402,17 +360,31 @@ class MirrorHerder:
         self._take_out(flow, connector)
 
     def _restart_streams(self, flow: HerdedFlow, connector: HerdedConnector, task: int | None = None) -> None:
-        mirror = flow.life.mirror
-        if connector.kind != "source" or mirror is None:
-            return
-        for stream in range(len(flow.stream_names())) if task is None else (task,):
-            mirror.restart(stream)
+        if connector.kind == "source" and flow.life.mirror is not None:
+            flow.life.mirror.restart(task)
+
+    def _settings(self) -> Iterable[Settings]:
+        return [flow.run.settings for flow in self._flows if flow.run is not None]
 
     def _settings_of(self, flow: HerdedFlow) -> Settings:
         """Return the settings of the whole flow, also of what is stopped."""
         with refusals():
             run = translate_flow(flow.read([each.file for each in flow.connectors]), self._clients, flow.first_stream)
-            return with_stores(self._host, run.settings)
+            return self._with_stores(run.settings)
+
+
+def _read_flows(outcome: DriverRun, runs: Mapping[Pair, FlowRun]) -> Iterator[HerdedFlow]:
+    """Yield the flows as their files say."""
+    if outcome.files is None:
+        for reading in outcome.readings:
+            yield HerdedFlow(partial(_of_driver, reading), _of_file(reading, runs.get(reading.pair)), reading.pair)
+        return
+    for files in (outcome.files, *outcome.files.beside):
+        of_flow: dict[tuple[str, ...], list[HerdedConnector]] = {}
+        for each in files.connectors:
+            of_flow.setdefault(each.key, []).append(HerdedConnector(each.name, each, _STATES[each.state]))
+        for connectors in of_flow.values():
+            yield HerdedFlow(partial(_of_worker, files.worker), connectors, connectors[0].file.pair)
 
 
 def _of_file(reading: FlowReading, run: FlowRun | None) -> list[HerdedConnector]:
@@ -440,9 +412,3 @@ def _of_worker(worker: Mapping[str, str], working: Sequence[ConnectorFile]) -> F
     """Return the flow of these connectors of a worker; raises ConfigurationError."""
     (flow,) = flows_of(worker, working)
     return flow
-
-
-def say_notes(run: FlowRun) -> None:
-    """Log what is to say about a flow at its start."""
-    for note in run.notes:
-        logging.getLogger(note.logger or java_process.MIRROR_MAKER_2).log(note.level, "%s", note.text)

@@ -55,9 +55,9 @@ def alter(settings: Settings, kind: ConnectorKind, changes: Sequence[ConnectorOf
         return
     moved, forgotten = {}, []
     for each in changes:
-        if each.partition.get(_CLUSTER) != settings.features.naming.source_alias:
-            continue
-        place = TopicPartition(str(each.partition.get(_TOPIC)), _number(each.partition.get(_PARTITION)))
+        place = _place_of(settings.features.naming.source_alias, each.partition)
+        if place is None:
+            continue  # Connect takes it, and nobody reads it
         if each.offset is None:
             forgotten.append(place)
         else:
@@ -82,6 +82,14 @@ def reset(settings: Settings, kind: ConnectorKind) -> None:
 
 def _place(cluster: str, place: TopicPartition) -> dict[str, Any]:
     return {_CLUSTER: cluster, _PARTITION: place.partition, _TOPIC: place.topic}
+
+
+def _place_of(cluster: str, partition: Mapping[str, Any]) -> TopicPartition | None:
+    """Return the partition of this cluster that is meant; None for anything else."""
+    match partition:
+        case {"cluster": found, "topic": str() as topic, "partition": int() as number} if found == cluster:
+            return TopicPartition(topic, number) if number >= 0 else None
+    return None
 
 
 def _check(kind: ConnectorKind, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> None:
@@ -124,10 +132,6 @@ def _refused(why: str) -> ConnectRestError:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else -1
 
 
 def _java_map(values: Mapping[str, Any]) -> str:

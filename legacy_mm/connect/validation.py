@@ -15,8 +15,8 @@ from legacy_mm.base.errors import ConfigurationError, one_line
 from legacy_mm.base.option import split_list
 from legacy_mm.base.redaction import HIDDEN, Secrets, is_secret_property
 from legacy_mm.connect import config_definitions
-from legacy_mm.connect.config_definitions import BYTES_CONVERTER, BYTES_CONVERTER_NAMES, RELEASE, ConfigDefinition
-from legacy_mm.connect.entities import ConnectRestError, JsonObject
+from legacy_mm.connect.config_definitions import BYTES_CONVERTER, BYTES_CONVERTER_NAMES, ConfigDefinition
+from legacy_mm.connect.entities import RELEASE, ConnectRestError, JsonObject
 from legacy_mm.connect.plugins import GivenConfig
 from legacy_mm.features.naming.policy_names import policy_name
 from legacy_mm.words.java_clients.config_providers import Resolved

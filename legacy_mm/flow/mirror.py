@@ -136,9 +136,11 @@ class Mirror:
         for stream in self._started_streams:
             stream.resume()
 
-    def restart(self, stream: int) -> None:
-        """Let the stream of this place begin to copy again from its safe offsets, without leaving its group."""
-        self._started_streams[stream].restart()
+    def restart(self, place: int | None = None) -> None:
+        """Let all streams, or that of this place, copy again from their safe offsets, without leaving their group."""
+        for number, stream in enumerate(self._started_streams):
+            if place in (None, number):
+                stream.restart()
 
     def replace(self, make: Callable[[], Mirror], *, paused: bool) -> None:
         """Let this mirror stop, with all that was copied committed, and the one that `make` makes take its place.

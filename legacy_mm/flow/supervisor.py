@@ -101,7 +101,7 @@ class FlowKeeper:
 
     def _run(self) -> None:
         """Build, run, and after a failure pause and build again."""
-        while self._stop_deadline is None:
+        while not self._is_over():
             self._take_next()
             started = monotonic()
             try:
@@ -115,6 +115,11 @@ class FlowKeeper:
             if self.refused:
                 self._ordered(None)
 
+    def _is_over(self) -> bool:
+        """Return True once the flow is to stop for good; an order that came meanwhile is taken."""
+        self._ordered(0.0)
+        return self._stop_deadline is not None
+
     def _take_next(self) -> None:
         if self._next is not None:
             self._flow, self._next = self._next, None
@@ -122,7 +127,8 @@ class FlowKeeper:
 
     def _run_once(self) -> None:
         """Run the flow until an order; raise what it failed of, once what was left of it has ended."""
-        self._flow.on_change(FlowPhase.STARTING, "")
+        if not self._repeats:  # what has failed is failed until it runs
+            self._flow.on_change(FlowPhase.STARTING, "")
         try:
             mirror = self._flow.build()
         except ConfigurationError as error:
@@ -199,10 +205,14 @@ def _report_uncommitted(mirror: Mirror) -> None:
 class Supervisor:
     """The flows of a process, each of which may be added, changed and removed while the others run."""
 
-    def __init__(self, host: Host, signals: Signals) -> None:
-        """Take what the flows share; a signal stops all of them."""
+    def __init__(self, host: Host, signals: Signals, *, outlives_flows: bool = False) -> None:
+        """Take what the flows share; a signal stops all of them.
+
+        `outlives_flows`: to have no flow that can run is no end, because somebody may change one or add another.
+        """
         self._host = host
         self._signals = signals
+        self._outlives_flows = outlives_flows
         self._keepers: list[FlowKeeper] = []
         self._removed: list[FlowKeeper] = []
         self._lock = threading.Lock()
@@ -244,13 +254,13 @@ class Supervisor:
         return code
 
     def _begin(self) -> bool:
-        """Begin the flows that have not begun; return True if one of them may run."""
+        """Begin the flows that have not begun; return True if one of them may run, or may come."""
         with self._lock:
             keepers = list(self._keepers)
             self._removed = [each for each in self._removed if not each.join(Deadline.after(0))]
         for keeper in keepers:
             keeper.begin()
-        return not all(keeper.refused for keeper in keepers)
+        return self._outlives_flows or not all(keeper.refused for keeper in keepers)
 
     def _wait(self) -> int:
         while True:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from compat.laboratory.checkout import COMMANDS
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
@@ -238,3 +240,66 @@ def test_the_mirror_of_a_command_line_is_paused_stopped_and_goes_on(
     copied(FIRST + 2 * FURTHER)
     assert tool.stop(SECONDS) == 143
     assert sum(committed(source.bootstrap, group, [name]).values()) == FIRST + 2 * FURTHER
+
+
+def test_connectors_of_a_worker_come_and_go_in_any_order(
+    source: Any, target: Any, topic: Callable[..., str], new_port: Callable[[], int], tmp_path: Path
+) -> None:
+    """As people send them: checkpoints first, the last one deleted, all of it sent again; the process stays."""
+    name, port = topic(), new_port()
+    create_topic(source.bootstrap, name, 4)
+    token = tmp_path / "token"
+    token.touch(0o600)
+    token.write_text(TOKEN)
+    flow = driver_file({f"A{port}": source, "B": target})
+    worker = {"bootstrap.servers": target.bootstrap, "group.id": f"g{port}"}
+    worker |= {f"{each}.storage.topic": f"{each}-{port}" for each in ("offset", "config", "status")}
+    factors = {key: text for key, text in flow.items() if key.endswith("replication.factor")}
+    shared = {
+        "source.cluster.alias": f"A{port}",
+        "target.cluster.alias": "B",
+        "source.cluster.bootstrap.servers": source.bootstrap,
+        "target.cluster.bootstrap.servers": target.bootstrap,
+        **{key: text for key, text in factors.items() if "storage" not in key},
+    }
+
+    def config(kind: str, **more: str) -> dict[str, str]:
+        return {**shared, "name": kind, "connector.class": f"Mirror{kind}Connector", **more}
+
+    of_worker = write_properties(
+        tmp_path / "worker.properties", {**worker, **{key: text for key, text in factors.items() if "storage" in key}}
+    )
+    first = write_properties(tmp_path / "heartbeat.properties", config("Heartbeat"))
+    words = ["connect", str(of_worker), str(first), "--admin.port", str(port), "--admin.token.file", str(token)]
+    api = RestCaller(port)
+    api.headers = {"Authorization": f"Bearer {TOKEN}"}
+
+    def state(kind: str) -> str:
+        return str(api.call("GET", f"/connectors/{kind}/status").body["connector"]["state"])
+
+    def copied(count: int) -> None:
+        def there() -> int:
+            is_there = f"A{port}.{name}" in list_topics(target.bootstrap)
+            return sum(end_offsets(target.bootstrap, f"A{port}.{name}").values()) if is_there else 0
+
+        wait_until(lambda: there() >= count, SECONDS, f"{count} records")
+        assert there() == count
+
+    with ToolProcess([str(COMMANDS / "legacy-mm"), *words, "--admin.actions", "true"], tmp_path) as tool:
+        wait_until(lambda: api.call("GET", "/").status == 200, SECONDS, "the port")
+        for kind, more in (("Checkpoint", {}), ("Source", {"topics": name, "tasks.max": "2"})):
+            answer = api.call("POST", "/connectors", {"name": kind, "config": config(kind, **more)})
+            assert answer.status == 201, answer.text
+        load(source.bootstrap, name, FIRST, 50)
+        copied(FIRST)
+        wait_until(lambda: state("Checkpoint") == "RUNNING", SECONDS, "the checkpoints")
+        for kind in ("Source", "Checkpoint", "Heartbeat"):
+            assert api.call("DELETE", f"/connectors/{kind}").status == 204
+            assert api.call("GET", f"/connectors/{kind}/status").status == 404
+        assert api.call("GET", "/connectors").body == []
+        load(source.bootstrap, name, FURTHER, 50)
+        assert tool.running(), tool.output()
+        answer = api.call("PUT", "/connectors/Source/config", config("Source", topics=name))
+        assert answer.status == 201, answer.text
+        copied(FIRST + FURTHER)
+        assert tool.stop(SECONDS) == 143

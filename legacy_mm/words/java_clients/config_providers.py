@@ -75,6 +75,11 @@ class Provider:
 Providers = Mapping[str, Provider]
 
 
+def is_reference(value: str) -> bool:
+    """Return True for a value that is one reference and nothing else."""
+    return _REFERENCE.fullmatch(value.strip()) is not None
+
+
 class KeptReference(NamedTuple):
     """A reference that nobody looks up, without what may be a secret."""
 

@@ -1,11 +1,19 @@
-"""Standard output and error as Java has them: what they cannot take is lost, and nothing fails for it."""
+"""Standard output and error as Java has them: what they cannot take is lost, and nothing fails for it.
+
+The notes about a user's files go to the log or there.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from legacy_mm.words.java_clients.client_properties.rule import Note
 
 _MODES = {"stdin": "r", "stdout": "w", "stderr": "w"}
 
@@ -27,3 +35,12 @@ def say(stream: TextIO, text: str = "") -> None:
     with suppress(OSError, ValueError, AttributeError):
         stream.write(text)
         stream.flush()
+
+
+def say_notes(notes: Iterable[Note], logger: str = "") -> None:
+    """Log the notes; one without a logger has this one, or goes to stderr as it is."""
+    for note in notes:
+        if name := note.logger or logger:
+            logging.getLogger(name).log(note.level, "%s", note.text)
+        else:
+            say(sys.stderr, note.text + "\n")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.connect.config_definitions import RELEASE, plugin_definitions
-from legacy_mm.connect.entities import ConnectRestError
+from legacy_mm.connect.config_definitions import plugin_definitions
+from legacy_mm.connect.entities import RELEASE, ConnectRestError
 from tests.fixtures.connect_plugins import OTHER_DEFAULTS, RECORDED, without_ours
 
 CONNECTORS = ("MirrorSourceConnector", "MirrorHeartbeatConnector", "MirrorCheckpointConnector")

@@ -240,7 +240,7 @@ def test_a_restart_with_tasks_begins_each_stream_again(of_file: Callable[..., Be
     mirror = bench.runs()
     told = bench.herder.restart_connector_and_tasks(SOURCE, include_tasks=True, only_failed=False)
     assert {told.connector.state, *(each.state for each in told.tasks)} == {ReportedState.RESTARTING}
-    assert [call.args for call in mirror.restart.call_args_list] == [(0,), (1,)]
+    assert [call.args for call in mirror.restart.call_args_list] == [(None,)]
     bench.herder.restart_task(SOURCE, 1)
     assert mirror.restart.call_args.args == (1,)
 
@@ -409,3 +409,24 @@ def test_a_secret_with_the_signs_of_a_reference_is_hidden(of_worker: Callable[..
     key, reference = "source.cluster.sasl.password", "${nobody:looks:here}"
     for text, told in ((reference, reference), ("ro${se:bud", "[hidden]"), (f"{reference}rosebud", "[hidden]")):
         assert of_worker(config("Source", **{key: text})).herder.connector_info("Source").config[key] == told
+
+
+def test_connectors_come_and_go_in_any_order(of_worker: Callable[..., Bench]) -> None:
+    """Checkpoints wait for a source connector."""
+    bench = of_worker(config("Source"), config("Checkpoint"), config("Heartbeat"))
+    bench.herder.delete_connector("Source")
+    assert bench.keeper.flow.connectors == "MirrorHeartbeatConnector"
+    bench.runs()
+    assert bench.states("Checkpoint") == ("UNASSIGNED", ["UNASSIGNED"])
+    bench.herder.delete_connector("Heartbeat")
+    assert bench.keeper.flow.connectors == "nothing"
+    bench.herder.create_connector("Source", config("Source"), TargetState.STARTED)
+    assert bench.keeper.flow.connectors == "MirrorSourceConnector, MirrorCheckpointConnector"
+
+
+def test_a_checkpoint_connector_may_come_first(of_worker: Callable[..., Bench]) -> None:
+    others = {"source.cluster.alias": "C", "source.cluster.bootstrap.servers": "c:9092"}
+    bench = of_worker(config("Heartbeat", **others))
+    bench.herder.create_connector("Checkpoint", config("Checkpoint"), TargetState.STARTED)
+    bench.herder.create_connector("Source", config("Source"), TargetState.STARTED)
+    assert bench.keepers[-1].flow.connectors == "MirrorSourceConnector, MirrorCheckpointConnector"

@@ -120,3 +120,10 @@ def test_the_others_keep_none_and_take_only_0(book: Book) -> None:
         mirror_offsets.alter(SETTINGS, "checkpoint", [ConnectorOffset(place, {"offset": 1})])
     assert mirror_offsets.offsets(SETTINGS, "checkpoint") == []
     assert book.positions == {T0: 5, T1: 0}
+
+
+@pytest.mark.parametrize("partition", [{}, {"cluster": "A"}, {**PLACE, "partition": "0"}, {**PLACE, "partition": -1}])
+def test_an_offset_of_nothing_may_be_forgotten(partition: dict[str, Any], book: Book) -> None:
+    """Connect lets users clean up whatever stands there."""
+    mirror_offsets.alter(SETTINGS, "source", [ConnectorOffset(partition, None)])
+    assert book.positions == {T0: 5, T1: 0}

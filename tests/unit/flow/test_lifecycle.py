@@ -14,6 +14,7 @@ import pytest
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, SourceGap, StreamFailure
+from legacy_mm.controlplane.stream import Stream
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.mirror import Failures, Mirror, Renewal
 from legacy_mm.metrics.health import Phase
@@ -135,6 +136,19 @@ def test_a_mirror_with_changed_stores_gives_way_to_its_successor(signals: lifecy
     first = mirror(0, Renewal(watch, successor), lambda: None)
     assert lifecycle.run([first], HOST, signals) == 143
     assert calls == ["start 0", "stop 0, commit True", "join 0", "start 1", "stop 1, commit True", "join 1"]
+
+
+def test_the_streams_of_a_mirror_are_restarted_together_or_one_by_one() -> None:
+    streams = [Mock(Stream), Mock(Stream)]
+    mirror = Mirror(streams, None, Failures())
+    mirror.restart()
+    assert [each.restart.call_count for each in streams] == [0, 0], "what has not started needs no restart"
+    mirror.start()
+    mirror.restart(1)
+    mirror.restart(7)
+    assert [each.restart.call_count for each in streams] == [0, 1]
+    mirror.restart()
+    assert [each.restart.call_count for each in streams] == [1, 2]
 
 
 def test_what_takes_the_place_of_a_paused_mirror_is_paused(signals: lifecycle.Signals) -> None:

@@ -74,11 +74,11 @@ class FakeHost:
 class Run:
     """`Supervisor.run` in a thread of its own."""
 
-    def __init__(self, *flows: SupervisedFlow) -> None:
+    def __init__(self, *flows: SupervisedFlow, outlives_flows: bool = False) -> None:
         self.host = FakeHost()
         self.signals = SimpleNamespace(arrived=queue.SimpleQueue(), shutdown_timeout=5.0, limit=lambda code: None)
         self.codes: list[int] = []
-        self.supervisor = Supervisor(self.host, self.signals)  # type: ignore[arg-type]
+        self.supervisor = Supervisor(self.host, self.signals, outlives_flows=outlives_flows)  # type: ignore[arg-type]
         self.keepers = [self.supervisor.add(each) for each in flows]
         self._thread = threading.Thread(
             target=lambda: self.codes.append(self.supervisor.run()),
@@ -131,8 +131,7 @@ def test_a_flow_that_fails_is_built_again_and_the_other_goes_on() -> None:
     assert [phase for phase, _ in changes] == [
         FlowPhase.STARTING,
         FlowPhase.RUNNING,
-        FlowPhase.FAILED,
-        FlowPhase.STARTING,
+        FlowPhase.FAILED,  # until it runs
         FlowPhase.RUNNING,
         FlowPhase.STOPPED,
     ]
@@ -395,3 +394,32 @@ def test_a_flow_that_is_added_runs_and_one_that_is_removed_stops() -> None:
     assert (first.stops, second.stops) == ([True], [])
     run.end()
     assert second.stops == [True]
+
+
+def test_who_may_add_a_flow_finds_the_process_although_none_is_left() -> None:
+    """Else a worker would end with its last connector."""
+    first, second = FakeMirror(), FakeMirror()
+    run = Run(flow("A->B", lambda: first), outlives_flows=True)
+    assert first.started.wait(5)
+    run.supervisor.remove(run.keepers[0])
+    assert run.keepers[0].join(Deadline.after(5))
+    run.supervisor.add(flow("B->A", lambda: second))
+    assert second.started.wait(5)
+    assert run.end() == 128 + TERM
+
+
+def test_a_flow_that_is_to_stop_while_it_gives_its_place_away_has_no_successor() -> None:
+    before, after = FakeMirror(), FakeMirror()
+    run = Run(flow("A->B", lambda: before))
+    keeper = run.keepers[0]
+
+    def join(deadline: Deadline) -> bool:
+        keeper.stop(Deadline.after(5))
+        return True
+
+    before.join = join  # type: ignore[method-assign]
+    assert before.started.wait(5)
+    keeper.change(flow("A->B", lambda: after))
+    assert keeper.join(Deadline.after(5))
+    assert not after.started.is_set()
+    run.end()

@@ -1,16 +1,19 @@
-"""The answers that every herder gives in the same words: the worker's health, a restart, a connector that runs."""
+"""The herder of one process: what those of both commands have in common, and the answers in Connect's words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 
 from legacy_mm import __version__
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import LegacyMMError, one_line
-from legacy_mm.connect.config_definitions import RELEASE
 from legacy_mm.connect.entities import (
+    RELEASE,
+    Config,
+    ConnectorInfo,
     ConnectorStatus,
     ConnectRestError,
     Reported,
@@ -37,33 +40,53 @@ _NOT_STOPPED = (
 )
 
 
-def server_info(cluster_id: str) -> ServerInfo:
-    """Return Connect's release, and our version as its commit."""
-    return ServerInfo(RELEASE, f"legacy_mm-{__version__}", cluster_id)
+class ProcessHerder(ABC):
+    """A herder of flows of this process, which is a worker of its own."""
 
+    def __init__(self, host: Host, worker_id: str) -> None:
+        """Take what the flows share; `worker_id` is `host:port`."""
+        self._host = host
+        self._worker_id = worker_id
+        self._cluster_id = ""
 
-def with_stores(host: Host, settings: Settings) -> Settings:
-    """Return the settings with the content of their key stores; raises LegacyMMError, and no flow ends by that."""
-    return key_stores.with_stores(settings, lambda: host.spark.jvm)
+    @abstractmethod
+    def connector_info(self, name: str) -> ConnectorInfo:
+        """Return a connector as it is configured."""
 
+    @abstractmethod
+    def _settings(self) -> Iterable[Settings]:
+        """Return the settings of the flows, without what key stores hold."""
 
-def target_cluster_id(host: Host, flows: Iterable[Settings]) -> str:
-    """Return the id of the first target that answers; empty if none does."""
-    for settings in flows:
-        with suppress(LegacyMMError):
-            _, target = AdminClients(with_stores(host, settings)).ends()
-            return target.cluster_id(Deadline.after(_ASK_TIMEOUT))
-    return ""
+    def server_info(self) -> ServerInfo:
+        """Return Connect's release, our version as its commit, and the id of the first target that answers."""
+        for settings in () if self._cluster_id else self._settings():
+            with suppress(LegacyMMError):
+                _, target = AdminClients(self._with_stores(settings)).ends()
+                self._cluster_id = target.cluster_id(Deadline.after(_ASK_TIMEOUT))
+                break
+        return ServerInfo(RELEASE, f"legacy_mm-{__version__}", self._cluster_id)
 
+    def worker_status(self) -> WorkerStatus:
+        """Return the health of this process."""
+        phase = self._host.phase
+        if phase is Phase.STARTING:
+            return WorkerStatus(HTTPStatus.SERVICE_UNAVAILABLE, "starting", _STARTING)
+        if phase is Phase.RUNNING:
+            return WorkerStatus(HTTPStatus.OK, "healthy", _HEALTHY)
+        said = _UNHEALTHY.format(phase=phase.value)
+        return WorkerStatus(HTTPStatus.INTERNAL_SERVER_ERROR, "unhealthy", said)
 
-def worker_status(phase: Phase) -> WorkerStatus:
-    """Return the health of a process in this phase."""
-    if phase is Phase.STARTING:
-        return WorkerStatus(HTTPStatus.SERVICE_UNAVAILABLE, "starting", _STARTING)
-    if phase is Phase.RUNNING:
-        return WorkerStatus(HTTPStatus.OK, "healthy", _HEALTHY)
-    said = _UNHEALTHY.format(phase=phase.value)
-    return WorkerStatus(HTTPStatus.INTERNAL_SERVER_ERROR, "unhealthy", said)
+    def task_configs(self, name: str) -> Sequence[Config]:
+        """Return the configuration of a connector for each of its tasks."""
+        info = self.connector_info(name)
+        return [info.config] * info.tasks
+
+    def _reported(self, state: ReportedState, trace: str = "") -> Reported:
+        return Reported(state, self._worker_id, trace, RELEASE)
+
+    def _with_stores(self, settings: Settings) -> Settings:
+        """Return the settings with the content of their key stores; raises LegacyMMError, and no flow ends by that."""
+        return key_stores.with_stores(settings, lambda: self._host.spark.jvm)
 
 
 def restarting(status: ConnectorStatus, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
@@ -75,6 +98,11 @@ def restarting(status: ConnectorStatus, *, include_tasks: bool, only_failed: boo
 
     tasks = [told(each, is_asked=include_tasks) for each in status.tasks]
     return ConnectorStatus(status.name, told(status.connector, is_asked=True), tasks)
+
+
+def news(sent: Mapping[str, float], before: Mapping[str, float]) -> list[str]:
+    """Return the topics that have had records since a reset, of topics with the numbers of their records."""
+    return sorted(topic for topic, number in sent.items() if number != before.get(topic))
 
 
 def require_stopped(name: str, state: TargetState) -> None:

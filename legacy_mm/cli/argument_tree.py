@@ -30,7 +30,7 @@ def run_command(name: str, words: Sequence[str]) -> int:
             return ExitCode.DONE
         return int(body.run(call))
 
-    return reported(run, as_mirror=body.as_mirror)
+    return reported(run, as_mirror=body.as_mirror, wrong_words=body.wrong_words)
 
 
 def _argument_tree(chosen: CommandRow, body: CommandBody) -> tuple[CommandParser, CommandParser]:

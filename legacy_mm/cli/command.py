@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 from legacy_mm.base.errors import UsageError
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.words.legacy_tool.legacy_options import ROWS
 from legacy_mm.words.options.meant import meant
 
@@ -89,3 +90,5 @@ class CommandBody:
     """Returns the exit code; its LegacyMMErrors are printed."""
     as_mirror: bool = False
     """True if an error ends the command with the code that a mirror would end with."""
+    wrong_words: int = ExitCode.FAILED
+    """The exit code for words that the command does not take."""

@@ -87,6 +87,15 @@ _ROWS = (
     CommandRow(
         "heartbeats", LOOK, "the last heartbeat of each flow", "heartbeats --config FILE --table", "mirror_topics"
     ),
+    CommandRow("top", LOOK, "what a mirror that runs does, once a second", "top", "top", Needs.NOTHING),
+    CommandRow(
+        "ctl",
+        CHANGE,
+        "the state of a mirror that runs, and orders to it",
+        "ctl pause 'A->B' --token.file FILE",
+        "ctl",
+        Needs.OWN_WORDS,
+    ),
     CommandRow(
         "apply",
         CHANGE,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.cli import reference
+from legacy_mm.cli.admin_calls import TOKEN_FILE
 from legacy_mm.cli.commands import COMMANDS
 from legacy_mm.cli.log_lines import LOG_LINES, LogLine
 from legacy_mm.features.flag import Flag
@@ -28,7 +29,7 @@ DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 OTHERS = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "samples/failover/README.md")
 TEXTS = (*(CHECKOUT / name for name in OTHERS), *PAGES, *DECISIONS)
 OLD_OPTIONS = {row.option.name for row in ROWS}
-OF_CONNECT = SECRETS_DIR.removeprefix("--")
+OF_COMMANDS = {option.removeprefix("--") for option in (SECRETS_DIR, TOKEN_FILE)}
 LINES = [wording.text for wording in WORDING.values()] + [event.text for event in events.BY_NAME.values()]
 
 
@@ -88,7 +89,7 @@ def test_commands_and_links_are_there(page: Path) -> None:
 
 
 def unknown(option: str) -> bool:
-    return option_called(option) is None and option not in (*OLD_OPTIONS, OF_CONNECT)
+    return option_called(option) is None and option not in OLD_OPTIONS | OF_COMMANDS
 
 
 def test_readme_names_every_page() -> None:

@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NoReturn
 
@@ -72,8 +71,7 @@ def _connect(call: CommandCall) -> int:
         return ExitCode.FAILED
 
     def flows(clients: ClientTranslation) -> DriverRun:
-        files = connect_files.load(line, root_logger.hide)
-        return replace(driver.translate_flows(files.flows(), clients, files.remarks), files=files)
+        return driver.translate_connect(connect_files.load(line, root_logger.hide), clients)
 
     return _run_flows(flows, options, argv)
 

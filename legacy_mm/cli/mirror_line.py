@@ -225,7 +225,7 @@ class MirrorLine:
             files = connect_line.parse(argv)
             own = read_own_options(files.own_words, variables)
             clients = ClientTranslation(environment.read(variables), own, hide=hide)
-            return driver.translate_flows(connect_files.load(files, hide).flows(), clients)
+            return driver.translate_connect(connect_files.load(files, hide), clients)
         launcher, argv = driver_line.split_call(self.words)
         variables = command_line.variables_of(launcher, os.environ)
         parsed = driver_line.parse(argv)

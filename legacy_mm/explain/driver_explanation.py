@@ -31,6 +31,7 @@ from legacy_mm.words.mirror_maker_2.driver_file import CLUSTERS, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
+from legacy_mm.words.mirror_maker_2.rest_listeners import read_listeners
 from legacy_mm.words.mirror_maker_2.unused_keys import UnusedKey
 from legacy_mm.words.options.meant import meant
 
@@ -185,6 +186,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, question: _Asked) -
         flows,
         warnings=(
             *driver.remarks(file),
+            *read_listeners(file.properties, clients.options).remarks,
             *driver.exactly_once_remarks(readings),
             *dict.fromkeys(driver.flow_remarks(readings)),
         ),
@@ -196,13 +198,14 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, question: _Asked) -
 def _of_connect(line: ConnectLine, clients: ClientTranslation, question: _Asked) -> DriverExplanation:
     try:
         files = connect_files.load(line, clients.hide, needs_secrets=False)
-        readings = files.flows()
+        listening = read_listeners(files.worker, clients.options)
+        readings = files.flows(may_be_idle=listening.options.admin_port is not None)
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False, of_connect=True)
     ignored = {key: _near(key) for each in files.all_connectors for key in (*each.unknown, *each.of_others)}
     flows = _flows(readings, clients, question, ignored)
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
-    said = (*files.remarks, *dict.fromkeys(driver.flow_remarks(readings)))
+    said = (*files.remarks, *listening.remarks, *dict.fromkeys(driver.flow_remarks(readings)))
     return DriverExplanation(code, outcome, flows, ignored, warnings=said, runs_here=here, of_connect=True)
 
 

@@ -106,11 +106,18 @@ class ConnectFiles:
         """The connectors of all workers."""
         return (*self.connectors, *(connector for each in self.beside for connector in each.all_connectors))
 
-    def flows(self) -> list[FlowReading]:
-        """Return the flows; raises ConfigurationError for two connectors of one kind in a flow, or if none runs."""
-        found = [reading for each in (self, *self.beside) for reading in flows_of(each.worker, each.running)]
+    def flows(self, *, may_be_idle: bool = False) -> list[FlowReading]:
+        """Return the flows; raises ConfigurationError for two connectors of one kind in a flow, or if none runs.
+
+        `may_be_idle`: if none runs, return those of all connectors, which somebody may resume.
+        """
+        workers = (self, *self.beside)
+        found = [reading for each in workers for reading in flows_of(each.worker, each.running)]
+        if not found and may_be_idle:
+            return [reading for each in workers for reading in flows_of(each.worker, each.connectors)]
         if not found:
-            raise ConfigurationError(f"nothing would run: {'; '.join(map(_idle, self.all_connectors))}")
+            said = "; ".join(map(_idle, self.all_connectors))
+            raise ConfigurationError(f"nothing would run: {said}; with --admin.port it starts, and they can be resumed")
         return found
 
     @property

@@ -22,6 +22,7 @@ from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DriverRelease, FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
+from legacy_mm.words.mirror_maker_2.rest_listeners import read_listeners
 
 _RELEASE = "mm2.compatibility"
 _EXACTLY_ONCE, _OURS = "exactly.once.source.support", "exactly.once"
@@ -98,7 +99,20 @@ def readings(file: DriverFile) -> list[FlowReading]:
 def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
     """Return what this node runs; raises ConfigurationError."""
     found = readings(file)
-    return translate_flows(found, clients, (*remarks(file), *exactly_once_remarks(found)))
+    listening = read_listeners(file.properties, clients.options)
+    said = (*remarks(file), *listening.remarks, *exactly_once_remarks(found))
+    return translate_flows(found, replace(clients, options=listening.options), said)
+
+
+def translate_connect(files: ConnectFiles, clients: ClientTranslation) -> DriverRun:
+    """Return what the connectors of a worker run; raises ConfigurationError.
+
+    Where all of them are paused or stopped, the first call of the admin port may resume them.
+    """
+    listening = read_listeners(files.worker, clients.options)
+    found = files.flows(may_be_idle=listening.options.admin_port is not None)
+    said = (*files.remarks, *listening.remarks)
+    return replace(translate_flows(found, replace(clients, options=listening.options), said), files=files)
 
 
 def translate_flows(readings: Sequence[FlowReading], clients: ClientTranslation, said: Iterable[str] = ()) -> DriverRun:

@@ -1,4 +1,6 @@
-"""Remarks on parts of Kafka Connect that a file asks for, and that are not here: converters of records, REST ports."""
+"""Remarks on parts of Kafka Connect that a file asks for, and that are not here: converters of records, ports between
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,6 @@ _WRITTEN: Mapping[str, str] = {
 }
 _REST = "dedicated.mode.enable.internal.rest"
 _PORTS = (
-    "listeners",
     "admin.listeners",
     "rest.advertised.listener",
     "rest.advertised.host.name",
@@ -37,13 +38,11 @@ def converter_remarks(readings: Sequence[FlowReading]) -> Iterator[str]:
 
 
 def rest_remarks(properties: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence about the REST ports that a driver's or a worker's properties ask for, and what takes their
-    place.
-    """
+    """Yield a sentence about what a driver's or a worker's properties say of REST ports beside `listeners`."""
     named = [key for key in _PORTS if properties.get(key, "").strip()]
     named += [_REST] if java_boolean(properties.get(_REST, "").strip()) else []
     if named:
         yield (
-            f"{', '.join(named)}: no REST port is opened, because the nodes of a flow agree through its group; "
-            "--metrics.port NUMBER opens a port with /healthz, /readyz and metrics"
+            f"{', '.join(named)}: without effect, because the nodes of a flow agree through its group; "
+            "--admin.port NUMBER opens Connect's REST API, with /healthz, /readyz and metrics beside it"
         )

@@ -54,12 +54,12 @@ def test_keys_and_values_may_have_different_ones() -> None:
     ("given", "told"),
     [
         ({}, ""),
-        ({"dedicated.mode.enable.internal.rest": "false", "listeners": " "}, ""),
-        ({"dedicated.mode.enable.internal.rest": " true"}, "dedicated.mode.enable.internal.rest: no REST port"),
+        ({"dedicated.mode.enable.internal.rest": "false", "listeners": "http://:2", "admin.listeners": " "}, ""),
+        ({"dedicated.mode.enable.internal.rest": " true"}, "dedicated.mode.enable.internal.rest: without effect"),
         (
-            {"admin.listeners": "http://:1", "listeners": "http://:2"},
-            "listeners, admin.listeners: no REST port is opened, because the nodes of a flow agree through its group; "
-            "--metrics.port NUMBER opens a port",
+            {"admin.listeners": "http://:1", "rest.advertised.port": "2"},
+            "admin.listeners, rest.advertised.port: without effect, because the nodes of a flow agree through its "
+            "group; --admin.port NUMBER opens Connect's REST API",
         ),
     ],
 )

@@ -217,7 +217,8 @@ def test_what_does_not_run(tmp_path: Path) -> None:
     assert said in files.remarks
     with pytest.raises(ConfigurationError) as caught:
         files.flows()
-    assert str(caught.value) == f"nothing would run: {said}"
+    assert str(caught.value) == f"nothing would run: {said}; with --admin.port it starts, and they can be resumed"
+    assert [str(each.pair) for each in files.flows(may_be_idle=True)] == ["A->B"]
     more = "sourceConnector: {}\n    checkpointConnector: {state: Stopped}"
     (reading,) = files_of(tmp_path, write(tmp_path, V1.replace("sourceConnector: {}", more))).flows()
     assert (sorted(reading.present), reading.has_checkpoints) == (["source"], False)

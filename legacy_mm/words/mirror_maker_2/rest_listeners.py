@@ -21,10 +21,10 @@ _MOST = 65_535
 
 
 class Listening(NamedTuple):
-    """What the listeners of a file mean."""
+    """The meaning of the listeners of a file."""
 
     options: OwnOptions
-    """Those that were given, with the port."""
+    """The options that were given, with the port."""
     remarks: tuple[str, ...] = ()
     """Sentences for the start."""
 

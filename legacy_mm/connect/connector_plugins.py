@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from legacy_mm.connect import config_definitions, validation
 from legacy_mm.connect.config_definitions import CONNECTOR_CLASSES
 from legacy_mm.connect.entities import RELEASE, JsonObject
 from legacy_mm.connect.plugins import GivenConfig, PluginInfo
+from legacy_mm.connect.workers import Workers
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles, looked_up
 from legacy_mm.words.mirror_maker_2.transform_properties import FAMILIES, connect_class
 
@@ -18,9 +19,8 @@ class MirrorPlugins:
     """The plug-ins that run here, in the order of Connect; classes in jars run, and are not listed."""
 
     def __init__(self, files: ConnectFiles | None = None) -> None:
-        """Take the worker, whose providers look up references; None: the flows are of a driver's file."""
-        self._worker: Mapping[str, str] = {} if files is None else files.worker
-        self._secrets_dir = None if files is None else files.secrets_dir
+        """Take the workers, whose providers look up references; None: the flows are of a driver's file."""
+        self._workers = Workers(files)
 
     def plugins(self) -> Sequence[PluginInfo]:
         """Return all plug-ins."""
@@ -39,5 +39,9 @@ class MirrorPlugins:
         return config_definitions.plugin_definitions(plugin)
 
     def validate(self, plugin: str, config: GivenConfig) -> tuple[JsonObject, int]:
-        """Return the body of a validation, and the number of errors in it."""
-        return validation.validate(plugin, config, lambda given: looked_up(given, self._worker, self._secrets_dir))
+        """Return the body of a validation, and the number of errors in it.
+
+        A form that names no target yet has no worker, and its references stay as they are.
+        """
+        worker = self._workers.find({key: text for key, text in config.items() if text is not None}) or {}
+        return validation.validate(plugin, config, lambda given: looked_up(given, worker, self._workers.secrets_dir))

@@ -12,7 +12,7 @@ from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.flow.supervisor import FlowKeeper, FlowPhase
 from legacy_mm.metrics.registry import sent_records
-from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, flows_of
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, ConnectorKind
 from legacy_mm.words.mirror_maker_2.driver_file import Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
@@ -146,3 +146,30 @@ class HerdedFlow:
             return []
         settings = self.run.settings
         return [client_id(settings, settings.first_stream + number) for number in range(settings.streams)]
+
+
+def connectors_of_driver(reading: FlowReading, run: FlowRun | None) -> list[HerdedConnector]:
+    """Return the connectors of a flow of a driver's file that do something."""
+    works = CONNECTORS.values() if run is None else run.connectors
+    found = []
+    for kind, class_name in CONNECTORS.items():
+        if class_name in works:
+            given = reading.properties[kind]
+            name = f"{reading.pair}.{class_name}"
+            found.append(HerdedConnector(name, ConnectorFile(name, kind, given, written=given)))
+    return found
+
+
+def reading_of_driver(reading: FlowReading, working: Sequence[ConnectorFile]) -> FlowReading:
+    """Return the flow of a driver's file in which these connectors work."""
+    found = reading
+    there = {each.kind: each.properties for each in working}
+    for kind in CONNECTORS:
+        found = found.having(kind, there[kind]) if kind in there else found.without(kind)
+    return found
+
+
+def reading_of_worker(worker: Mapping[str, str], working: Sequence[ConnectorFile]) -> FlowReading:
+    """Return the flow of these connectors of a worker; raises ConfigurationError."""
+    (flow,) = flows_of(worker, working)
+    return flow

@@ -26,7 +26,13 @@ from legacy_mm.connect.entities import (
     ReportedState,
     TargetState,
 )
-from legacy_mm.connect.herded_flow import HerdedConnector, HerdedFlow
+from legacy_mm.connect.herded_flow import (
+    HerdedConnector,
+    HerdedFlow,
+    connectors_of_driver,
+    reading_of_driver,
+    reading_of_worker,
+)
 from legacy_mm.connect.mirror_flows import FlowLife, MirrorFlows
 from legacy_mm.connect.process_herder import (
     ALTERED,
@@ -39,6 +45,7 @@ from legacy_mm.connect.process_herder import (
     require_stopped,
     restarting,
 )
+from legacy_mm.connect.workers import Workers
 from legacy_mm.flow import client_checks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
@@ -46,11 +53,9 @@ from legacy_mm.flow.supervisor import SupervisedFlow, Supervisor
 from legacy_mm.logs import root_logger
 from legacy_mm.words.legacy_tool import java_process
 from legacy_mm.words.legacy_tool.console import say_notes
-from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, connector_of, flows_of
-from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS
+from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, connector_of
 from legacy_mm.words.mirror_maker_2.driver import DriverRun, RefusedFlow
 from legacy_mm.words.mirror_maker_2.driver_file import Pair
-from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
 from legacy_mm.words.mirror_maker_2.strimzi_files import ConnectorState
 
@@ -75,8 +80,7 @@ class MirrorHerder(ProcessHerder):
         self._supervisor = supervisor
         self._clients = outcome.clients
         self._makes = MirrorFlows(host)
-        self._worker = None if outcome.files is None else outcome.files.worker
-        self._secrets_dir = None if outcome.files is None else outcome.files.secrets_dir
+        self._workers = Workers(outcome.files)
         self._flows: list[HerdedFlow] = []
         self._lock = threading.RLock()
         self._makes.know(outcome.flows)
@@ -146,7 +150,7 @@ class MirrorHerder(ProcessHerder):
         with self._lock:
             if self._find(name) is not None:
                 raise ConnectRestError(HTTPStatus.CONFLICT, f"Connector {name} already exists")
-            self._require_worker(f"To make connector {name}")
+            self._require_workers(f"To make connector {name}")
             self._add(HerdedConnector(name, self._read(name, config, None), initial_state))
             return self.connector_info(name)
 
@@ -158,7 +162,7 @@ class MirrorHerder(ProcessHerder):
                 return True, self.create_connector(name, config, TargetState.STARTED)
             flow, connector = found
             before, after = connector.file, self._read(name, config, connector)
-            if after.key != before.key:
+            if not self._is_of(flow, after):
                 self._move(flow, connector, after)
             elif after.written != before.written:
                 self._change(flow, connector, after)
@@ -168,7 +172,7 @@ class MirrorHerder(ProcessHerder):
         """Take a connector out of its flow; a flow without any ends."""
         with self._lock:
             flow, connector = self._known(name)
-            self._require_worker(f"To delete connector {name}")
+            self._require_workers(f"To delete connector {name}")
             self._take_out(flow, connector)
 
     def set_target_state(self, name: str, state: TargetState) -> None:
@@ -258,10 +262,9 @@ class MirrorHerder(ProcessHerder):
     def _status(self, flow: HerdedFlow, connector: HerdedConnector) -> ConnectorStatus:
         return flow.status_of(connector, self._reported)
 
-    def _require_worker(self, what: str) -> Mapping[str, str]:
-        if self._worker is None:
+    def _require_workers(self, what: str) -> None:
+        if not self._workers:
             raise ConnectRestError(HTTPStatus.FORBIDDEN, _OF_A_FILE.format(what=what))
-        return self._worker
 
     def _shown(self, connector: HerdedConnector) -> Config:
         return shown({**connector.file.written, _NAME: connector.name})
@@ -269,12 +272,12 @@ class MirrorHerder(ProcessHerder):
     def _read(self, name: str, config: Config, before: HerdedConnector | None) -> ConnectorFile:
         """Read a configuration; raise 400 for one that cannot be used."""
         written = completed(config, {} if before is None else before.file.written)
-        worker = self._worker
-        if worker is None and before is not None:
+        if not self._workers and before is not None:
             written = {**written, _NAME: before.file.written[_NAME]}  # the name by which its offsets are kept
+        worker = self._workers.of(written, None if before is None else before.file) if self._workers else {}
         with refusals():
-            found = connector_of(name, written, worker or {}, root_logger.hide, self._secrets_dir)
-        if worker is None and before is not None and found.key != before.file.key:
+            found = connector_of(name, written, worker, root_logger.hide, self._workers.secrets_dir)
+        if not self._workers and before is not None and found.key != before.file.key:
             raise ConnectRestError(HTTPStatus.FORBIDDEN, _OF_A_FILE.format(what="Another flow"))
         return found
 
@@ -323,8 +326,8 @@ class MirrorHerder(ProcessHerder):
 
     def _add(self, connector: HerdedConnector) -> None:
         """Add a connector to the flow of its clusters, or begin that flow."""
-        worker = self._require_worker(f"To make connector {connector.name}")
-        flow = next((each for each in self._flows if each.key == connector.file.key), None)
+        worker = self._workers.of(connector.file.properties)
+        flow = next((each for each in self._flows if self._is_of(each, connector.file)), None)
         if flow is not None:
             flow.connectors.append(connector)
             try:
@@ -333,12 +336,17 @@ class MirrorHerder(ProcessHerder):
                 flow.connectors.remove(connector)
                 raise
             return
-        flow = HerdedFlow(partial(_of_worker, worker), [connector], connector.file.pair, self._free_stream())
+        flow = HerdedFlow(partial(reading_of_worker, worker), [connector], connector.file.pair, self._free_stream())
         run = self._make(flow, flow.working())
         self._flows.append(flow)
         flow.life = FlowLife(self._host, str(flow.pair))
         self._takes(flow, run)
         flow.keeper = self._supervisor.add(self._supervised(flow))
+
+    def _is_of(self, flow: HerdedFlow, file: ConnectorFile) -> bool:
+        """Return True for a flow of the same clusters, by the same worker."""
+        of_flow = flow.connectors[0].file
+        return file.key == of_flow.key and self._workers.find(file.properties) is self._workers.find(of_flow.properties)
 
     def _take_out(self, flow: HerdedFlow, connector: HerdedConnector) -> None:
         """Remove a connector from its flow, and the flow with its last one."""
@@ -377,38 +385,12 @@ def _read_flows(outcome: DriverRun, runs: Mapping[Pair, FlowRun]) -> Iterator[He
     """Yield the flows as their files say."""
     if outcome.files is None:
         for reading in outcome.readings:
-            yield HerdedFlow(partial(_of_driver, reading), _of_file(reading, runs.get(reading.pair)), reading.pair)
+            connectors = connectors_of_driver(reading, runs.get(reading.pair))
+            yield HerdedFlow(partial(reading_of_driver, reading), connectors, reading.pair)
         return
     for files in (outcome.files, *outcome.files.beside):
         of_flow: dict[tuple[str, ...], list[HerdedConnector]] = {}
         for each in files.connectors:
             of_flow.setdefault(each.key, []).append(HerdedConnector(each.name, each, _STATES[each.state]))
         for connectors in of_flow.values():
-            yield HerdedFlow(partial(_of_worker, files.worker), connectors, connectors[0].file.pair)
-
-
-def _of_file(reading: FlowReading, run: FlowRun | None) -> list[HerdedConnector]:
-    """Return the connectors of a flow of a driver's file that do something."""
-    works = CONNECTORS.values() if run is None else run.connectors
-    found = []
-    for kind, class_name in CONNECTORS.items():
-        if class_name in works:
-            given = reading.properties[kind]
-            name = f"{reading.pair}.{class_name}"
-            found.append(HerdedConnector(name, ConnectorFile(name, kind, given, written=given)))
-    return found
-
-
-def _of_driver(reading: FlowReading, working: Sequence[ConnectorFile]) -> FlowReading:
-    """Return the flow of a driver's file in which these connectors work."""
-    found = reading
-    there = {each.kind: each.properties for each in working}
-    for kind in CONNECTORS:
-        found = found.having(kind, there[kind]) if kind in there else found.without(kind)
-    return found
-
-
-def _of_worker(worker: Mapping[str, str], working: Sequence[ConnectorFile]) -> FlowReading:
-    """Return the flow of these connectors of a worker; raises ConfigurationError."""
-    (flow,) = flows_of(worker, working)
-    return flow
+            yield HerdedFlow(partial(reading_of_worker, files.worker), connectors, connectors[0].file.pair)

@@ -15,6 +15,7 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.cli.legacy_mm import main
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.rest_api import RestCaller
 from tests.fixtures.warm_mirrors import WarmMirror
@@ -101,12 +102,13 @@ def scene(
             f"{alias}->B.topics": name,
             f"B->{alias}.emit.heartbeats.enabled": "false",
             "tasks.max": "2",
+            "listeners": f"http://0.0.0.0:{port}",
             "sync.topic.acls.enabled": "false",
             f"{alias}.consumer.sasl.jaas.config": 'Login required password="rosebud";',
         },
     )
     create_topic(source.bootstrap, name, 4)
-    words = ("--admin.port", str(port), "--admin.token.file", str(token), "--admin.actions", "true")
+    words = ("--admin.token.file", str(token), "--admin.actions", "true")
     driver = warm_driver(properties, *words)
     api = caller(port)
     found = Scene(source, target, name, alias, api, driver)
@@ -152,6 +154,34 @@ def test_no_record_is_lost_or_doubled_by_what_is_ordered(scene: Scene) -> None:
     scene.write(FURTHER)
     scene.order("PUT", "/resume")
     scene.wait_copied(FIRST + 4 * FURTHER)
+
+
+def test_a_flow_is_paused_changed_and_resumed_from_a_terminal(
+    scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*words: str) -> str:
+        port = ("--url", f"http://127.0.0.1:{scene.api.port}", "--token.file", str(tmp_path / "token"))
+        assert main([*words, *port]) == 0, capsys.readouterr()
+        return capsys.readouterr().out
+
+    flow = f"{scene.alias}->B"
+    scene.write(FIRST)
+    scene.wait_copied(FIRST)
+    assert f"{flow}  {scene.name()}" in run("ctl", "status", flow)
+    assert run("ctl", "pause", flow) == f"{scene.name()}: paused\n"
+    scene.write(FURTHER)
+    assert run("ctl", "set", flow, "tasks.max=1") == "tasks.max: 2 -> 1\n"
+    assert scene.copied() == FIRST
+    assert run("ctl", "resume", flow) == f"{scene.name()}: running\n"
+    scene.wait_copied(FIRST + FURTHER)
+    assert run("ctl", "restart", flow) == f"{scene.name()}: restarted\n"
+
+    def shown() -> list[str]:
+        return run("top", "--once").splitlines()[2].split()
+
+    wait_until(lambda: shown()[3] == "1/1" and shown()[-1] == "0", SECONDS, "no lag")
+    assert shown()[:3] == [flow, scene.name(), "RUNNING"]
+    assert run("ctl", "stop", flow) == f"{scene.name()}: stopped\n"
 
 
 def test_a_topic_that_a_configuration_names_is_copied_without_a_restart(scene: Scene) -> None:

@@ -134,6 +134,20 @@ def test_a_mirror_that_is_busy_is_asked_again(port: Port, monkeypatch: pytest.Mo
     assert (code, out.endswith(": a conflicting operation\n")) == (1, True)
 
 
+def test_another_refusal_is_final_and_holds_up_no_other(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
+    herder, asked = port.api.herder, []
+
+    def refuse(name: str, state: TargetState) -> None:
+        asked.append(name)
+        raise ConnectRestError(HTTPStatus.BAD_REQUEST, f"{name} has no topic")
+
+    monkeypatch.setattr(ctl, "_LOOK_AGAIN", 0.0)
+    monkeypatch.setattr(herder, "set_target_state", refuse)
+    code, out, _ = port.ctl("pause", "--all", "--timeout", "1")
+    assert (code, asked) == (1, [SOURCE, HEARTBEAT])
+    assert [line.split(": ")[0] for line in out.splitlines()] == asked
+
+
 def test_set_prints_what_changed(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = port.ctl("set", "A->B", "topics=orders,a=b", "tasks.max=2")
     assert (code, out) == (0, "topics: none -> orders,a=b\ntasks.max: none -> 2\n")

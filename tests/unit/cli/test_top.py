@@ -92,15 +92,14 @@ def test_the_second_look_has_a_rate_and_a_terminal_one_screen(
 def test_a_port_that_is_away_ends_a_file_and_not_a_screen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with serving() as api:
-        words = ["top", "--url", f"http://127.0.0.1:{api.port}"]
-    assert main(words) == 1
-    assert "nothing listens at" in capsys.readouterr().err
-
     def stop(seconds: float) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(top, "sleep", stop)
+    with serving() as api:
+        words = ["top", "--url", f"http://127.0.0.1:{api.port}"]
+    assert main(words) == 1
+    assert "nothing listens at" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert main(words) == 0
     assert "nothing listens at" in capsys.readouterr().out

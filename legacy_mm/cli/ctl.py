@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
@@ -60,7 +61,13 @@ _ORDERS: Mapping[str, _Order] = {
 
 
 def _parser() -> CommandParser:
-    parser = CommandParser(prog="legacy-mm ctl", add_help=False, allow_abbrev=False)
+    parser = CommandParser(
+        prog="legacy-mm ctl",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
     parser.usage = f"legacy-mm ctl {'|'.join([_STATUS, *_ORDERS, _SET])} [NAME ...] [OPTIONS]"
     parser.add_argument("-h", "--help", action="store_true", help="show this help")
     parser.add_argument("words", nargs="*", metavar="WORD", help="what to do, and names of flows or connectors")
@@ -78,7 +85,7 @@ def _run(call: CommandCall) -> int:
     parser = _parser()
     options = parser.parse_intermixed_args(call.options.words)  # names may stand behind options
     if options.help:
-        print_lines([*_DESCRIPTION.splitlines(), "", *parser.format_help().splitlines()])
+        print_lines(parser.format_help().splitlines())
         return ExitCode.DONE
     action, *names = options.words or [""]
     if action not in (_STATUS, _SET, *_ORDERS):

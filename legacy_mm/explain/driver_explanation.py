@@ -23,7 +23,7 @@ from legacy_mm.flow import client_checks
 from legacy_mm.runtime.jvm.gateway import StartJvm
 from legacy_mm.words.java_clients.client_properties.apply import Translated
 from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
-from legacy_mm.words.mirror_maker_2 import connect_files, driver, transform_properties, unused_keys
+from legacy_mm.words.mirror_maker_2 import connect_files, driver, rest_listeners, transform_properties, unused_keys
 from legacy_mm.words.mirror_maker_2.circle_guard import Circles
 from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
 from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, RENAMED, is_client_name
@@ -31,7 +31,6 @@ from legacy_mm.words.mirror_maker_2.driver_file import CLUSTERS, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
-from legacy_mm.words.mirror_maker_2.rest_listeners import read_listeners
 from legacy_mm.words.mirror_maker_2.unused_keys import UnusedKey
 from legacy_mm.words.options.meant import meant
 
@@ -186,7 +185,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, question: _Asked) -
         flows,
         warnings=(
             *driver.remarks(file),
-            *read_listeners(file.properties, clients.options).remarks,
+            *rest_listeners.of_driver(file.properties, clients.options).remarks,
             *driver.exactly_once_remarks(readings),
             *dict.fromkeys(driver.flow_remarks(readings)),
         ),
@@ -198,7 +197,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, question: _Asked) -
 def _of_connect(line: ConnectLine, clients: ClientTranslation, question: _Asked) -> DriverExplanation:
     try:
         files = connect_files.load(line, clients.hide, needs_secrets=False)
-        listening = read_listeners(files.worker, clients.options)
+        listening = rest_listeners.of_worker(files.worker, clients.options)
         readings = files.flows(may_be_idle=listening.options.admin_port is not None)
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False, of_connect=True)

@@ -103,6 +103,7 @@ def scene(
             f"B->{alias}.emit.heartbeats.enabled": "false",
             "tasks.max": "2",
             "listeners": f"http://0.0.0.0:{port}",
+            "dedicated.mode.enable.internal.rest": "true",
             "sync.topic.acls.enabled": "false",
             f"{alias}.consumer.sasl.jaas.config": 'Login required password="rosebud";',
         },

@@ -15,14 +15,13 @@ from legacy_mm.words.java_clients.client_properties.rule import Note
 from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
 from legacy_mm.words.legacy_tool.java_process import MIRROR_MAKER_2
 from legacy_mm.words.legacy_tool.messages import OWN
-from legacy_mm.words.mirror_maker_2 import left_out, transform_properties, unused_keys
+from legacy_mm.words.mirror_maker_2 import left_out, rest_listeners, transform_properties, unused_keys
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, RENAMED
 from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DriverRelease, FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
-from legacy_mm.words.mirror_maker_2.rest_listeners import read_listeners
 
 _RELEASE = "mm2.compatibility"
 _EXACTLY_ONCE, _OURS = "exactly.once.source.support", "exactly.once"
@@ -99,7 +98,7 @@ def readings(file: DriverFile) -> list[FlowReading]:
 def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
     """Return what this node runs; raises ConfigurationError."""
     found = readings(file)
-    listening = read_listeners(file.properties, clients.options)
+    listening = rest_listeners.of_driver(file.properties, clients.options)
     said = (*remarks(file), *listening.remarks, *exactly_once_remarks(found))
     return translate_flows(found, replace(clients, options=listening.options), said)
 
@@ -109,7 +108,7 @@ def translate_connect(files: ConnectFiles, clients: ClientTranslation) -> Driver
 
     Where all of them are paused or stopped, the first call of the admin port may resume them.
     """
-    listening = read_listeners(files.worker, clients.options)
+    listening = rest_listeners.of_worker(files.worker, clients.options)
     found = files.flows(may_be_idle=listening.options.admin_port is not None)
     said = (*files.remarks, *listening.remarks)
     return replace(translate_flows(found, replace(clients, options=listening.options), said), files=files)

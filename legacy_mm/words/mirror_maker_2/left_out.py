@@ -1,6 +1,4 @@
-"""Remarks on parts of Kafka Connect that a file asks for, and that are not here: converters of records, ports between
-nodes.
-"""
+"""Remarks on what a file asks of Kafka Connect and is not here: converters of records, ports between nodes."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm.words.mirror_maker_2.connector_properties import java_boolean
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+from legacy_mm.words.mirror_maker_2.rest_listeners import SWITCH
 
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 _CONVERTERS: Mapping[str, str] = {"key.converter": "keys", "value.converter": "values"}
@@ -15,7 +14,6 @@ _WRITTEN: Mapping[str, str] = {
     "org.apache.kafka.connect.json.JsonConverter": "as JSON, with the bytes in base64",
     "org.apache.kafka.connect.storage.StringConverter": "as the name of a Java object, and loses the bytes",
 }
-_REST = "dedicated.mode.enable.internal.rest"
 _PORTS = (
     "admin.listeners",
     "rest.advertised.listener",
@@ -40,7 +38,8 @@ def converter_remarks(readings: Sequence[FlowReading]) -> Iterator[str]:
 def rest_remarks(properties: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence about what a driver's or a worker's properties say of REST ports beside `listeners`."""
     named = [key for key in _PORTS if properties.get(key, "").strip()]
-    named += [_REST] if java_boolean(properties.get(_REST, "").strip()) else []
+    if java_boolean(properties.get(SWITCH, "").strip()) and not properties.get("listeners", "").strip():
+        named.append(SWITCH)
     if named:
         yield (
             f"{', '.join(named)}: without effect, because the nodes of a flow agree through its group; "

@@ -13,8 +13,11 @@ from typing import NamedTuple
 
 from legacy_mm.base.option import split_list
 from legacy_mm.base.settings import is_loopback
+from legacy_mm.words.mirror_maker_2.connector_properties import java_boolean
 from legacy_mm.words.options.option_catalogue import OwnOptions
 
+SWITCH = "dedicated.mode.enable.internal.rest"
+"""The key of a driver's file by which its nodes open their ports."""
 _KEY = "listeners"
 _LISTENER = re.compile(r"(?P<scheme>https?)://(?P<host>.*):(?P<port>\d{1,5})/?", re.IGNORECASE)
 _MOST = 65_535
@@ -29,8 +32,18 @@ class Listening(NamedTuple):
     """Sentences for the start."""
 
 
-def read_listeners(properties: Mapping[str, str], options: OwnOptions) -> Listening:
-    """Return what the listeners of these properties mean; an option that is given wins."""
+def of_driver(properties: Mapping[str, str], options: OwnOptions) -> Listening:
+    """Return what the listeners of a driver's file mean: MirrorMaker 2 opens them with its switch alone."""
+    if java_boolean(properties.get(SWITCH, "").strip()):
+        return of_worker(properties, options)
+    if not split_list(properties.get(_KEY, "")):
+        return Listening(options)
+    said = f"without effect without {SWITCH}=true, as in MirrorMaker 2; --admin.port NUMBER opens Connect's REST API"
+    return Listening(options, (f"{_KEY}: {said}",))
+
+
+def of_worker(properties: Mapping[str, str], options: OwnOptions) -> Listening:
+    """Return what the listeners of a worker's properties mean; an option that is given wins."""
     given = split_list(properties.get(_KEY, ""))
     if not given:
         return Listening(options)

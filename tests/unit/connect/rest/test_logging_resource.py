@@ -61,7 +61,9 @@ def test_a_level_is_for_all_whose_names_begin_so_and_is_printed_at_once(
     configure()  # what prints takes stderr as it is then
     events.emit(events.STARTING)
     found = api.call("PUT", "/admin/loggers/kafka.t", {"level": "error"})
-    assert (found.status, found.body) == (200, ["kafka.t", "kafka.tools", TOOL])
+    assert found.status == 200
+    assert {"kafka.t", "kafka.tools", TOOL} <= set(found.body)  # others are those that tests before have made
+    assert not [name for name in found.body if not name.startswith("kafka.t")]
     events.emit(events.STARTING)
     assert capsys.readouterr().err.count("Starting") == 1
     assert level(api, TOOL) == "ERROR"

@@ -363,5 +363,5 @@ def test_what_the_flows_leave_out_is_said_once(tmp_path: Path) -> None:
     text += "value.converter = org.apache.kafka.connect.json.JsonConverter\n"
     said = [note.text for note in run(tmp_path, text).notes]
     assert sum("topics: \"'pay'\" matches no topic" in each for each in said) == 1
-    assert sum("listeners: Connect's REST API is at 127.0.0.1:1" in each for each in said) == 1
+    assert sum("listeners: without effect" in each for each in said) == 1
     assert [each[:4] for each in said if "byte for byte" in each] == ["A->B", "B->A"]

@@ -55,6 +55,7 @@ def test_keys_and_values_may_have_different_ones() -> None:
     [
         ({}, ""),
         ({"dedicated.mode.enable.internal.rest": "false", "listeners": "http://:2", "admin.listeners": " "}, ""),
+        ({"dedicated.mode.enable.internal.rest": "true", "listeners": "http://:2"}, ""),
         ({"dedicated.mode.enable.internal.rest": " true"}, "dedicated.mode.enable.internal.rest: without effect"),
         (
             {"admin.listeners": "http://:1", "rest.advertised.port": "2"},

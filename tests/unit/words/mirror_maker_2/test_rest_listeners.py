@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.mirror_line import MirrorLine
-from legacy_mm.words.mirror_maker_2.rest_listeners import read_listeners
+from legacy_mm.words.mirror_maker_2 import rest_listeners
 from legacy_mm.words.options.option_catalogue import OwnOptions
 
 FILE = """\
@@ -17,6 +17,7 @@ A.bootstrap.servers = 127.0.0.1:1
 B.bootstrap.servers = 127.0.0.1:2
 A->B.enabled = true
 listeners = http://0.0.0.0:8084
+dedicated.mode.enable.internal.rest = true
 """
 SOURCE = """\
 name = s
@@ -46,22 +47,34 @@ target.cluster.bootstrap.servers = 127.0.0.1:2
 )
 def test_the_port_of_the_first_listener(listeners: str, port: int | None) -> None:
     """One of Connect's listeners for brokers is none; a file that wants TLS gets no port without."""
-    found = read_listeners({"listeners": listeners}, OwnOptions())
+    found = rest_listeners.of_worker({"listeners": listeners}, OwnOptions())
     assert found.options == OwnOptions(admin_port=port)
     assert len(found.remarks) == bool(listeners.strip())
     assert all(("no port is opened" in each) is (port is None) for each in found.remarks)
 
 
+def test_a_driver_opens_its_listeners_with_its_switch_alone() -> None:
+    """Else a port that something else has would end a file that MirrorMaker 2 runs."""
+    properties = {"listeners": "http://:8084"}
+    found = rest_listeners.of_driver(properties, OwnOptions())
+    assert found.options.admin_port is None
+    (said,) = found.remarks
+    assert said.startswith("listeners: without effect without dedicated.mode.enable.internal.rest=true")
+    switched = {**properties, "dedicated.mode.enable.internal.rest": " TRUE "}
+    assert rest_listeners.of_driver(switched, OwnOptions()) == rest_listeners.of_worker(properties, OwnOptions())
+    assert rest_listeners.of_driver({}, OwnOptions()) == rest_listeners.Listening(OwnOptions())
+
+
 def test_https_needs_a_certificate() -> None:
     properties = {"listeners": "https://:8443"}
-    (said,) = read_listeners(properties, OwnOptions()).remarks
+    (said,) = rest_listeners.of_worker(properties, OwnOptions()).remarks
     assert "--admin.tls.certificate FILE names a certificate (PEM), and port 8443 is opened" in said
-    assert read_listeners(properties, OwnOptions(admin_tls_certificate="c")).options.admin_port == 8443
+    assert rest_listeners.of_worker(properties, OwnOptions(admin_tls_certificate="c")).options.admin_port == 8443
 
 
 def test_an_option_that_is_given_wins() -> None:
     options = OwnOptions(admin_port=1)
-    found = read_listeners({"listeners": "http://:2"}, options)
+    found = rest_listeners.of_worker({"listeners": "http://:2"}, options)
     assert (found.options, found.remarks) == (options, ("listeners: --admin.port 1 is used instead",))
 
 
@@ -77,7 +90,7 @@ def test_an_option_that_is_given_wins() -> None:
     ],
 )
 def test_it_is_said_who_may_use_it(options: OwnOptions, said: str) -> None:
-    assert read_listeners({"listeners": "http://other:8084"}, options).remarks == (said,)
+    assert rest_listeners.of_worker({"listeners": "http://other:8084"}, options).remarks == (said,)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure, one_line
 from legacy_mm.flow import supervisor
@@ -63,8 +64,10 @@ class FakeHost:
         self.phase = Phase.STARTING
         self.error: BaseException | None = None
         self.closed = False
+        self.looks = 0
 
     def failure(self) -> BaseException | None:
+        self.looks += 1
         return self.error
 
     def close(self, deadline: Deadline) -> None:
@@ -305,7 +308,10 @@ def test_a_successor_that_cannot_be_made_is_a_failure_of_its_flow(
     assert [record for record in caplog.records if f"the other flows go on: {one_line(error)}" in record.getMessage()]
 
 
-def test_a_flow_that_waits_for_its_next_try_stops_at_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_flow_that_waits_for_its_next_try_stops_at_once(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing_pauses, "_FIRST", 3_600.0)
     tried = threading.Event()
 
     def build() -> FakeMirror:
@@ -402,24 +408,26 @@ def test_who_may_add_a_flow_finds_the_process_although_none_is_left() -> None:
     run = Run(flow("A->B", lambda: first), outlives_flows=True)
     assert first.started.wait(5)
     run.supervisor.remove(run.keepers[0])
-    assert run.keepers[0].join(Deadline.after(5))
+    seen = run.host.looks
+    wait_until(lambda: run.host.looks > seen + 1, 5, "a look without a flow")
     run.supervisor.add(flow("B->A", lambda: second))
     assert second.started.wait(5)
     assert run.end() == 128 + TERM
 
 
 def test_a_flow_that_is_to_stop_while_it_gives_its_place_away_has_no_successor() -> None:
-    before, after = FakeMirror(), FakeMirror()
+    before, after, joined = FakeMirror(), FakeMirror(), threading.Event()
     run = Run(flow("A->B", lambda: before))
     keeper = run.keepers[0]
 
     def join(deadline: Deadline) -> bool:
         keeper.stop(Deadline.after(5))
+        joined.set()
         return True
 
     before.join = join  # type: ignore[method-assign]
     assert before.started.wait(5)
     keeper.change(flow("A->B", lambda: after))
-    assert keeper.join(Deadline.after(5))
+    assert joined.wait(5)
+    assert run.end() == 128 + TERM
     assert not after.started.is_set()
-    run.end()

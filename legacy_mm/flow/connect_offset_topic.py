@@ -15,6 +15,7 @@ from legacy_mm.base.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.base.kafka_clients import ConsumerSettings
 from legacy_mm.base.model import CommittedOffset, Lacking, Offsets, TopicPartition
 from legacy_mm.base.reports import Statistics
+from legacy_mm.clients.group.group_protocol import GroupDescription
 from legacy_mm.clients.group.groups import DEAD, EMPTY, raise_untold, require_no_members
 from legacy_mm.clients.group.member import MembershipListener
 from legacy_mm.clients.group.membership import NativeMember, WorkerGroup
@@ -161,6 +162,8 @@ class WorkersPlace:
 
     def is_in_use(self, deadline: Deadline) -> bool:
         """Return True while nodes of the flow run. Raise HostError."""
+        if self._storage.shares_group:
+            return bool(self._members(deadline))
         return self._state(deadline) not in (EMPTY, DEAD)
 
     def commit(self, offsets: Offsets, deadline: Deadline) -> None:
@@ -183,7 +186,13 @@ class WorkersPlace:
 
     def require_no_members(self, deadline: Deadline) -> None:
         """Raise HostError while nodes of the flow run, MirrorMaker 2's as well."""
-        require_no_members(self._groups, self._storage.workers.group_id, deadline)
+        if not self._storage.shares_group:
+            require_no_members(self._groups, self._storage.workers.group_id, deadline)
+        elif members := self._members(deadline):
+            raise HostError(
+                f"nodes of this flow run in group {self._storage.workers.group_id}: stop them first, each with TERM so "
+                f"that it stores what it has copied ({members})"
+            )
 
     def require_own_kind(self, deadline: Deadline) -> None:
         """Raise StreamFailure while nodes of another kind run, or such as name copies in another way; HostError."""
@@ -200,7 +209,18 @@ class WorkersPlace:
 
     def _sharing(self, client: str) -> ByNodes:
         bundles = None if self._bundles is None else self._bundles(client)
-        return ByNodes(self._storage.workers.group_id, self._names, self._topics, client, bundles)
+        flow = self._storage.connector if self._storage.shares_group else ""
+        return ByNodes(self._storage.workers.group_id, self._names, self._topics, client, bundles, flow)
+
+    def _members(self, deadline: Deadline) -> str:
+        """Return the members of a group of several flows while nodes of this one may be among them; raise HostError."""
+        sharing = self._sharing("")
+
+        def asked(_: str, found: GroupDescription) -> str:
+            members = (f"{each.client_id} on {each.host.lstrip('/')}" for each in found.members)
+            return ", ".join(members) if sharing.has_nodes(found) else ""
+
+        return self._groups.doubt(self._storage.workers.group_id, asked, deadline)
 
     def _state(self, deadline: Deadline) -> str:
         group = self._storage.workers.group_id

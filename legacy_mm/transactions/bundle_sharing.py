@@ -22,6 +22,7 @@ class ByBundles:
     """Whole bundles. A member names those that it had, and in which generation, so it keeps most of them."""
 
     protocols: Sequence[str] = (BUNDLES_PROTOCOL,)
+    counts_partitions = False
 
     def __init__(self, bundles: int, client: str) -> None:
         """Take part with the flow's number of bundles; `client` is this member's name in log lines."""
@@ -35,7 +36,7 @@ class ByBundles:
         """Return why this group cannot be joined; empty: it can, or nobody can say it while its members join."""
         return group_doubt(group, found.protocol, BUNDLES_PROTOCOL, found.members)
 
-    def user_data(self) -> bytes:
+    def user_data(self, counts: Mapping[str, int]) -> bytes:
         """Return the bundles of the last generation that this member was in."""
         return subscription_data(self._bundles, self._generation, self._held)
 

@@ -26,6 +26,7 @@ from legacy_mm.clients.group.group_protocol import GroupTerms, Identity, MemberS
 from legacy_mm.clients.group.groups import allowed_session
 from legacy_mm.clients.group.member import CommitProblem, Failed
 from legacy_mm.clients.group.sharing import Sharing
+from legacy_mm.clients.group.topic_counts import TopicCounts
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.net.traffic import Traffic
@@ -115,8 +116,7 @@ class GroupSession:
         self._on_statistics = on_statistics
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._member, self._generation = "", _NO_GENERATION
-        self._counts: Mapping[str, int] | None = None
-        """The number of partitions of each topic when the leader last shared them out."""
+        self._counts = TopicCounts(source)
         self._reported = self._left = False
         self._waits = False
         """True while the member waits for others to join."""
@@ -253,8 +253,9 @@ class GroupSession:
     def _join_once(self, topics: frozenset[str]) -> bool:
         if not self._member:
             self._inspect_group()
+        told = self._counts.known(topics) if self._sharing.counts_partitions else {}
         request = group_protocol.join(
-            self._terms, self._member, topics, self._sharing.protocols, self._sharing.user_data()
+            self._terms, self._member, topics, self._sharing.protocols, self._sharing.user_data(told)
         )
         joined = self._wait("joins", request)
         if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
@@ -262,13 +263,14 @@ class GroupSession:
             raise _JoinAgain(True)
         self._check(joined.error_code)
         self._member = joined.member_id
-        shares, counts = self._shares(joined) if joined.leader == joined.member_id else ({}, None)
+        shares, counts = self._shares(joined, told) if joined.leader == joined.member_id else ({}, told or None)
         who = self._identity()._replace(generation=joined.generation_id)
         synced = self._wait("syncs", group_protocol.sync(who, joined.protocol_name, shares, self._terms.protocol_type))
         self._check(synced.error_code)
         share = group_protocol.share(synced.assignment)
         self._sharing.take(joined.generation_id, share)
-        self._counts, self._generation, self._reported = counts, joined.generation_id, False
+        self._counts.share(counts)
+        self._generation, self._reported = joined.generation_id, False
         self.heard = monotonic()
         self._next_beat = self.heard + self._terms.heartbeat_interval
         self._tell(Joined(self._generation, topics, frozenset(share.partitions)))
@@ -309,13 +311,12 @@ class GroupSession:
             raise StreamFailure(why)
         return True
 
-    def _shares(self, joined: Any) -> tuple[Mapping[str, MemberShare], Mapping[str, int]]:
+    def _shares(self, joined: Any, told: Mapping[str, int]) -> tuple[Mapping[str, MemberShare], Mapping[str, int]]:
         """Return, as the leader, each member's share, and the partition counts."""
         members = [group_protocol.subscription(member) for member in joined.members]
-        topics = {topic for member in members for topic in member.subscriber.topics}
-        self._source.metadata.watch(topics)
-        self._source.metadata.refresh()
-        counts = {topic: self._source.metadata.partitions(topic) for topic in topics}
+        counts = told
+        if not self._sharing.counts_partitions:
+            counts = self._counts.present({topic for member in members for topic in member.subscriber.topics})
         if joined.skip_assignment:  # a static leader that has come back: the group goes on as it was
             return {}, counts
         return self._sharing.shares(joined.protocol_name, members, counts), counts
@@ -364,7 +365,8 @@ class GroupSession:
         self._tell(Lost(generation))
 
     def _forget_generation(self, *, unknown: bool = False) -> None:
-        self._generation, self._next_beat, self._counts = _NO_GENERATION, float("inf"), None
+        self._generation, self._next_beat = _NO_GENERATION, float("inf")
+        self._counts.share(None)
         if unknown:
             self._member = ""
 
@@ -374,13 +376,9 @@ class GroupSession:
             self._tell(Rebalancing(self._generation))
 
     def _watch_topics(self) -> None:
-        """Watch topics as the leader: rejoin when partitions are added; look for topics that have none."""
-        if self._generation == _NO_GENERATION or self._counts is None:
-            return
-        if any(self._source.metadata.partitions(topic) > count for topic, count in self._counts.items()):
+        """Ask to join again when partitions are added, most often as the leader."""
+        if self._generation != _NO_GENERATION and self._counts.have_grown():
             self._rebalancing()
-        elif not all(self._counts.values()):
-            self._source.metadata.stale()
 
     def _commit(self, generation: int, offsets: Offsets) -> CommitDone:
         if generation != self._generation:

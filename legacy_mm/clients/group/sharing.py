@@ -25,16 +25,22 @@ class Sharing(Protocol):
         """Names in the group's protocol, in the order of preference."""
 
     @property
+    def counts_partitions(self) -> bool:
+        """True: a member tells the others how many partitions its topics have, because its source may be its own."""
+
+    @property
     def doubt(self) -> GroupDoubt | None:
         """The question to ask before a member joins; None: whoever is in the group may be there."""
 
-    def user_data(self) -> bytes | None:
-        """Return what a member says beside its topics when it joins."""
+    def user_data(self, counts: Mapping[str, int]) -> bytes | None:
+        """Return what a member says beside its topics when it joins; `counts` is empty unless it counts partitions."""
 
     def shares(
         self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
     ) -> Mapping[str, MemberShare]:
-        """Return the share of each member; `counts` is topic -> the number of its partitions. Raise StreamFailure."""
+        """Return the share of each member; `counts` is topic -> the number of its partitions at this member's source.
+        Raise StreamFailure.
+        """
 
     def take(self, generation: int, share: MemberShare) -> None:
         """Take notice of this member's share. Raise StreamFailure if it was not made in this way."""
@@ -43,12 +49,13 @@ class Sharing(Protocol):
 class ByAssignors:
     """Java's assignors, which librdkafka's members have, too."""
 
+    counts_partitions = False
     doubt = None
 
     def __init__(self, names: Sequence[str]) -> None:
         self.protocols = names
 
-    def user_data(self) -> bytes | None:
+    def user_data(self, counts: Mapping[str, int]) -> bytes | None:
         """Say nothing: an assignor goes by the topics alone."""
         return None
 

@@ -23,6 +23,8 @@ class ConnectOffsetSettings:
     """The alias of the source."""
     workers: MembershipSettings
     """The group of the workers, in which only one kind of nodes can be."""
+    shares_group: bool = False
+    """True: other flows of the worker may be in the group."""
 
 
 CONNECT_OFFSETS: Feature[ConnectOffsetSettings] = Feature(

@@ -4,6 +4,9 @@ So the broker lets only one kind of nodes into the group. Each node tells how it
 as digests. Nodes that name copies differently would split a topic's records over two copies: the later one is refused.
 Nodes that want other topics do no harm, each copies what it wants, but they say it. Nodes that copy exactly once share
 whole bundles out, under the protocol name of those.
+
+A worker of Connect has all its flows in one group, each out of a source of its own. There each node tells its flow,
+too, and how many partitions the topics have at its source, and the nodes of a flow share what is theirs.
 """
 
 from __future__ import annotations
@@ -32,9 +35,11 @@ _TOGETHER = "those that not all of them choose are not copied"
 class ByNodes:
     """One node's part in it."""
 
-    def __init__(self, group: str, names: str, topics: str, client: str, bundles: Sharing | None = None) -> None:
+    def __init__(
+        self, group: str, names: str, topics: str, client: str, bundles: Sharing | None = None, flow: str = ""
+    ) -> None:
         """Take the group and the two digests; `client` is this member's name in log lines; `bundles`: of a node that
-        copies exactly once.
+        copies exactly once; `flow`: this one's name where other flows are in the group.
         """
         self.protocols = (PROTOCOL,) if bundles is None else bundles.protocols
         self._bundles = bundles
@@ -42,7 +47,13 @@ class ByNodes:
         self._names = names
         self._topics = topics
         self._client = client
+        self._flow = flow
         self._differs = False
+
+    @property
+    def counts_partitions(self) -> bool:
+        """True where the leader may be of another flow."""
+        return bool(self._flow)
 
     def doubt(self, group: str, description: GroupDescription) -> str:
         """Return why this group cannot be joined; empty: it can, or nobody can say it while its members join."""
@@ -55,17 +66,41 @@ class ByNodes:
             )
         return "" if all(self._agrees(user_data_of(each)) for each in description.metadata) else self._refusal()
 
-    def user_data(self) -> bytes:
+    def has_nodes(self, description: GroupDescription) -> bool:
+        """Return True if the flow has nodes in this group; also where nobody can say it while its members join."""
+        if len(description.metadata) < len(description.members) or description.protocol not in self.protocols:
+            return bool(description.members)
+        return any(_flow_of(user_data_of(each)) == self._flow for each in description.metadata)
+
+    def user_data(self, counts: Mapping[str, int]) -> bytes:
         """Return the digests, and what a node that copies exactly once says of its bundles."""
-        content = {"names": self._names, "topics": self._topics}
-        of_bundles = None if self._bundles is None else self._bundles.user_data()
+        content: dict[str, object] = {"names": self._names, "topics": self._topics}
+        if self._flow:
+            content |= {"flow": self._flow, "partitions": [counts[topic] for topic in sorted(counts)]}
+        of_bundles = None if self._bundles is None else self._bundles.user_data(counts)
         return _written(content if of_bundles is None else content | {_BUNDLES: of_bundles.decode()})
 
     def shares(
         self, protocol: str, members: Collection[Subscription], counts: Mapping[str, int]
     ) -> dict[str, MemberShare]:
-        """Return the shares of the members that agree with their leader; the others get none, and are told so."""
-        agreeing = self._shared(protocol, [each for each in members if self._agrees(each.user_data)], counts)
+        """Return the shares of the members that agree with their leader; the others get none, and are told so.
+
+        Those of another flow agree with the first of them.
+        """
+        flows: dict[str, list[Subscription]] = {}
+        for each in sorted(members, key=lambda member: member.subscriber.member):
+            flows.setdefault(_flow_of(each.user_data), []).append(each)
+        shares: dict[str, MemberShare] = {}
+        for flow, nodes in flows.items():
+            names = self._names if flow == self._flow else _read(nodes[0].user_data).get("names")
+            shares |= self._shares_of_flow(protocol, nodes, names, _told(nodes) if flow else counts)
+        return shares
+
+    def _shares_of_flow(
+        self, protocol: str, members: Collection[Subscription], names: object, counts: Mapping[str, int]
+    ) -> dict[str, MemberShare]:
+        alike = [each for each in members if _read(each.user_data).get("names") == names]
+        agreeing = self._shared(protocol, alike, counts)
         differs = len({_read(each.user_data).get("topics") for each in members}) > 1
         shares: dict[str, MemberShare] = {}
         for each in members:
@@ -99,7 +134,7 @@ class ByNodes:
         return {member: MemberShare(partitions) for member, partitions in shared.items()}
 
     def _agrees(self, content: bytes | None) -> bool:
-        return _read(content).get("names") == self._names
+        return _flow_of(content) != self._flow or _read(content).get("names") == self._names
 
     def _refusal(self) -> str:
         return (
@@ -112,6 +147,21 @@ def _of_bundles(content: Mapping[str, Any]) -> bytes | None:
     """Return what was said of bundles."""
     found = content.get(_BUNDLES)
     return found.encode() if isinstance(found, str) else None
+
+
+def _flow_of(content: bytes | None) -> str:
+    """Return the flow of a node; empty where the group has but one."""
+    return str(_read(content).get("flow", ""))
+
+
+def _told(members: Collection[Subscription]) -> dict[str, int]:
+    """Return how many partitions each topic has, by the member that knows most."""
+    found: dict[str, int] = {}
+    for each in members:
+        numbers = _read(each.user_data).get("partitions", ())
+        for topic, number in zip(sorted(each.subscriber.topics), numbers, strict=False):
+            found[topic] = max(number, found.get(topic, 0))
+    return found
 
 
 def _written(content: Mapping[str, Any]) -> bytes:

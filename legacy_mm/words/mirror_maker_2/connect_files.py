@@ -250,7 +250,7 @@ def _reading(worker: Mapping[str, str], flow: Mapping[ConnectorKind, ConnectorFi
     }
     own = [Place(f"{each.path}: ", each.properties) for each in flow.values()]
     lines = FileLines(own, general=(Place("the worker's ", worker),))
-    return FlowReading(pair, properties, worker, present=frozenset(flow), lines=lines)
+    return FlowReading(pair, properties, worker, present=frozenset(flow), lines=lines, shares_group=True)
 
 
 def _json(path: str) -> dict[str, str]:

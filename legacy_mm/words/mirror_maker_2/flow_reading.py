@@ -85,6 +85,8 @@ class FlowReading:
     """Flags of this mirror that MirrorMaker 2 does not know."""
     lines: FileLines = FileLines()
     """The lines of which all this is made."""
+    shares_group: bool = False
+    """True: the flows of its worker are in one group, as Connect's are; each flow of a driver's file has its own."""
     missing: str = ""
     """The address of a cluster that its file does not have."""
 

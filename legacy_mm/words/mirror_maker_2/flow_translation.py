@@ -358,6 +358,7 @@ def _connect_offsets(reading: FlowReading) -> ConnectOffsetSettings | None:
             heartbeat_interval=times["heartbeat.interval.ms"],
             max_poll_interval=times["rebalance.timeout.ms"],
         ),
+        shares_group=reading.shares_group,
     )
 
 

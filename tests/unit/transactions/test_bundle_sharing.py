@@ -23,7 +23,7 @@ def partitions_of(*topics: str) -> set[TopicPartition]:
 
 
 def said(member: str, sharing: ByBundles, *topics: str) -> Subscription:
-    return Subscription(Subscriber(member, None, frozenset(topics)), sharing.user_data())
+    return Subscription(Subscriber(member, None, frozenset(topics)), sharing.user_data({}))
 
 
 def rebalance(generation: int, members: dict[str, ByBundles], *topics: str) -> dict[str, MemberShare]:
@@ -62,17 +62,17 @@ def test_a_member_that_was_away_does_not_take_back_what_another_has_by_now() -> 
     rebalance(2, {"b": b}, "orders")
     of_b = rebalance(3, {"a": a, "b": b}, "orders")["b"]
     assert len(of_b.partitions) >= COUNTS["orders"] / 2 - 3
-    assert ByBundles(BUNDLES, "new").user_data() == b'{"v":1,"bundles":24,"generation":-1,"held":[]}'
+    assert ByBundles(BUNDLES, "new").user_data({}) == b'{"v":1,"bundles":24,"generation":-1,"held":[]}'
 
 
 def test_a_share_without_our_user_data_is_refused() -> None:
     """As of a coordinator that shares out by itself. What was held before is still what is said."""
     member = ByBundles(BUNDLES, "a")
     rebalance(1, {"a": member}, "orders")
-    before = member.user_data()
+    before = member.user_data({})
     with pytest.raises(StreamFailure, match="the group does not share out whole bundles"):
         member.take(2, MemberShare(partitions_of("orders")))
-    assert member.user_data() == before
+    assert member.user_data({}) == before
 
 
 def test_the_leader_refuses_a_member_of_another_kind() -> None:

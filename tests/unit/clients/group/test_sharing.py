@@ -19,4 +19,4 @@ def test_assignors_go_by_topics_alone(protocol: str) -> None:
         "b": (2, None),
     }
     sharing.take(1, MemberShare((), b"of another client"))
-    assert (sharing.user_data(), sharing.doubt) == (None, None)
+    assert (sharing.user_data({}), sharing.doubt) == (None, None)

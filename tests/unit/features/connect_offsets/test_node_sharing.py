@@ -30,17 +30,21 @@ def exact_node(names: str = "names", topics: str = "topics") -> ByNodes:
     return ByNodes("A-mm2", names, topics, "mm", ByBundles(BUNDLES, "mm"))
 
 
+def node_of(flow: str, names: str = "names", topics: str = "topics") -> ByNodes:
+    return ByNodes("connect", names, topics, "mm", flow=flow)
+
+
 def shares(nodes: Mapping[str, ByNodes], wanted: Mapping[str, frozenset[str]] = {}) -> dict[str, MemberShare]:
     """What the first one shares out."""
     every = frozenset(COUNTS)
     members = [
-        Subscription(Subscriber(name, None, wanted.get(name, every)), it.user_data()) for name, it in nodes.items()
+        Subscription(Subscriber(name, None, wanted.get(name, every)), it.user_data({})) for name, it in nodes.items()
     ]
     return next(iter(nodes.values())).shares(PROTOCOL, members, COUNTS)
 
 
 def metadata(it: ByNodes) -> bytes:
-    encoded: bytes = ConsumerProtocolSubscription(version=0, topics=["orders"], user_data=it.user_data()).encode()
+    encoded: bytes = ConsumerProtocolSubscription(version=0, topics=["orders"], user_data=it.user_data({})).encode()
     return encoded
 
 
@@ -106,6 +110,59 @@ def test_exactly_once_copies_what_all_nodes_choose(caplog: pytest.LogCaptureFixt
         "[mm] the nodes of group A-mm2 have files that choose different topics: those that not all of them choose are "
         "not copied",
     ]
+
+
+def said(member: str, it: ByNodes, counts: Mapping[str, int]) -> Subscription:
+    return Subscription(Subscriber(member, None, frozenset(counts)), it.user_data(counts))
+
+
+def test_flows_of_one_worker_share_out_what_each_has_at_its_source() -> None:
+    """`orders` has 4 partitions at the first source and 6 at the second; the leader is of the first flow."""
+    leader, neighbour = node_of("west"), node_of("west")
+    other, grown = node_of("north", names="others"), node_of("north", names="others")
+    members = [
+        said("b", leader, {"orders": 4}),
+        said("c", other, {"orders": 3, "audit": 1}),
+        said("a", neighbour, {"orders": 4}),
+        said("d", grown, {"orders": 6, "audit": 1}),
+    ]
+    found = leader.shares(PROTOCOL, members, {"orders": 4})
+    west = [*found["a"].partitions, *found["b"].partitions]
+    north = [*found["c"].partitions, *found["d"].partitions]
+    assert sorted(west) == [("orders", number) for number in range(4)]
+    assert sorted(north) == [("audit", 0), *(("orders", number) for number in range(6))]
+    for name, it in {"a": neighbour, "b": leader, "c": other, "d": grown}.items():
+        assert found[name].partitions
+        it.take(1, found[name])
+
+
+def test_a_node_of_another_flow_that_names_copies_otherwise_gets_nothing_whoever_leads() -> None:
+    leader, first, second = node_of("west"), node_of("north"), node_of("north", names="others")
+    members = [said("l", leader, {}), said("b", second, {"orders": 4}), said("a", first, {"orders": 4})]
+    found = leader.shares(PROTOCOL, members, {})
+    first.take(1, found["a"])
+    assert (len(found["a"].partitions), len(found["b"].partitions)) == (4, 0)
+    with pytest.raises(StreamFailure, match="another node of group connect names copies in another way"):
+        second.take(1, found["b"])
+
+
+def test_nodes_that_want_other_topics_are_those_of_one_flow(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "legacy_mm")
+    leader, other = node_of("west"), node_of("north", topics="others")
+    found = leader.shares(PROTOCOL, [said("a", leader, {"orders": 1}), said("b", other, {"audit": 1})], {"orders": 1})
+    other.take(1, found["b"])
+    assert caplog.messages == []
+
+
+def test_a_group_of_several_flows_may_be_joined_and_has_nodes_of_those_that_are_there() -> None:
+    there = node_of("west", names="others")
+    wanted = ConsumerProtocolSubscription(version=0, topics=["orders"], user_data=there.user_data({"orders": 1}))
+    found = GroupDescription(PROTOCOL, MEMBERS, (wanted.encode(),))
+    assert [node_of(flow).doubt("g", found) == "" for flow in ("west", "north")] == [False, True]
+    assert [node_of(flow).has_nodes(found) for flow in ("west", "north")] == [True, False]
+    joining, strange = GroupDescription("", MEMBERS), GroupDescription("sessioned", MEMBERS, (b"",))
+    assert node_of("north").has_nodes(joining) and node_of("north").has_nodes(strange)
+    assert not node_of("north").has_nodes(GroupDescription("", ()))
 
 
 KIND = "group g at the target has members of another kind"

@@ -18,6 +18,7 @@ from legacy_mm.words.legacy_tool.environment import Environment
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, flows_of, load, load_connector, load_worker
 from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
 from legacy_mm.words.mirror_maker_2.driver import translate_flows
+from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
 from legacy_mm.words.options.option_catalogue import OwnOptions
@@ -30,6 +31,8 @@ SOURCE = (
     "source.cluster.bootstrap.servers=a:1\ntarget.cluster.bootstrap.servers=b:1\ntopics=t\n"
 )
 CHECKPOINT = SOURCE.replace("MirrorSource", "MirrorCheckpoint").replace("name=s", "name=c")
+CLIENTS = ClientTranslation(Environment(), OwnOptions())
+DRIVER = "clusters=A,B\nA.bootstrap.servers=a:1\nB.bootstrap.servers=b:1\nA->B.enabled=true\n"
 WORKER = "bootstrap.servers=b:1\noffset.storage.file.filename=/tmp/x\n"
 
 
@@ -72,7 +75,7 @@ def flow(tmp_path: Path, *connectors: str, worker: str = WORKER) -> FlowRun:
         paths.append(str(tmp_path / f"{number}.properties"))
         Path(paths[-1]).write_text(text)
     (reading,) = load(ConnectLine(str(tmp_path / "w"), tuple(paths), ())).flows()
-    return translate_flow(reading, ClientTranslation(Environment(), OwnOptions()), 0)
+    return translate_flow(reading, CLIENTS, 0)
 
 
 def test_connectors_with_the_same_aliases_are_one_flow(tmp_path: Path) -> None:
@@ -144,6 +147,15 @@ def test_a_distributed_worker_has_a_topic_to_resume_from(tmp_path: Path) -> None
     assert names is not None
     assert (names.worker, names.admin_of_worker) == ("connect-A->B", "c-shared-admin")
     assert (stored.topic, stored.connector, stored.workers.group_id) == ("connect-offsets", "s", "c")
+
+
+def test_the_flows_of_a_worker_share_its_group(tmp_path: Path) -> None:
+    """A driver's flow has a group of its own."""
+    worker = "bootstrap.servers=b:1\ngroup.id=c\noffset.storage.topic=connect-offsets\n"
+    file = DriverFile(dict(line.split("=", 1) for line in DRIVER.splitlines()))
+    of_driver = translate_flow(FlowReading.of_driver(file, Pair("A", "B")), CLIENTS, 0)
+    found = [each.settings.features[CONNECT_OFFSETS] for each in (flow(tmp_path, SOURCE, worker=worker), of_driver)]
+    assert [each is not None and each.shares_group for each in found] == [True, False]
 
 
 def test_a_distributed_worker_needs_a_group(tmp_path: Path) -> None:

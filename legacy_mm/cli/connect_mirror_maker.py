@@ -29,7 +29,7 @@ from legacy_mm.words.options.option_catalogue import NO_ENGINES, OwnOptions
 Flows = Callable[[ClientTranslation], DriverRun]
 RunFlows = Callable[[Flows, OwnOptions], int]
 STOPPED_BY_ERROR = 2
-"""A code of MirrorMaker 2's driver, as `driver_line.BAD_WORDS` is."""
+"""A code of MirrorMaker 2's driver and of Connect's workers, as `driver_line.BAD_WORDS` is."""
 
 
 def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
@@ -83,11 +83,10 @@ def _run_flows(flows: Flows, options: OwnOptions, argv: Sequence[str], java_word
     outcome = prepare_flows(flows, options, java_words)
     if outcome is None:
         return STOPPED_BY_ERROR
-    settings = [each.settings for each in outcome.flows]
-    start.begin_java(settings, log_settings)
+    start.begin_java(outcome.process, [each.settings for each in outcome.flows], log_settings)
     from legacy_mm.cli.driver_flows import BEANS, supervise_flows
 
-    with start.as_tool(argv, settings[0].process, java_process.MIRROR_MAKER_2) as signals:
+    with start.as_tool(argv, outcome.process, java_process.MIRROR_MAKER_2) as signals:
         return supervise_flows(outcome, start.host(BEANS, outlives_flows=True), signals)
 
 
@@ -109,7 +108,8 @@ def prepare_flows(flows: Flows, options: OwnOptions, java_words: Sequence[str] =
     say_notes(outcome.notes, java_process.MIRROR_MAKER_2)
     if options.engine is not None:
         log.info("%s", NO_ENGINES)
-    log.info("Targeting clusters: %s", ", ".join(dict.fromkeys(each.pair.target for each in outcome.flows)))
+    if outcome.flows:
+        log.info("Targeting clusters: %s", ", ".join(dict.fromkeys(each.pair.target for each in outcome.flows)))
     return outcome
 
 

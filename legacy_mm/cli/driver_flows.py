@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from legacy_mm.base.clock import Deadline
 from legacy_mm.cli.mirror_start import admin_port
 from legacy_mm.connect.mirror_herder import MirrorHerder
-from legacy_mm.flow import group_members, lifecycle
+from legacy_mm.flow import group_members, key_stores, lifecycle
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.supervisor import Supervisor
 from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
@@ -15,15 +18,46 @@ from legacy_mm.words.legacy_tool import java_process
 from legacy_mm.words.mirror_maker_2.driver import DriverRun
 
 BEANS = (*MIRROR_MAKER_2_BEANS, *CONNECT_BEANS)
+_CLOSE_TIMEOUT = 1.0
 
 
 def supervise_flows(outcome: DriverRun, host: Host, signals: lifecycle.Signals) -> int:
     """Run the flows on this host until a signal, or until none can run; return the exit code."""
     group_members.load_native()  # each flow is built by a thread of its own
-    rest = outcome.flows[0].settings.process.rest
-    supervisor = Supervisor(host, signals, outlives_flows=rest.port is not None and rest.actions)
-    herder = MirrorHerder(outcome, host, supervisor, f"{rest.address}:{rest.port}")
-    with admin_port(host, rest, lambda: herder, outcome.files):
+    rest = outcome.process.rest
+    outlives_flows = outcome.storage is not None or (rest.port is not None and rest.actions)
+    supervisor = Supervisor(host, signals, outlives_flows=outlives_flows)
+    with _herder(outcome, host, supervisor) as herder, admin_port(host, rest, lambda: herder, outcome.files):
         code = supervisor.run()
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
     return code
+
+
+@contextmanager
+def _herder(outcome: DriverRun, host: Host, supervisor: Supervisor) -> Iterator[MirrorHerder]:
+    """Yield who runs the connectors.
+
+    Raises LegacyMMError, with the host closed, where those of a distributed worker cannot be read.
+    """
+    rest = outcome.process.rest
+    worker_id = f"{rest.address}:{rest.port}"
+    if outcome.storage is None:
+        yield MirrorHerder(outcome, host, supervisor, worker_id)
+        return
+    from legacy_mm.connect.config_topic import ConfigTopic
+    from legacy_mm.connect.distributed_herder import DistributedHerder
+
+    storage = outcome.storage
+    try:
+        cluster = key_stores.with_store(storage.cluster, lambda: host.spark.jvm)
+        topic = ConfigTopic(cluster.connection, storage.topic, storage.replication_factor)
+        topic.prepare()
+        herder = DistributedHerder(outcome, host, supervisor, worker_id, topic)
+        herder.begin()
+    except BaseException:
+        host.close(Deadline.after(_CLOSE_TIMEOUT))
+        raise
+    try:
+        yield herder
+    finally:
+        herder.end()

@@ -19,6 +19,18 @@ class LogLine(NamedTuple):
 
 LOG_LINES = (
     LogLine(
+        "is left alone: ",
+        "A distributed worker found a connector in its topic of configurations that is not of MirrorMaker 2. It does "
+        "not run, and the topic keeps it for a worker of Kafka Connect.",
+        "Nothing, or move it to another group of workers.",
+    ),
+    LogLine(
+        "cannot run as it stands in topic",
+        "Somebody, such as another worker, has written a configuration that cannot be used. A connector that ran "
+        "before goes on with the earlier one.",
+        "Send a configuration that can be used with PUT /connectors/NAME/config.",
+    ),
+    LogLine(
         "Mirror maker thread failure due to",
         "A stream died. The whole mirror ends with 255, as the legacy tool does. The reason follows on the line.",
         "Remove the reason, then restart.",

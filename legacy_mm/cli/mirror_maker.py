@@ -57,7 +57,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: RunMirror |
         if isinstance(outcome, MirrorRun):
             mirror_start.accept(outcome.flows, outcome.secrets)
             if mirror is None:
-                start.begin_java(outcome.flows, log_settings)
+                start.begin_java(outcome.flows[0].process, outcome.flows, log_settings)
             _check(outcome.flows)
     except LegacyMMError as error:
         start.give_up()

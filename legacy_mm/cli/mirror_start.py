@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import LegacyMMError
-from legacy_mm.base.settings import ProcessSettings, RestSettings
+from legacy_mm.base.settings import HandlerSettings, ProcessSettings, RestSettings
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.task_limit import check_task_limit
@@ -39,16 +39,18 @@ class MirrorStart:
 
     def __init__(self) -> None:
         self.signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
-        self._shared: Settings | None = None
+        self._process: ProcessSettings | None = None
+        self._handler: HandlerSettings | None = None
         self._begin: Callable[[], SparkHost] | None = None
         self._begun: SparkHost | None = None
 
-    def begin_java(self, flows: Sequence[Settings], logs: LogSettings) -> None:
+    def begin_java(self, process: ProcessSettings, flows: Sequence[Settings], logs: LogSettings) -> None:
         """Begin to start Java and Spark for these flows; what is in the way of that is found again by `host`."""
-        self._shared = next((each for each in flows if each.streams), flows[0])
+        self._process = process
+        self._handler = next((each.handler for each in flows if each.streams), None)
         streams = max(1, sum(each.streams for each in flows))
         quiet = logs.level_of(root_logger.JAVA) > DEBUG
-        self._begin = partial(SparkHost, self._shared.process.spark, streams, quiet=quiet)
+        self._begin = partial(SparkHost, process.spark, streams, quiet=quiet)
         with suppress(LegacyMMError):
             self._begun = self._begin()
 
@@ -68,9 +70,10 @@ class MirrorStart:
         """Return the host of the flows, for the caller to close; raises HostError if Java cannot be started."""
         from legacy_mm.flow.host import Host
 
-        assert self._shared is not None
+        assert self._process is not None
         assert self._begin is not None
-        return Host(self._shared, self._begun or self._begin(), beans, outlives_flows=outlives_flows)
+        spark = self._begun or self._begin()
+        return Host(self._process, spark, beans, self._handler, outlives_flows=outlives_flows)
 
 
 def begin_logs(file: Found, options: OwnOptions, wording: Mapping[events.Event, root_logger.Wording]) -> LogSettings:

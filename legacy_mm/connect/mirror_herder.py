@@ -295,8 +295,16 @@ class MirrorHerder(ProcessHerder):
                 run = translate_flow(reading, self._clients, self._free_stream())
             root_logger.hide(run.secrets)
             client_checks.check_logins(run.settings)
-        say_notes(run.notes, java_process.MIRROR_MAKER_2)
         return run
+
+    def _plan(self, connector: HerdedConnector) -> None:
+        """Raise 400 where no flow can run with this connector; nothing changes."""
+        flow = next((each for each in self._flows if self._is_of(each, connector.file)), None)
+        others = () if flow is None else (each for each in flow.connectors if each.name != connector.name)
+        read = partial(reading_of_worker, self._workers.of(connector.file.properties)) if flow is None else flow.read
+        numbers = (self._free_stream(), 0) if flow is None else (flow.first_stream, flow.streams)
+        trial = HerdedFlow(read, [*others, connector], connector.file.pair, *numbers)
+        self._make(trial, trial.working())
 
     def _free_stream(self) -> int:
         return max((flow.first_stream + flow.streams for flow in self._flows), default=0)
@@ -307,6 +315,8 @@ class MirrorHerder(ProcessHerder):
         flow.keeper.change(self._supervised(flow))
 
     def _takes(self, flow: HerdedFlow, run: FlowRun | None) -> None:
+        if run is not None:
+            say_notes(run.notes, java_process.MIRROR_MAKER_2)
         flow.takes(run)
         self._makes.know([each.run for each in self._flows if each.run is not None])
 

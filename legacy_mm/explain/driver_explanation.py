@@ -23,7 +23,14 @@ from legacy_mm.flow import client_checks
 from legacy_mm.runtime.jvm.gateway import StartJvm
 from legacy_mm.words.java_clients.client_properties.apply import Translated
 from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
-from legacy_mm.words.mirror_maker_2 import connect_files, driver, rest_listeners, transform_properties, unused_keys
+from legacy_mm.words.mirror_maker_2 import (
+    connect_files,
+    distributed_worker,
+    driver,
+    rest_listeners,
+    transform_properties,
+    unused_keys,
+)
 from legacy_mm.words.mirror_maker_2.circle_guard import Circles
 from legacy_mm.words.mirror_maker_2.connect_line import ConnectLine
 from legacy_mm.words.mirror_maker_2.connector_properties import BY_NAME, CONNECTORS, RENAMED, is_client_name
@@ -198,13 +205,15 @@ def _of_connect(line: ConnectLine, clients: ClientTranslation, question: _Asked)
     try:
         files = connect_files.load(line, clients.hide, needs_secrets=False)
         listening = rest_listeners.of_worker(files.worker, clients.options)
-        readings = files.flows(may_be_idle=listening.options.admin_port is not None)
+        readings = files.flows(listening.options)
+        storage = distributed_worker.config_storage(files.worker, clients) if files.distributed else None
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False, of_connect=True)
     ignored = {key: _near(key) for each in files.all_connectors for key in (*each.unknown, *each.of_others)}
     flows = _flows(readings, clients, question, ignored)
     code, outcome, here = _outcome(readings, flows, "Kafka Connect")
-    said = (*files.remarks, *listening.remarks, *dict.fromkeys(driver.flow_remarks(readings)))
+    kept = () if storage is None else (f"the connectors are those of topic {storage.topic}, which is not read here",)
+    said = (*files.remarks, *kept, *listening.remarks, *dict.fromkeys(driver.flow_remarks(readings)))
     return DriverExplanation(code, outcome, flows, ignored, warnings=said, runs_here=here, of_connect=True)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, StreamFailure
-from legacy_mm.base.settings import HandlerSettings, ListenerSettings, MetricsSettings
+from legacy_mm.base.settings import HandlerSettings, ListenerSettings, MetricsSettings, ProcessSettings
 from legacy_mm.clients.group.member import AssignmentListener
 from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.controlplane.receipts import Receipts
@@ -45,12 +45,18 @@ class Host:
     """JVM, Spark application, control channel and metrics of this process; they start while the caller continues."""
 
     def __init__(
-        self, settings: Settings, spark: SparkHost, beans: Iterable[Bean], *, outlives_flows: bool = False
+        self,
+        settings: ProcessSettings,
+        spark: SparkHost,
+        beans: Iterable[Bean],
+        handler: HandlerSettings | None = None,
+        *,
+        outlives_flows: bool = False,
     ) -> None:
-        """Take the settings that all mirrors of the process share, and go on with the start of Spark.
+        """Take what all mirrors of the process share, and go on with the start of Spark.
 
-        `spark` was begun for these settings, and is closed with the host. `outlives_flows`: an error of one flow leaves
-        the host open for the others.
+        `spark` was begun for these settings, and is closed with the host. `handler`: the one with which mirrors begin.
+        `outlives_flows`: an error of one flow leaves the host open for the others.
         """
         self.spark = spark
         self._outlives_flows = outlives_flows
@@ -63,21 +69,21 @@ class Host:
         self._context: Future[Any] = Future()
         with ExitStack() as undo:
             undo.callback(lambda: spark.stop(Deadline.after(_CLOSE_TIMEOUT)))
-            self.receipts = None if settings.process.receipts is None else Receipts(settings.process.receipts)
+            self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
             if self.receipts is not None:
                 undo.callback(self.receipts.close)
             if WHY_UNCOMPILED:
                 events.emit(events.KERNELS_UNCOMPILED, reason=WHY_UNCOMPILED)
-            self._endpoint = self._serve_metrics(settings.process.metrics)
+            self._endpoint = self._serve_metrics(settings.metrics)
             if self._endpoint is not None:
                 undo.callback(self._endpoint.close)
-            self.channel = ChannelServer(*channel_identity(embedded=settings.process.spark.embedded))
+            self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
             undo.callback(self.channel.close)
             spark.preload(task_entry.TASK_MODULE)
             self.runner = SparkRunner(self._context, task_entry.copy, spark.make_folders)
             self.processes = CopyProcesses(self.channel, self.runner, usable_cores())
             self._publisher = Publisher(lambda: beans_of(self.snapshots(), beans), MBeans(spark.jvm))
-            start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
+            start = threading.Thread(target=self._start_spark, args=[handler], name="spark-start", daemon=True)
             start.start()
             undo.pop_all()
 

@@ -125,6 +125,16 @@ NODES_DIFFER = Event(
     logging.WARNING,
     "[{client}] the nodes of group {group} have files that choose different topics: {result}",
 )
+CONNECTOR_LEFT_ALONE = Event(
+    "connector-left-alone",
+    logging.WARNING,
+    "Connector {connector} in topic {topic} is left alone: {class_name} is none of MirrorMaker 2's connectors",
+)
+CONNECTOR_UNUSABLE = Event(
+    "connector-unusable",
+    logging.ERROR,
+    "Connector {connector} cannot run as it stands in topic {topic}, and what ran before goes on: {reason}",
+)
 POSITION_OF_ANOTHER_LOG = Event(
     "position-of-another-log",
     logging.WARNING,

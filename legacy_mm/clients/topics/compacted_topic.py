@@ -6,8 +6,8 @@ the topic anew by a copy) the record with the later timestamp counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 
 from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.errors import HostError
@@ -27,12 +27,14 @@ _RETRY_BACKOFF = 0.1
 class CompactedTopic:
     """All partitions of such a topic, for one thread at a time. It need not be there yet."""
 
-    def __init__(self, settings: ConnectionSettings, topic: str, client: str) -> None:
+    def __init__(self, settings: ConnectionSettings, topic: str, client: str, *, stays_connected: bool = False) -> None:
         """Create the reader; `settings` are any client's of the cluster; `client` is its id. Connects at the first
-        read.
+        read, and at each later one unless it `stays_connected`, which who reads all the time wants.
         """
         self._settings = settings.named(client)
         self._topic = topic
+        self._stays_connected = stays_connected
+        self._kept: Cluster | None = None
         self._topic_id: object = None
         self._read_to: dict[int, int] = {}
         self._latest: dict[bytes, tuple[int, LogRecord]] = {}
@@ -43,10 +45,29 @@ class CompactedTopic:
         There is no limit while it moves. Raise HostError when nothing came for `silence` seconds, and where a
         transaction is open for so long: what follows it is not committed.
         """
-        with asking(f"reading {self._topic}"), closing(Cluster(self._settings, _QUESTION_TIMEOUT)) as cluster:
+        with asking(f"reading {self._topic}"), self._connected() as cluster:
             for place, end in self._ends(cluster, Deadline.after(silence)).items():
                 self._read_on(cluster, place, end, silence)
         return {key: record for key, (_, record) in self._latest.items()}
+
+    def close(self) -> None:
+        """Disconnect; a later read connects anew."""
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
+    @contextmanager
+    def _connected(self) -> Iterator[Cluster]:
+        cluster, self._kept = self._kept or Cluster(self._settings, _QUESTION_TIMEOUT), None
+        try:
+            yield cluster
+        except BaseException:
+            cluster.close()
+            raise
+        if self._stays_connected:
+            self._kept = cluster
+        else:
+            cluster.close()
 
     def partitions(self) -> int:
         """Return the number of partitions at the last read; 0: the topic was missing."""

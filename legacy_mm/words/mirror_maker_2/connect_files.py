@@ -33,8 +33,10 @@ from legacy_mm.words.mirror_maker_2.file_lines import FileLines, Place
 from legacy_mm.words.mirror_maker_2.flow_reading import OFF, FlowReading
 from legacy_mm.words.mirror_maker_2.left_out import rest_remarks
 from legacy_mm.words.mirror_maker_2.strimzi_files import ConnectorState, WrittenWorker
+from legacy_mm.words.options.option_catalogue import OwnOptions
 
 _CLASS, _NAME = "connector.class", "name"
+_NO_OPTIONS = OwnOptions()
 _ALIASES = ("source.cluster.alias", "target.cluster.alias")
 
 
@@ -94,6 +96,8 @@ class ConnectFiles:
     """Further workers of the same command, each with its connectors."""
     secrets_dir: str | None = None
     """The folder of the Secrets to which a changed connector may refer; see `Provider`."""
+    distributed: bool = False
+    """True: the connectors are those of the worker's topic of configurations, which nobody has read yet."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -106,15 +110,21 @@ class ConnectFiles:
         """The connectors of all workers."""
         return (*self.connectors, *(connector for each in self.beside for connector in each.all_connectors))
 
-    def flows(self, *, may_be_idle: bool = False) -> list[FlowReading]:
+    def flows(self, options: OwnOptions = _NO_OPTIONS) -> list[FlowReading]:
         """Return the flows; raises ConfigurationError for two connectors of one kind in a flow, or if none runs.
 
-        `may_be_idle`: if none runs, return those of all connectors, which somebody may resume.
+        Where `options` open the admin port, or the connectors come later, those that are not to run are flows, too.
         """
         workers = (self, *self.beside)
         found = [reading for each in workers for reading in flows_of(each.worker, each.running)]
-        if not found and may_be_idle:
+        has_port = options.admin_port is not None
+        if not found and (self.distributed or (has_port and (self.all_connectors or options.admin_actions))):
             return [reading for each in workers for reading in flows_of(each.worker, each.connectors)]
+        if not found and not self.all_connectors:
+            raise ConfigurationError(
+                "no connector is named: name the file of one, or let them come by --admin.port NUMBER, with "
+                "--admin.actions true"
+            )
         if not found:
             said = "; ".join(map(_idle, self.all_connectors))
             raise ConfigurationError(f"nothing would run: {said}; with --admin.port it starts, and they can be resumed")
@@ -148,7 +158,7 @@ def load(line: ConnectLine, hide: Hide = lambda secrets: None, *, needs_secrets:
     worker = load_worker(line.worker, hide, named)
     connectors = [load_connector(path, worker.properties, hide, named) for path in line.connectors]
     kept = (*_notes(line.worker, worker), *(note for each in connectors for note in each.kept))
-    return ConnectFiles(worker.properties, connectors, kept, secrets_dir=named)
+    return ConnectFiles(worker.properties, connectors, kept, secrets_dir=named, distributed=line.distributed)
 
 
 def _of_resource(resource: WrittenWorker, hide: Hide, secrets_dir: str | None) -> ConnectFiles:

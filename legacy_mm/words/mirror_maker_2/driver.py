@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.settings import ProcessSettings
 from legacy_mm.features.naming.policy_names import DEFAULT
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.policies.topic_entries import unfit_entries
@@ -18,6 +19,7 @@ from legacy_mm.words.legacy_tool.messages import OWN
 from legacy_mm.words.mirror_maker_2 import left_out, rest_listeners, transform_properties, unused_keys
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, RENAMED
+from legacy_mm.words.mirror_maker_2.distributed_worker import ConfigStorage, config_storage
 from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DriverRelease, FlowReading
@@ -51,6 +53,13 @@ class DriverRun:
     """The readings of which the flows were made, those that were refused too."""
     files: ConnectFiles | None = field(default=None, repr=False)
     """The connectors of a worker of Kafka Connect; None: the flows are of a driver's file."""
+    storage: ConfigStorage | None = field(default=None, repr=False)
+    """The topic whose connectors a distributed worker runs."""
+
+    @property
+    def process(self) -> ProcessSettings:
+        """The settings that all flows of the process share."""
+        return self.clients.options.process(self.clients.environment.jvm)
 
     def checked(self, check: Callable[[Settings], None]) -> DriverRun:
         """Return the same without the flows for which `check` raises ConfigurationError; raises where none is left."""
@@ -109,9 +118,11 @@ def translate_connect(files: ConnectFiles, clients: ClientTranslation) -> Driver
     Where all of them are paused or stopped, the first call of the admin port may resume them.
     """
     listening = rest_listeners.of_worker(files.worker, clients.options)
-    found = files.flows(may_be_idle=listening.options.admin_port is not None)
+    found = files.flows(listening.options)
     said = (*files.remarks, *listening.remarks)
-    return replace(translate_flows(found, replace(clients, options=listening.options), said), files=files)
+    storage = config_storage(files.worker, clients) if files.distributed else None
+    found_run = translate_flows(found, replace(clients, options=listening.options), said)
+    return replace(found_run, files=files, storage=storage)
 
 
 def translate_flows(readings: Sequence[FlowReading], clients: ClientTranslation, said: Iterable[str] = ()) -> DriverRun:

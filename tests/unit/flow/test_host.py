@@ -32,7 +32,7 @@ def test_a_host_that_cannot_go_on_ends_its_spark(settings: Settings, monkeypatch
     spark = Mock()
     monkeypatch.setattr(host, "threading", SimpleNamespace(Thread=NoThread))
     with pytest.raises(RuntimeError, match="new thread"):
-        Host(settings, spark, ())
+        Host(settings.process, spark, ())
     spark.stop.assert_called_once()
 
 
@@ -41,6 +41,6 @@ def test_an_address_that_is_not_ours_ends_what_has_begun(settings: Settings, mon
     monkeypatch.setenv("SPARK_LOCAL_IP", "192.0.2.1")
     elsewhere = at_master(settings, "spark://a:1")
     with pytest.raises(ConfigurationError, match="SPARK_LOCAL_IP"):
-        Host(elsewhere, spark, ())
+        Host(elsewhere.process, spark, ())
     spark.preload.assert_not_called()
     spark.stop.assert_called_once()

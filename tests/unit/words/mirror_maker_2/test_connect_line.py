@@ -17,9 +17,9 @@ def test_files_come_first_and_options_of_ours_behind_them() -> None:
     )
 
 
-@pytest.mark.parametrize("words", [[], ["w.properties"], ["--log.level", "DEBUG", "w", "s"]])
-def test_a_worker_and_a_connector_are_needed(words: list[str]) -> None:
-    with pytest.raises(UsageError, match="at least one of a connector"):
+@pytest.mark.parametrize("words", [[], ["--distributed"], ["--log.level", "DEBUG", "w", "s"]])
+def test_a_worker_is_needed(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="name the worker's file"):
         parse(words)
 
 

@@ -218,7 +218,7 @@ def test_what_does_not_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         files.flows()
     assert str(caught.value) == f"nothing would run: {said}; with --admin.port it starts, and they can be resumed"
-    assert [str(each.pair) for each in files.flows(may_be_idle=True)] == ["A->B"]
+    assert [str(each.pair) for each in files.flows(OwnOptions(admin_port=1))] == ["A->B"]
     more = "sourceConnector: {}\n    checkpointConnector: {state: Stopped}"
     (reading,) = files_of(tmp_path, write(tmp_path, V1.replace("sourceConnector: {}", more))).flows()
     assert (sorted(reading.present), reading.has_checkpoints) == (["source"], False)

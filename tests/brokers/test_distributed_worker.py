@@ -1,0 +1,155 @@
+"""`legacy-mm connect --distributed`: workers of one group follow Connect's topic of configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compat.laboratory.checkout import COMMANDS
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics
+from legacy_mm.audit.java_files import write_properties
+from legacy_mm.audit.load import load
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.rest_api import RestCaller
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 60.0
+TOKEN = "a-token-of-the-test"
+FIRST, FURTHER = 500, 300
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A group of workers, and the topics that one of its connectors copies."""
+
+    source: Any
+    target: Any
+    topic: str
+    alias: str
+    folder: Path
+
+    def worker_file(self) -> Path:
+        properties = {"bootstrap.servers": self.target.bootstrap, "group.id": f"connect-{self.alias}"}
+        for each in ("config", "offset", "status"):
+            properties[f"{each}.storage.topic"] = f"{self.alias}-{each}"
+            properties[f"{each}.storage.replication.factor"] = "1"
+        return write_properties(self.folder / "worker.properties", properties)
+
+    def config(self, **more: str) -> dict[str, str]:
+        return {
+            "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+            "source.cluster.alias": self.alias,
+            "target.cluster.alias": "B",
+            "source.cluster.bootstrap.servers": self.source.bootstrap,
+            "target.cluster.bootstrap.servers": self.target.bootstrap,
+            "topics": self.topic,
+            "tasks.max": "2",
+            "heartbeats.replication.enabled": "false",
+            "sync.topic.acls.enabled": "false",
+            **dict.fromkeys(("replication.factor", "offset-syncs.topic.replication.factor"), "1"),
+            **more,
+        }
+
+    def write(self, count: int) -> None:
+        load(self.source.bootstrap, self.topic, count, 50)
+
+    def copied(self) -> int:
+        copy = f"{self.alias}.{self.topic}"
+        there = copy in list_topics(self.target.bootstrap)
+        return sum(end_offsets(self.target.bootstrap, copy).values()) if there else 0
+
+    def wait_copied(self, count: int) -> None:
+        wait_until(lambda: self.copied() >= count, SECONDS, f"{count} records")
+        assert self.copied() == count
+
+
+class Worker:
+    """One worker of ours, and its port."""
+
+    def __init__(self, scene: Scene, port: int) -> None:
+        token = scene.folder / "token"
+        token.touch(0o600)
+        token.write_text(TOKEN)
+        words = ["connect", "--distributed", str(scene.worker_file()), "--admin.port", str(port)]
+        words += ["--admin.token.file", str(token), "--admin.actions", "true"]
+        self.api = RestCaller(port)
+        self.api.headers = {"Authorization": f"Bearer {TOKEN}"}
+        self.tool = ToolProcess([str(COMMANDS / "legacy-mm"), *words], scene.folder)
+
+    def answers(self) -> bool:
+        assert self.tool.running(), self.tool.output()
+        return self.api.call("GET", "/").status == 200
+
+    def states(self) -> list[str]:
+        answer = self.api.call("GET", "/connectors/mirror/status")
+        if answer.status != 200:
+            return []
+        return [answer.body["connector"]["state"], *(each["state"] for each in answer.body["tasks"])]
+
+    def wait_states(self, *states: str) -> None:
+        wait_until(
+            lambda: self.states() == list(states), SECONDS, f"the states {states}; it printed {self.tool.output()}"
+        )
+
+    def order(self, method: str, path: str, body: object = None) -> Any:
+        answer = self.api.call(method, path, body)
+        assert answer.status < 300, answer.text
+        return answer.body if answer.text else None
+
+
+@pytest.fixture
+def scene(source: Any, target: Any, topic: Callable[..., str], new_port: Callable[[], int], tmp_path: Path) -> Scene:
+    name = topic()
+    create_topic(source.bootstrap, name, 4)
+    return Scene(source, target, name, f"A{new_port()}", tmp_path)
+
+
+@pytest.fixture
+def worker(scene: Scene, new_port: Callable[[], int]) -> Iterator[Callable[[], Worker]]:
+    started: list[Worker] = []
+
+    def start() -> Worker:
+        started.append(Worker(scene, new_port()))
+        wait_until(started[-1].answers, SECONDS, "the port")
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.tool.kill_tree()
+
+
+def test_workers_of_a_group_share_what_one_of_them_is_told(scene: Scene, worker: Callable[[], Worker]) -> None:
+    first, second = worker(), worker()
+    first.order("POST", "/connectors", {"name": "mirror", "config": scene.config()})
+    scene.write(FIRST)
+    scene.wait_copied(FIRST)
+    for each in (first, second):
+        each.wait_states("RUNNING", "RUNNING", "RUNNING")
+    assert second.api.call("POST", "/connectors", {"name": "mirror", "config": scene.config()}).status == 409
+    # one is told, both follow, and a start remembers
+    second.order("PUT", "/connectors/mirror/stop")
+    first.wait_states("STOPPED")
+    scene.write(FURTHER)
+    assert first.tool.stop(SECONDS) == second.tool.stop(SECONDS) == 143
+    third = worker()
+    third.wait_states("STOPPED")
+    assert scene.copied() == FIRST
+    third.order("PUT", "/connectors/mirror/resume")
+    scene.wait_copied(FIRST + FURTHER)
+    # a configuration that cannot run is refused, and nothing of it is kept
+    refused = third.api.call("PUT", "/connectors/mirror/config", scene.config(**{"tasks.max": "0"}))
+    assert refused.status == 400
+    third.order("PUT", "/connectors/mirror/config", scene.config(**{"tasks.max": "1"}))
+    third.wait_states("RUNNING", "RUNNING")
+    scene.write(FURTHER)
+    scene.wait_copied(FIRST + 2 * FURTHER)
+    fourth = worker()
+    fourth.wait_states("RUNNING", "RUNNING")
+    third.order("DELETE", "/connectors/mirror")
+    wait_until(lambda: fourth.api.call("GET", "/connectors").body == [], SECONDS, "the end of the connector")
+    assert third.tool.stop(SECONDS) == fourth.tool.stop(SECONDS) == 143

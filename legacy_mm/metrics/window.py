@@ -10,18 +10,18 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 SAMPLE_INTERVAL = 30.0
 SAMPLES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class WindowReading:
+class WindowReading(NamedTuple):
     """One measure at one moment: its present value (a counter's total), and what was recorded lately."""
 
     value: float
     amount: float
-    count: float
+    recordings: float
     seconds: float
     maximum: float
     minimum: float
@@ -32,14 +32,14 @@ class WindowReading:
 
     def average(self) -> float:
         """Return the average of recordings; NaN if there was none, as in Kafka."""
-        return self.amount / self.count if self.count else math.nan
+        return self.amount / self.recordings if self.recordings else math.nan
 
     def with_other(self, other: WindowReading) -> WindowReading:
         """Combine the same measure of two clients that are shown as one; NaN adds nothing."""
         return WindowReading(
             _known(sum, self.value, other.value),
             self.amount + other.amount,
-            self.count + other.count,
+            self.recordings + other.recordings,
             max(self.seconds, other.seconds),
             _known(max, self.maximum, other.maximum),
             _known(min, self.minimum, other.minimum),
@@ -94,13 +94,17 @@ class Window:
         samples = self._samples
         if not samples:
             return WindowReading(value, 0.0, 0, SAMPLE_INTERVAL, math.nan, math.nan)
+        first, last = samples[0], samples[-1]
+        seconds = max(now - first.start, SAMPLE_INTERVAL * (SAMPLES - 1))
+        if first is last:
+            return WindowReading(value, first.amount, first.count, seconds, first.maximum, first.minimum)
         return WindowReading(
             value,
-            sum(sample.amount for sample in samples),
-            sum(sample.count for sample in samples),
-            max(now - samples[0].start, SAMPLE_INTERVAL * (SAMPLES - 1)),
-            max(sample.maximum for sample in samples),
-            min(sample.minimum for sample in samples),
+            first.amount + last.amount,
+            first.count + last.count,
+            seconds,
+            max(first.maximum, last.maximum),
+            min(first.minimum, last.minimum),
         )
 
     def _forget(self, now: float) -> None:

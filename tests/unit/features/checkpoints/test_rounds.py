@@ -169,7 +169,7 @@ def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_mo
         Checkpoint("g", "west.t", 0, 104, 51, "m"),
         Checkpoint("g", "west.t", 0, 95, 41, "m"),
     ]
-    assert here.counted("checkpoints") == here.checkpoints()["g"].count == 3
+    assert here.counted("checkpoints") == here.checkpoints()["g"].recordings == 3
     assert here.checkpoints()["g"].minimum > 0
 
 
@@ -232,7 +232,7 @@ def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: 
         known.refuses = ""
         wait_until(lambda: here.topic.written, SECONDS, "the checkpoint")
     assert troubles() == ["the target did not accept all checkpoints: no"]
-    assert here.counted("checkpoints") == here.checkpoints()["g"].count == 1
+    assert here.counted("checkpoints") == here.checkpoints()["g"].recordings == 1
 
 
 def test_a_refusal_is_told_by_its_own_round_only() -> None:

@@ -84,6 +84,8 @@ def begin_logs(file: Found, options: OwnOptions, wording: Mapping[events.Event, 
     if options.log_format == "json":
         settings = settings.with_json_console()
     root_logger.configure(settings, wording)
+    if options.admin_port is not None:
+        root_logger.keep_recent()
     root_logger.catch_strays()
     for problem in file.problems:
         logging.getLogger(messages.OWN).warning("%s", problem)

@@ -16,7 +16,7 @@ from legacy_mm import client
 from legacy_mm.base.option import Option
 from legacy_mm.cli import explain
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.cli.log_lines import LOG_LINES
+from legacy_mm.logs.log_lines import LOG_LINES
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import understood
 from legacy_mm.features.flag import Flag

@@ -28,6 +28,7 @@ from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
 from legacy_mm.logs.layouts import LogEvent, formatted_traceback, formatter, rolled_path
 from legacy_mm.logs.log_settings import ALL, DEBUG, LEVELS, OFF, WAITING, Appender, LogFile, LoggerSettings, LogSettings
+from legacy_mm.logs.recent_lines import RecentLine, RecentLines
 
 _LOUD = ("py4j", "pyspark")
 """Packages whose debug lines are not printed, whatever the root level is."""
@@ -69,6 +70,17 @@ def silence() -> None:
     waiting = {WAITING: LoggerSettings(logging.WARNING)}
     wording = {event: Wording(event.level, WAITING, event.text) for event in events.WAITS}
     configure(replace(quiet, loggers={**quiet.loggers, **waiting}), wording)
+
+
+def keep_recent() -> None:
+    """Keep the last lines of WARN or worse from now on."""
+    for router in _routers():
+        router.recent = router.recent or RecentLines()
+
+
+def recent_lines() -> list[RecentLine]:
+    """Return the lines that are kept, the newest first; none without `keep_recent`."""
+    return [line for router in _routers() if router.recent is not None for line in router.recent.newest_first()]
 
 
 def loggers() -> list[str]:
@@ -160,6 +172,7 @@ class _Router(logging.Handler):
         self.secrets = Secrets()
         self.problems: list[str] = []
         self.settings = settings
+        self.recent: RecentLines | None = None
         self._wording = wording
         self._routes: dict[str, _Route] = {}
         self._handlers: dict[str, logging.Handler] = {}
@@ -180,7 +193,9 @@ class _Router(logging.Handler):
         route = self._routes.get(logger) or self._find_route(logger)
         if level < route.level:
             return
-        vars(record)["line"] = self._line(record, event, wording, debug=route.level <= DEBUG)
+        line = vars(record)["line"] = self._line(record, event, wording, debug=route.level <= DEBUG)
+        if self.recent is not None and level >= logging.WARNING:
+            self.recent.add(line, [said.text for said in (event, wording) if said is not None])
         for handler in route.handlers:
             if level >= handler.level:
                 handler.handle(record)

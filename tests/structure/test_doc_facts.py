@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.cli.log_lines import LOG_LINES
+from legacy_mm.logs.log_lines import LOG_LINES
 from legacy_mm.features.rows import BY_NAME as FLAGS
 from legacy_mm.features.topic_acls.made_rules import state_folder
 from legacy_mm.logs import events

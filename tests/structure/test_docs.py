@@ -11,7 +11,7 @@ import pytest
 from legacy_mm.cli import reference
 from legacy_mm.cli.admin_calls import TOKEN_FILE
 from legacy_mm.cli.commands import COMMANDS
-from legacy_mm.cli.log_lines import LOG_LINES, LogLine
+from legacy_mm.logs.log_lines import LOG_LINES, LogLine
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.logs import events

@@ -17,7 +17,7 @@ TABLE_FUNCTION_LIMIT = 10
 # Module -> what its rows are. Such a file may be longer than FILE_LIMIT.
 TABLES = {
     "legacy_mm.explain.differences": "one row for each known difference from the legacy tool",
-    "legacy_mm.cli.log_lines": "one row for each line that operators meet",
+    "legacy_mm.logs.log_lines": "one row for each line that operators meet",
     "legacy_mm.logs.events": "one row for each line of ours",
     "compat.laboratory.connect_requests": "one row for each request of a script",
 }

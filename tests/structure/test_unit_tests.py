@@ -13,7 +13,7 @@ MIRRORS = ("unit", "processes")
 # Reason -> modules, as paths below legacy_mm.
 WITHOUT_A_TEST_OF_ITS_NAME = {
     "values, types and tables without a decision": """
-        base/reports cli/commands cli/log_lines clients/admin/cluster_admin clients/group/member
+        base/reports cli/commands logs/log_lines clients/admin/cluster_admin clients/group/member
         connect/entities connect/herder connect/plugins
         words/legacy_tool/legacy_options base/settings transactions/bundle_events explain/differences
         explain/known_difference features/connect_offsets/feature features/duty flow/flow_settings handlers/api

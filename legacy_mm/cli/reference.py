@@ -16,12 +16,12 @@ from legacy_mm import client
 from legacy_mm.base.option import Option
 from legacy_mm.cli import explain
 from legacy_mm.cli.exit_code import ExitCode
-from legacy_mm.logs.log_lines import LOG_LINES
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import understood
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.handlers import api
+from legacy_mm.logs.log_lines import LOG_LINES
 from legacy_mm.metrics.client_mbeans import UNCOUNTED
 from legacy_mm.metrics.metric_catalogue import LABELS, METRICS, ONLY_WITH
 from legacy_mm.words.java_clients.client_properties import consumer, producer

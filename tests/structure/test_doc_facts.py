@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.logs.log_lines import LOG_LINES
 from legacy_mm.features.rows import BY_NAME as FLAGS
 from legacy_mm.features.topic_acls.made_rules import state_folder
 from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
+from legacy_mm.logs.log_lines import LOG_LINES
 from legacy_mm.metrics.metric_catalogue import LABELS, METRICS, ONLY_WITH, Metric
 from legacy_mm.runtime.jvm.jars import cache_folder
 from legacy_mm.words.java_clients.client_properties.apply import CONSUMER_RULES, PRODUCER_RULES

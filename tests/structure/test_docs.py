@@ -11,10 +11,10 @@ import pytest
 from legacy_mm.cli import reference
 from legacy_mm.cli.admin_calls import TOKEN_FILE
 from legacy_mm.cli.commands import COMMANDS
-from legacy_mm.logs.log_lines import LOG_LINES, LogLine
 from legacy_mm.features.flag import Flag
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.logs import events
+from legacy_mm.logs.log_lines import LOG_LINES, LogLine
 from legacy_mm.words.legacy_tool.legacy_options import ROWS
 from legacy_mm.words.legacy_tool.messages import WORDING
 from legacy_mm.words.mirror_maker_2.connect_line import SECRETS_DIR

@@ -5,15 +5,27 @@ from __future__ import annotations
 from legacy_mm.base.settings import RestSettings
 from legacy_mm.connect.connector_plugins import MirrorPlugins
 from legacy_mm.connect.herder import Herder
+from legacy_mm.connect.page.status_board import Sampler, StatusBoard
 from legacy_mm.connect.rest.rest_application import rest_application
 from legacy_mm.connect.rest.rest_server import RestServer
 from legacy_mm.flow.host import Host
 from legacy_mm.metrics.prometheus import scrape_of
+from legacy_mm.metrics.shared_snapshots import SharedSnapshots
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
 
 
-def serve(settings: RestSettings, herder: Herder, host: Host, files: ConnectFiles | None = None) -> RestServer:
-    """Listen, for the caller to close; raises HostError and ConfigurationError. `files`: see `MirrorPlugins`."""
-    return RestServer(
-        settings, rest_application(settings, herder, MirrorPlugins(files), scrape_of(host.snapshots), host.state)
-    )
+class AdminPort:
+    """The server at the port, and the memory of the last hour that its pages show."""
+
+    def __init__(self, settings: RestSettings, herder: Herder, host: Host, files: ConnectFiles | None = None) -> None:
+        """Listen; raise HostError and ConfigurationError. `files`: see `MirrorPlugins`."""
+        snapshots = SharedSnapshots(host.snapshots)
+        board = StatusBoard(herder, snapshots, host.state, actions=settings.actions)
+        application = rest_application(settings, herder, MirrorPlugins(files), scrape_of(snapshots), host.state, board)
+        self._server = RestServer(settings, application)
+        self._sampler = Sampler(board)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._sampler.close()
+        self._server.close()

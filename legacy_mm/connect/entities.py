@@ -81,6 +81,8 @@ class ConnectorInfo:
     config: Config
     tasks: int
     type: ConnectorType = "source"
+    flow: str = ""
+    """The flow that does its work, as metrics name it."""
 
     def body(self) -> JsonObject:
         """Return the body of `GET /connectors/X`."""

@@ -95,7 +95,8 @@ class LegacyHerder(ProcessHerder):
     def connector_info(self, name: str) -> ConnectorInfo:
         """Return what the command line says of a flow."""
         flow = self._flows[self._place(name)]
-        return ConnectorInfo(name, flow.config(), len(self.connector_status(name).tasks))
+        tasks = len(self.connector_status(name).tasks)
+        return ConnectorInfo(name, flow.config(), tasks, flow=flow.settings.flow)
 
     def connector_status(self, name: str) -> ConnectorStatus:
         """Return what a flow and its streams do."""

@@ -113,7 +113,8 @@ class MirrorHerder(ProcessHerder):
         """Return a connector as it is configured, its secrets hidden."""
         with self._lock:
             flow, connector = self._known(name)
-            return ConnectorInfo(name, self._shown(connector), len(self._status(flow, connector).tasks))
+            tasks = len(self._status(flow, connector).tasks)
+            return ConnectorInfo(name, self._shown(connector), tasks, flow=str(flow.pair))
 
     def connector_status(self, name: str) -> ConnectorStatus:
         """Return what the connector and its tasks do."""

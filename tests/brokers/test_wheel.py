@@ -68,7 +68,7 @@ def test_both_hold_all_that_the_running_tool_needs(built: Path, installed: Path)
     package = {
         str(path.relative_to(CHECKOUT))
         for path in (CHECKOUT / "legacy_mm").rglob("*.*")
-        if path.suffix in (".py", ".java")
+        if path.suffix in (".py", ".java", ".html", ".css", ".js")
     }
     samples = {path for path in (CHECKOUT / "samples").rglob("*") if path.is_file() and path.suffix != ".pyc"}
     with zipfile.ZipFile(wheel) as archive:

@@ -46,6 +46,7 @@ class FakeHerder(Herder):
         """Forget everything."""
         self.configs: dict[str, Config] = {}
         self.states: dict[str, TargetState] = {}
+        self.flows: dict[str, str] = {}
         self.without_status: set[str] = set()
         self.calls: list[tuple[object, ...]] = []
         self.health = WorkerStatus(HTTPStatus.OK, "healthy", "Worker has completed startup.")
@@ -79,7 +80,7 @@ class FakeHerder(Herder):
     @override
     def connector_info(self, name: str) -> ConnectorInfo:
         config = self.configs[self._known(name)]
-        return ConnectorInfo(name, config, len(self.task_configs(name)))
+        return ConnectorInfo(name, config, len(self.task_configs(name)), flow=self.flows.get(name, name))
 
     @override
     def connector_status(self, name: str) -> ConnectorStatus:

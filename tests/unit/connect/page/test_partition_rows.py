@@ -1,0 +1,125 @@
+"""Partitions and streams of a snapshot: lags, where each goes, and which are the worst."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from legacy_mm.connect.page.flow_history import Course
+from legacy_mm.connect.page.partition_rows import (
+    PartitionRow,
+    partition_rows,
+    stream_rows,
+    topic_rows,
+    worst,
+)
+from legacy_mm.metrics.registry import Scope
+from tests.fixtures.counted_flows import CountedFlow
+
+
+class Ticks:
+    """A clock that is set."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def rows_of(flow: CountedFlow) -> list[PartitionRow]:
+    return partition_rows([flow.registry.snapshot()])
+
+
+def row(topic: str = "t", partition: int = 0, seconds: float = math.nan, records: float = math.nan) -> PartitionRow:
+    return PartitionRow("f", topic, partition, seconds, records, math.nan, Course.UNKNOWN, "s")
+
+
+def test_a_partition_has_its_lag_its_stream_and_its_flow() -> None:
+    flow = CountedFlow(topics={"a-b": 2}).assigned()
+    flow.reports(lambda each: each.partition * 7.0)
+    assert [(each.flow, each.topic, each.partition, each.records, each.stream) for each in rows_of(flow)] == [
+        ("east->west", "a-b", 0, 0, "mirror-0"),
+        ("east->west", "a-b", 1, 7, "mirror-0"),
+    ]
+    assert all(math.isnan(each.seconds) and math.isnan(each.rate) for each in rows_of(flow))
+
+
+@pytest.mark.parametrize("remote", ["east.{}".format, "{}".format])
+def test_seconds_come_from_the_copy_whatever_it_is_called(remote: Callable[[str], str]) -> None:
+    flow = CountedFlow(remote=remote).assigned()
+    flow.reports(3)
+    flow.ages(12.5)
+    assert {(each.seconds, each.records) for each in rows_of(flow)} == {(12.5, 3)}
+
+
+def test_seconds_that_are_told_for_the_partition_itself_come_first() -> None:
+    flow = CountedFlow(topics={"t": 1}).assigned()
+    flow.reports(3)
+    flow.ages(12.5)
+    (scope,) = [each for each in flow.registry.scopes if each.level == "consumer_partition"]
+    own = Scope("partition", scope.labels[1:])
+    flow.registry.scopes[own].gauges["lag_seconds"].observe("", 4.0, flow.registry.clock())
+    assert [each.seconds for each in rows_of(flow)] == [4.0]
+
+
+@pytest.mark.parametrize(
+    ("lags", "positions", "course"),
+    [
+        ([0, 0, 0, 0], [1, 1, 1, 1], Course.KEEPS_UP),
+        ([5, 5, 5], [1, 1, 1], Course.UNKNOWN),
+        ([5, 5, 5, 5], [1, 1, 1, 1], Course.STANDS_STILL),
+        ([5, 6, 7, 8], [1, 1, 1, 1], Course.STANDS_STILL),
+        ([0, 6, 7, 8], [1, 1, 1, 1], Course.FALLS_BEHIND),
+        ([5, 6, 7, 8], [1, 2, 3, 4], Course.FALLS_BEHIND),
+        ([8, 7, 6, 5], [1, 2, 3, 4], Course.CATCHES_UP),
+        ([5, 8, 5, 7], [1, 2, 3, 4], Course.KEEPS_UP),
+    ],
+)
+def test_where_a_partition_goes(lags: Sequence[float], positions: Sequence[float], course: Course) -> None:
+    clock = Ticks()
+    flow = CountedFlow(topics={"t": 1}, clock=clock).assigned()
+    for lag, position in zip(lags, positions, strict=True):
+        clock.now += 5
+        flow.reports(lag, position)
+    assert [each.course for each in rows_of(flow)] == [course]
+
+
+def test_nobody_knows_the_lag_of_a_partition_that_is_not_copied() -> None:
+    flow = CountedFlow(topics={"t": 1}).assigned()
+    flow.reports(5)
+    flow.stream.copy_ended()
+    (found,) = rows_of(flow)
+    assert (math.isnan(found.records), found.course) == (True, Course.UNKNOWN)
+
+
+def test_a_stream_tells_its_group_its_partitions_and_its_commits() -> None:
+    clock = Ticks()
+    flow = CountedFlow(clock=clock).assigned()
+    flow.stream.commit_sent()
+    flow.stream.commit_settled()
+    clock.now += 30
+    assert stream_rows([flow.registry.snapshot()], ()) == [("east->west", "mirror-0", True, 2, 1, 30, 1)]
+    assert not stream_rows([flow.registry.snapshot()], ["mirror-0"])[0].is_member
+
+
+def test_a_stream_without_an_assignment_has_no_numbers_yet() -> None:
+    (found,) = stream_rows([CountedFlow().registry.snapshot()], ["mirror-0"])
+    assert found[:3] == ("east->west", "mirror-0", False)
+    assert all(math.isnan(each) for each in found[3:])
+
+
+def test_the_worst_are_those_with_most_seconds_then_with_most_records() -> None:
+    none, unknown = row("none", 0, 0, 0), row("unknown")
+    rows = [none, row("a", 0, records=9), row("b", 0, 1, 5), row("c", 0, 2, 1), unknown, row("d", 0, 1, 6)]
+    assert [each.topic for each in worst(rows, 10)] == ["c", "d", "b", "a"]
+    assert [each.topic for each in worst(rows, 2)] == ["c", "d"]
+
+
+def test_topics_are_summed_and_as_late_as_their_worst_partition() -> None:
+    rows = [row("a", 0, 1, 5), row("a", 1, 3, 6), row("b", 0, math.nan, 100), row("c", 0)]
+    found = topic_rows(rows)
+    assert [(each.topic, each.partitions, each.seconds) for each in found[:1]] == [("a", 2, 3)]
+    assert [(each.topic, each.records) for each in found[:2]] == [("a", 11), ("b", 100)]
+    assert math.isnan(found[2].records)

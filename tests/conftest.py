@@ -6,6 +6,7 @@ pytest_plugins = [
     "tests.fixtures.times",
     "tests.fixtures.agents",
     "tests.fixtures.cache",
+    "tests.fixtures.chromium",
     "tests.fixtures.clusters",
     "tests.fixtures.copying",
     "tests.fixtures.driver_jvm",

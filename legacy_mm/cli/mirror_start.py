@@ -112,12 +112,12 @@ def admin_port(
     if settings.port is None:
         yield
         return
-    from legacy_mm.connect.admin_port import serve
+    from legacy_mm.connect.admin_port import AdminPort
 
     try:
-        server = serve(settings, herder(), host, files)
+        port = AdminPort(settings, herder(), host, files)
     except BaseException:
         host.close(Deadline.after(_CLOSE_TIMEOUT))
         raise
-    with closing(server):
+    with closing(port):
         yield

@@ -23,7 +23,7 @@ class RecentLine(NamedTuple):
     level: str
     text: str
     advice: str
-    """What to do, as the page of log lines says it; empty for a line that is none of ours."""
+    """The remedy, as the page of log lines says it; empty for a line that is none of ours."""
 
 
 class RecentLines:

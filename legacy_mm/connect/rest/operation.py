@@ -30,6 +30,8 @@ class Operation:
     """May wait; it has a thread for itself."""
     produces: Sequence[str] = (JSON_TYPE,)
     """The types of its answer; none: it looks at `Accept` itself."""
+    takes: str = JSON_TYPE
+    """The type of its body."""
     seconds: float = REQUEST_TIMEOUT
     late: Callable[[], Response] = _timed_out
     """Makes the answer when the time is over; what was begun goes on."""

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from legacy_mm.base.settings import RestSettings
 from legacy_mm.connect.herder import Herder
+from legacy_mm.connect.page.status_board import StatusBoard
 from legacy_mm.connect.plugins import ConnectorPlugins
 from legacy_mm.connect.rest.access import Access
 from legacy_mm.connect.rest.connector_plugins_resource import ConnectorPluginsResource
@@ -20,6 +21,7 @@ from legacy_mm.connect.rest.connectors_resource import ConnectorsResource
 from legacy_mm.connect.rest.error_mapper import error_response, mapped
 from legacy_mm.connect.rest.logging_resource import Loggers, LoggingResource
 from legacy_mm.connect.rest.operation import Operation, Operations
+from legacy_mm.connect.rest.page_resource import PageResource
 from legacy_mm.connect.rest.rest_request import read_request
 from legacy_mm.connect.rest.root_resource import RootResource
 from legacy_mm.metrics import health
@@ -32,7 +34,12 @@ MOST_REQUESTS = 256
 
 
 def rest_application(
-    settings: RestSettings, herder: Herder, plugins: ConnectorPlugins, scrape: Scrape, state: GetState
+    settings: RestSettings,
+    herder: Herder,
+    plugins: ConnectorPlugins,
+    scrape: Scrape,
+    state: GetState,
+    board: StatusBoard,
 ) -> ASGIApp:
     """Return what answers at `--admin.port`; raise ConfigurationError if the token cannot be read."""
     resources = (
@@ -40,6 +47,7 @@ def rest_application(
         ConnectorsResource(herder, plugins),
         ConnectorPluginsResource(plugins),
         LoggingResource(Loggers()),
+        PageResource(herder, board, f"{settings.address}:{settings.port}"),
     )
     operations = {path: methods for each in resources for path, methods in each.operations().items()}
     return Access(_RestApplication(operations, state), settings)
@@ -95,7 +103,7 @@ class _Resource:
         operation = self._methods.get("GET" if request.method == "HEAD" else request.method)
         if operation is None:
             return _not_allowed(self._methods)
-        return await operation.run(await read_request(request))
+        return await operation.run(await read_request(request, operation.takes))
 
 
 class _Probe:

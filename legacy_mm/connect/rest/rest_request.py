@@ -20,6 +20,8 @@ from legacy_mm.connect.entities import ConnectRestError, JsonObject
 MOST_BYTES = 1 << 20
 """The largest body."""
 JSON_TYPE = "application/json"
+HTML_TYPE = "text/html"
+FORM_TYPE = "application/x-www-form-urlencoded"
 _MOST_PARAMETERS = 100
 
 
@@ -52,6 +54,14 @@ class RestRequest:
     def config(self) -> dict[str, str | None]:
         """Return the body as a configuration."""
         return texts(json_object(self._parsed(numbers_are_texts=True)))
+
+    def form(self) -> dict[str, str]:
+        """Return the fields of a form; raise 400 for what is none."""
+        try:
+            fields = parse_qs(self.body.decode(), keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
+        except ValueError:
+            raise ConnectRestError(HTTPStatus.BAD_REQUEST, "The body is no form") from None
+        return {name: values[0] for name, values in fields.items()}
 
     def location(self, name: str) -> Mapping[str, str]:
         """Return the header that says where a connector is."""
@@ -90,11 +100,11 @@ def texts(config: JsonObject) -> dict[str, str | None]:
     return {key: str(value).lower() if isinstance(value, bool) else value for key, value in config.items()}
 
 
-async def read_request(request: Request) -> RestRequest:
+async def read_request(request: Request, takes: str = JSON_TYPE) -> RestRequest:
     """Read the body, and raise 400, 413 or 415 for what no resource takes."""
     body = await _body(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != JSON_TYPE and (body or (media_type and request.method not in ("GET", "HEAD"))):
+    if media_type != takes and (body or (media_type and request.method not in ("GET", "HEAD"))):
         raise ConnectRestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "HTTP 415 Unsupported Media Type")
     query_string = request.scope["query_string"].decode("latin-1")
     try:

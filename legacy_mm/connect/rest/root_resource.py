@@ -10,15 +10,14 @@ from starlette.responses import Response
 from legacy_mm.connect.entities import WorkerStatus
 from legacy_mm.connect.herder import Herder
 from legacy_mm.connect.rest.operation import Operation, Operations
-from legacy_mm.connect.rest.rest_request import JSON_TYPE, RestRequest, json_response, preference
+from legacy_mm.connect.rest.page_resource import STATUS_PAGE
+from legacy_mm.connect.rest.rest_request import HTML_TYPE, JSON_TYPE, RestRequest, json_response, preference
 
 if TYPE_CHECKING:
     from legacy_mm.metrics.prometheus import Scrape
 
 HEALTH_TIMEOUT = 10.0
 """Seconds that Connect gives `/health`."""
-STATUS_PAGE = "/status"
-_HTML = "text/html"
 _UNHEALTHY = WorkerStatus(
     HTTPStatus.INTERNAL_SERVER_ERROR,
     "unhealthy",
@@ -37,13 +36,13 @@ class RootResource:
     def operations(self) -> Operations:
         """Return what can be asked of it."""
         return {
-            "/": {"GET": Operation(self._server_info, produces=(JSON_TYPE, _HTML))},
+            "/": {"GET": Operation(self._server_info, produces=(JSON_TYPE, HTML_TYPE))},
             "/health": {"GET": Operation(self._health, seconds=HEALTH_TIMEOUT, late=lambda: _health_of(_UNHEALTHY))},
             "/metrics": {"GET": Operation(self._metrics, produces=())},
         }
 
     def _server_info(self, request: RestRequest) -> Response:
-        if preference(request.accept, _HTML) > preference(request.accept, JSON_TYPE):
+        if preference(request.accept, HTML_TYPE) > preference(request.accept, JSON_TYPE):
             return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": STATUS_PAGE})
         return json_response(self._herder.server_info().body())
 

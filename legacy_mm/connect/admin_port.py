@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from legacy_mm.base.settings import RestSettings
 from legacy_mm.connect.connector_plugins import MirrorPlugins
 from legacy_mm.connect.herder import Herder
+from legacy_mm.connect.page.flow_numbers import MEASURES
 from legacy_mm.connect.page.status_board import Sampler, StatusBoard
 from legacy_mm.connect.rest.rest_application import rest_application
 from legacy_mm.connect.rest.rest_server import RestServer
@@ -19,9 +22,9 @@ class AdminPort:
 
     def __init__(self, settings: RestSettings, herder: Herder, host: Host, files: ConnectFiles | None = None) -> None:
         """Listen; raise HostError and ConfigurationError. `files`: see `MirrorPlugins`."""
-        snapshots = SharedSnapshots(host.snapshots)
-        board = StatusBoard(herder, snapshots, host.state, actions=settings.actions)
-        application = rest_application(settings, herder, MirrorPlugins(files), scrape_of(snapshots), host.state, board)
+        board = StatusBoard(herder, partial(host.snapshots, MEASURES), host.state, actions=settings.actions)
+        scrape = scrape_of(SharedSnapshots(host.snapshots))
+        application = rest_application(settings, herder, MirrorPlugins(files), scrape, host.state, board)
         self._server = RestServer(settings, application)
         self._sampler = Sampler(board)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -158,9 +158,9 @@ class Host:
         works, code = ([], {}) if handler is None else plugins.shipment(handler)
         return build_archive(self.spark.folder, ["copy", *works], code)
 
-    def snapshots(self) -> list[Snapshot]:
-        """Return the counts of all flows."""
-        return [registry.snapshot() for registry in self.registries]
+    def snapshots(self, only: Container[str] | None = None) -> list[Snapshot]:
+        """Return the counts of all flows, or only the measures of these names."""
+        return [registry.snapshot(only) for registry in self.registries]
 
     def _serve_metrics(self, settings: MetricsSettings) -> Endpoint | None:
         """Start the metrics server, only if it was asked for (invariant E)."""

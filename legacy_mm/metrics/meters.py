@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Container
 
 from legacy_mm.base.reports import Measured
 from legacy_mm.metrics.window import Window, WindowReading
@@ -119,7 +120,9 @@ class Meters:
         for gauge in self.gauges.values():
             gauge.forget(source)
 
-    def read(self, now: float) -> dict[str, WindowReading]:
-        """Return all measures as they are now."""
+    def read(self, now: float, only: Container[str] | None = None) -> dict[str, WindowReading]:
+        """Return the measures as they are now: all, or those of these names."""
         kinds = (self.counters, self.gauges, self.spreads, self.ages)
-        return {name: measure.read(now) for kind in kinds for name, measure in kind.items()}
+        return {
+            name: measure.read(now) for kind in kinds for name, measure in kind.items() if only is None or name in only
+        }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -155,8 +155,8 @@ class Registry:
         with self.lock:
             return {topic: why for found in self.unwritable_by_stream.values() for topic, why in found.items()}
 
-    def snapshot(self) -> Snapshot:
-        """Return everything as it is now."""
+    def snapshot(self, only: Container[str] | None = None) -> Snapshot:
+        """Return everything as it is now, or only the measures of these names, which takes less time."""
         with self.lock:
             now = self.clock()
             for client_id, statistics in self._admins.items():
@@ -164,7 +164,7 @@ class Registry:
                 self.scopes[client]  # its beans are there before its numbers
                 for row in () if (report := statistics()) is None else report.measured:
                     self.scopes[_scope(client, row)].observe(client_id, row, now)
-            readings = {scope: meters.read(now) for scope, meters in self.scopes.items()}
+            readings = {scope: meters.read(now, only) for scope, meters in self.scopes.items()}
         return Snapshot(self.flow, readings, self._facts)
 
 

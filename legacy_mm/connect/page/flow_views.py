@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, NamedTuple
 
 from legacy_mm.connect.entities import ConnectorInfo, ConnectorStatus, ReportedState
 from legacy_mm.connect.page.flow_history import COUNTS, Course, FlowHistory, Point, Trend
-from legacy_mm.connect.page.partition_rows import PartitionRow, StreamRow, greatest, known, total
+from legacy_mm.connect.page.flow_numbers import FlowNumbers, greatest, total
 from legacy_mm.logs import events
 from legacy_mm.logs.recent_lines import advice
 from legacy_mm.metrics.health import Phase, State
-from legacy_mm.metrics.registry import Snapshot
 
 Tone = Literal["good", "notable", "bad", "off"]
 _LATE_SECONDS = 60.0
@@ -129,20 +128,6 @@ class FlowView:
     now: Point
 
 
-class FlowNumbers(NamedTuple):
-    """The numbers of one flow, of all its registries."""
-
-    snapshots: Sequence[Snapshot]
-    rows: Sequence[PartitionRow]
-    """The partitions that a client has reported on."""
-    streams: Sequence[StreamRow]
-
-    @property
-    def partitions(self) -> int:
-        """The number of partitions that the streams own."""
-        return int(known(total(row.partitions for row in self.streams), 0))
-
-
 _DONE = {
     "checkpoints": "checkpoints written",
     "groups": "moves of groups at the target",
@@ -168,32 +153,13 @@ _MEASURES = {
 
 def point_of(numbers: FlowNumbers, at: float) -> Point:
     """Return a flow as it is now."""
-    counts = {name: summed(numbers.snapshots, *_MEASURES[name]) for name in COUNTS}
+    counts = {name: numbers.summed(*_MEASURES[name]) for name in COUNTS}
     return Point(
         at,
-        summed(numbers.snapshots, "mirror", "records"),
+        numbers.summed("mirror", "records"),
         total(row.records for row in numbers.rows) if numbers.partitions else 0.0,
         greatest(row.seconds for row in numbers.rows),
         counts,
-    )
-
-
-def summed(snapshots: Iterable[Snapshot], level: str, measure: str) -> float:
-    """Return the value of a measure, of all scopes of a level together."""
-    return sum(
-        readings[measure].value
-        for snapshot in snapshots
-        for scope, readings in snapshot.readings.items()
-        if scope.level == level and measure in readings and not math.isnan(readings[measure].value)
-    )
-
-
-def _rate(snapshots: Iterable[Snapshot], level: str, measure: str) -> float:
-    return sum(
-        readings[measure].rate()
-        for snapshot in snapshots
-        for scope, readings in snapshot.readings.items()
-        if scope.level == level and measure in readings
     )
 
 
@@ -211,12 +177,7 @@ def flow_view(
     found, reason = _state(name, numbers, connectors, trend, state)
     last_hour = history.last_hour(point)
     counts = [Trouble(each, last_hour[each], point.counts[each]) for each in COUNTS]
-    caught_up = greatest(
-        readings["caught_up_seconds"].value
-        for snapshot in numbers.snapshots
-        for readings in snapshot.readings.values()
-        if "caught_up_seconds" in readings
-    )
+    caught_up = numbers.greatest("mirror", "caught_up_seconds")
     if trend.course is Course.CATCHES_UP and not math.isnan(caught_up):
         trend = trend._replace(seconds=caught_up)
     return FlowView(
@@ -227,17 +188,13 @@ def flow_view(
         trend=trend,
         seconds=point.seconds,
         records=point.lag,
-        rate=_rate(numbers.snapshots, "mirror", "records"),
-        byte_rate=_rate(numbers.snapshots, "consumer", "received_bytes"),
+        rate=numbers.rate("mirror", "records"),
+        byte_rate=numbers.rate("consumer", "received_bytes"),
         streams=len(numbers.streams),
         partitions=numbers.partitions,
         counts=counts,
         connectors=connectors,
-        done={
-            word: number
-            for measure, word in _DONE.items()
-            if (number := summed(numbers.snapshots, "mirror_offsets", measure))
-        },
+        done={word: number for measure, word in _DONE.items() if (number := numbers.summed("mirror_offsets", measure))},
         history=history,
         now=point,
     )

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from legacy_mm.connect.page import figures
-from legacy_mm.connect.page.partition_rows import PartitionRow, is_behind, known, topic_rows, worst
+from legacy_mm.connect.page.flow_numbers import PartitionRow, is_behind, known, topic_rows, worst
 from legacy_mm.connect.page.status_board import ProcessView
 
 HERE = Path(__file__).parent

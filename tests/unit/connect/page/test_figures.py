@@ -9,7 +9,8 @@ import pytest
 
 from legacy_mm.connect.page import figures
 from legacy_mm.connect.page.flow_history import Course, FlowHistory, Point, Trend
-from legacy_mm.connect.page.flow_views import FlowNumbers, FlowView, flow_view
+from legacy_mm.connect.page.flow_numbers import FlowNumbers
+from legacy_mm.connect.page.flow_views import FlowView, flow_view
 from legacy_mm.metrics.health import Phase, State
 
 FLOW = flow_view("f", FlowNumbers((), (), ()), (), FlowHistory(), State(Phase.RUNNING, (), {}), 0.0)

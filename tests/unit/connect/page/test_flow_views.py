@@ -9,17 +9,17 @@ import pytest
 
 from legacy_mm.connect.entities import ConnectorInfo, ConnectorStatus, Reported, ReportedState
 from legacy_mm.connect.page.flow_history import INTERVAL, FlowHistory
+from legacy_mm.connect.page.flow_numbers import MEASURES, FlowNumbers, numbers_of
 from legacy_mm.connect.page.flow_views import (
     ConnectorView,
-    FlowNumbers,
     FlowState,
     FlowView,
     flow_view,
     needs,
     point_of,
 )
-from legacy_mm.connect.page.partition_rows import partition_rows, stream_rows
 from legacy_mm.metrics.health import Phase, State
+from legacy_mm.metrics.registry import Scope
 from tests.fixtures.counted_flows import CountedFlow
 
 RUNNING = State(Phase.RUNNING, (), {})
@@ -50,9 +50,8 @@ class Bench:
         self.connectors = [ConnectorView(info, ConnectorStatus(info.name, Reported(state, "here", trace), ()))]
 
     def numbers(self) -> FlowNumbers:
-        snapshots = [self.flow.registry.snapshot()]
-        outside = self.flow.registry.without_assignment()
-        return FlowNumbers(snapshots, partition_rows(snapshots), stream_rows(snapshots, outside))
+        registry = self.flow.registry
+        return numbers_of([registry.snapshot(MEASURES)], registry.without_assignment())
 
     def goes_on(self, copied: int, lag: float, seconds: int = 60) -> None:
         """Copy so many records in each interval of that time; the lag is that at its end."""
@@ -199,6 +198,5 @@ def test_when_it_is_done_comes_from_the_metrics_where_they_know(bench: Bench) ->
     bench.flow.reports(50_000)
     bench.goes_on(1_000, 40_000)
     assert bench.view().trend.seconds == pytest.approx(40)
-    scope = next(iter(bench.flow.registry.scopes))
-    bench.flow.registry.scopes[scope].gauges["caught_up_seconds"].observe("", 33, bench.clock.now)
+    bench.flow.registry.scopes[Scope("mirror")].gauges["caught_up_seconds"].observe("", 33, bench.clock.now)
     assert bench.view().trend.seconds == 33

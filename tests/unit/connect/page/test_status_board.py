@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from http import HTTPStatus
-from unittest.mock import Mock
+from queue import SimpleQueue
+from typing import cast
 
 import pytest
 
 from legacy_mm.connect.entities import ConnectRestError, TargetState
 from legacy_mm.connect.page import status_board
 from legacy_mm.connect.page.flow_views import FlowState
-from legacy_mm.connect.page.partition_rows import partition_rows
 from legacy_mm.connect.page.status_board import Sampler, StatusBoard
 from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.registry import Snapshot
@@ -33,12 +32,14 @@ class Bench:
         self.herder.add(CONNECTOR)
         self.herder.flows[CONNECTOR] = EAST
         self.state = State(Phase.RUNNING, (), {})
-        self.taken: Sequence[Snapshot] = ()
-        self.take()
-        self.board = StatusBoard(self.herder, lambda: self.taken, lambda: self.state)
+        self.now = self.cost = 0.0
+        self.taken = 0
+        self.board = StatusBoard(self.herder, self.take, lambda: self.state, clock=lambda: self.now)
 
-    def take(self) -> None:
-        self.taken = [each.registry.snapshot() for each in self.flows]
+    def take(self) -> list[Snapshot]:
+        self.taken += 1
+        self.now += self.cost
+        return [each.registry.snapshot() for each in self.flows]
 
 
 @pytest.fixture
@@ -61,20 +62,31 @@ def test_a_connector_that_is_just_gone_is_left_out_and_another_error_is_not(benc
         bench.board.view()
 
 
-def test_an_order_is_seen_at_once_and_numbers_with_the_next_snapshot(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    works = Mock(wraps=partition_rows)
-    monkeypatch.setattr(status_board, "partition_rows", works)
-    for _ in range(3):
-        assert bench.board.view().flow(EAST).state is FlowState.RUNNING
+def test_an_order_is_seen_at_once_and_numbers_after_a_second(bench: Bench) -> None:
+    assert bench.board.view().flow(EAST).state is FlowState.RUNNING
     bench.herder.set_target_state(CONNECTOR, TargetState.PAUSED)
-    assert bench.board.view().flow(EAST).state is FlowState.PAUSED
-    assert works.call_count == 2, "once for each flow of the one snapshot"
     bench.flows[0].reports(7)
-    assert str(bench.board.view().flow(EAST).records) == "nan"
-    bench.take()
+    bench.now += 0.9
+    found = bench.board.view()
+    assert (found.flow(EAST).state, str(found.flow(EAST).records)) == (FlowState.PAUSED, "nan")
+    assert bench.taken == 1
+    bench.now += 0.1
     assert bench.board.view().flow(EAST).records == 14
+    assert bench.taken == 2
+
+
+def test_where_numbers_are_dear_no_request_waits_for_them_and_they_take_a_small_part_of_the_time(bench: Bench) -> None:
+    bench.cost = 0.5
+    bench.board.view()
+    bench.flows[0].reports(7)
+    bench.now += 4.4
+    bench.board.view()
+    assert not bench.board.wanted.is_set(), "half a second of each five"
+    bench.now += 0.1
+    found = bench.board.view()
+    assert (str(found.flow(EAST).records), bench.taken, bench.board.wanted.is_set()) == ("nan", 1, True)
+    bench.board.refresh()
+    assert (bench.board.view().flow(EAST).records, bench.taken) == (14, 2)
 
 
 def test_a_flow_that_is_not_there_is_404(bench: Bench) -> None:
@@ -83,46 +95,60 @@ def test_a_flow_that_is_not_there_is_404(bench: Bench) -> None:
     assert raised.value.status is not_found("").status
 
 
-def test_history_is_kept_for_the_flows_that_are_there(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter((0.0, 10.0, 20.0, 25.0, 25.0, 26.0, 30.0, 30.0))
-    monkeypatch.setattr(status_board, "monotonic", lambda: next(times))
+def test_history_is_kept_for_the_flows_that_are_there(bench: Bench) -> None:
     for _ in range(3):
         bench.board.sample()
-    history = bench.board.view().flow(NORTH).history
-    assert len(history.points(bench.board.view().flow(NORTH).now)) == 4
+        bench.now += 10
+    found = bench.board.view().flow(NORTH)
+    assert [each.at for each in found.history.points(found.now)] == [0, 10, 20, 30]
     north = bench.flows.pop()
-    bench.take()
+    bench.now += 10
     bench.board.sample()
     bench.flows.append(north)
-    bench.take()
+    bench.now += 10
     bench.board.sample()
     found = bench.board.view().flow(NORTH)
-    assert [each.at for each in found.history.points(found.now)] == [30, 30]
+    assert [each.at for each in found.history.points(found.now)] == [50, 50]
+
+
+class Board:
+    """What a sampler asks; the second sample fails."""
+
+    def __init__(self) -> None:
+        self.wanted = threading.Event()
+        self.calls: SimpleQueue[str] = SimpleQueue()
+        self.failures = iter([None, ValueError("hush-hush")])
+
+    def sample(self) -> None:
+        self.calls.put("sample")
+        if (failure := next(self.failures, None)) is not None:
+            raise failure
+
+    def refresh(self) -> None:
+        self.calls.put("refresh")
 
 
 def test_the_sampler_begins_at_once_and_outlives_a_failure(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(status_board, "INTERVAL", 0.01)
-    board = Mock(StatusBoard)
-    third = threading.Event()
-    results = iter([None, ValueError("hush-hush")])
-
-    def sample() -> None:
-        result = next(results, third)
-        if isinstance(result, Exception):
-            raise result
-        if result is third:
-            third.set()
-
-    board.sample = sample
-    sampler = Sampler(board)
-    assert third.wait(20)
+    board = Board()
+    sampler = Sampler(cast("StatusBoard", board))
+    assert [board.calls.get(timeout=20) for _ in range(3)] == ["sample"] * 3
     sampler.close()
     assert "A request to --admin.port failed: the history of the flows (ValueError)" in caplog.messages
 
 
+def test_the_sampler_gathers_what_is_wanted_meanwhile() -> None:
+    board = Board()
+    sampler = Sampler(cast("StatusBoard", board))
+    assert board.calls.get(timeout=20) == "sample"
+    board.wanted.set()
+    assert board.calls.get(timeout=20) == "refresh"
+    sampler.close()
+    assert not sampler._thread.is_alive()
+
+
 def test_streams_that_are_out_of_their_group_are_known_by_the_state(bench: Bench) -> None:
     bench.state = State(Phase.RUNNING, {"mirror-0"}, {})
-    bench.take()
     assert bench.board.view().flow(EAST).state is FlowState.OUT_OF_GROUP

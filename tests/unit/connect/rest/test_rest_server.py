@@ -288,8 +288,9 @@ def test_nothing_of_it_is_imported_without_the_port() -> None:
     code = (
         "import sys, legacy_mm.cli.mirror_maker, legacy_mm.cli.legacy_mm, legacy_mm.assembly.wiring, "
         "legacy_mm.flow.host, legacy_mm.metrics.prometheus, legacy_mm.cli.parser, legacy_mm.cli.driver_flows; "
-        "print(*(name for name in sys.modules if name.split('.')[0] in ('starlette', 'uvicorn', 'h11', 'anyio') "
-        "or name.startswith('legacy_mm.connect.rest')))"
+        "vendors = ('starlette', 'uvicorn', 'h11', 'anyio', 'jinja2'); "
+        "print(*(name for name in sys.modules if name.split('.')[0] in vendors "
+        "or name.startswith(('legacy_mm.connect.rest', 'legacy_mm.connect.page'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"

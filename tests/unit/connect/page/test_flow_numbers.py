@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from legacy_mm.connect.page.flow_history import Course
-from legacy_mm.connect.page.partition_rows import (
+from legacy_mm.connect.page.flow_numbers import (
+    MEASURES,
     PartitionRow,
-    partition_rows,
-    stream_rows,
+    StreamRow,
+    numbers_of,
     topic_rows,
     worst,
 )
@@ -29,11 +30,15 @@ class Ticks:
 
 
 def rows_of(flow: CountedFlow) -> list[PartitionRow]:
-    return partition_rows([flow.registry.snapshot()])
+    return [*numbers_of([flow.registry.snapshot(MEASURES)]).rows]
+
+
+def streams_of(flow: CountedFlow, *outside: str) -> list[StreamRow]:
+    return [*numbers_of([flow.registry.snapshot(MEASURES)], outside).streams]
 
 
 def row(topic: str = "t", partition: int = 0, seconds: float = math.nan, records: float = math.nan) -> PartitionRow:
-    return PartitionRow("f", topic, partition, seconds, records, math.nan, Course.UNKNOWN, "s")
+    return PartitionRow("f", topic, partition, seconds, records, "s", {}, {})
 
 
 def test_a_partition_has_its_lag_its_stream_and_its_flow() -> None:
@@ -100,12 +105,12 @@ def test_a_stream_tells_its_group_its_partitions_and_its_commits() -> None:
     flow.stream.commit_sent()
     flow.stream.commit_settled()
     clock.now += 30
-    assert stream_rows([flow.registry.snapshot()], ()) == [("east->west", "mirror-0", True, 2, 1, 30, 1)]
-    assert not stream_rows([flow.registry.snapshot()], ["mirror-0"])[0].is_member
+    assert streams_of(flow) == [("east->west", "mirror-0", True, 2, 1, 30, 1)]
+    assert not streams_of(flow, "mirror-0")[0].is_member
 
 
 def test_a_stream_without_an_assignment_has_no_numbers_yet() -> None:
-    (found,) = stream_rows([CountedFlow().registry.snapshot()], ["mirror-0"])
+    (found,) = streams_of(CountedFlow(), "mirror-0")
     assert found[:3] == ("east->west", "mirror-0", False)
     assert all(math.isnan(each) for each in found[3:])
 

@@ -1,0 +1,225 @@
+"""The partitions, streams and counts of a flow, as one snapshot tells of them: pure functions."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from legacy_mm.connect.page.flow_history import Course
+from legacy_mm.metrics.registry import Labels, Snapshot
+from legacy_mm.metrics.window import NOTHING_YET, WindowReading
+
+Readings = Mapping[str, WindowReading]
+MEASURES = frozenset(
+    (
+        *("lag", "lead", "lag_seconds", "uncopied_seconds", "caught_up_seconds", "records", "received_bytes"),
+        *("assigned", "rebalances", "rebalance", "commits"),
+        *("dropped", "gaps", "skipped_offsets", "quarantined", "failures"),
+        *("checkpoints", "groups", "syncs", "failed_syncs"),
+    )
+)
+"""The measures that a page shows."""
+_OF_PARTITIONS = ("consumer_partition", "mirror_partition", "mirror_group")
+_NO_COPY: Readings = {}
+_FEW = 4
+"""Reports in a window below which nothing is said of where a partition goes."""
+
+
+class PartitionRow(NamedTuple):
+    """One partition of the source."""
+
+    flow: str
+    topic: str
+    partition: int
+    seconds: float
+    """The lag; NaN where nobody knows."""
+    records: float
+    """The lag; NaN where nobody knows."""
+    stream: str
+    """The client id of the stream that copies it."""
+    own: Readings
+    """The measures of the partition."""
+    copy: Readings
+    """The measures of its copy; none where nobody counts them."""
+
+    @property
+    def rate(self) -> float:
+        """Records a second that are copied; NaN where nobody counts them."""
+        found = self.copy.get("records")
+        return math.nan if found is None else found.rate()
+
+    @property
+    def course(self) -> Course:
+        """The direction of its lag."""
+        return _course(self.own.get("lag", NOTHING_YET), self.own.get("lead", NOTHING_YET))
+
+
+class StreamRow(NamedTuple):
+    """One stream."""
+
+    flow: str
+    client_id: str
+    is_member: bool
+    partitions: float
+    rebalances: float
+    rebalanced_ago: float
+    """Seconds; NaN if it never was."""
+    commits: float
+
+
+class FlowNumbers(NamedTuple):
+    """The numbers of one flow."""
+
+    rows: Sequence[PartitionRow]
+    """The partitions that a client has reported on."""
+    streams: Sequence[StreamRow]
+    others: Sequence[tuple[str, Readings]]
+    """The measures of what is no partition, and the level that each belongs to."""
+
+    @property
+    def partitions(self) -> int:
+        """The number of partitions that the streams own."""
+        return int(known(total(row.partitions for row in self.streams), 0))
+
+    def summed(self, level: str, measure: str) -> float:
+        """Return the value of a measure, of all places of a level together."""
+        return sum(known(each.value, 0) for each in self._of(level, measure))
+
+    def rate(self, level: str, measure: str) -> float:
+        """Return how much of a measure comes a second, of all places of a level together."""
+        return sum(each.rate() for each in self._of(level, measure))
+
+    def greatest(self, level: str, measure: str) -> float:
+        """Return the greatest value of a measure; NaN if none is known."""
+        return greatest(each.value for each in self._of(level, measure))
+
+    def _of(self, level: str, measure: str) -> Iterator[WindowReading]:
+        return (readings[measure] for where, readings in self.others if where == level and measure in readings)
+
+
+def numbers_of(snapshots: Iterable[Snapshot], outside: Collection[str] = ()) -> FlowNumbers:
+    """Return what snapshots of one flow tell; `outside` has the client ids of streams that are in no group."""
+    rows: list[PartitionRow] = []
+    streams: list[StreamRow] = []
+    others: list[tuple[str, Readings]] = []
+    for snapshot in snapshots:
+        own: list[tuple[Labels, Readings]] = []
+        copies: dict[tuple[str, str], Readings] = {}
+        seconds: dict[tuple[str, str], float] = {}
+        sources: dict[str, str] = {}
+        for (level, labels), readings in snapshot.readings.items():
+            if level == "consumer_partition":
+                own.append((labels, readings))
+            elif level == "mirror_partition":
+                copy, partition = labels[2][1], labels[3][1]
+                copies[copy, partition] = readings
+                if (topic := sources.get(copy)) is None:
+                    topic = sources[copy] = _without_alias(copy, labels[0][1])
+                copies.setdefault((topic, partition), readings)
+            elif level == "consumer":
+                streams.append(_stream(snapshot.flow, labels[0][1], readings, outside))
+            if level not in _OF_PARTITIONS:
+                others.append((level, readings))
+            if "lag_seconds" in readings and labels[-1:] and labels[-1][0] == "partition":
+                seconds[labels[-2][1], labels[-1][1]] = readings["lag_seconds"].value
+        rows += (_row(snapshot.flow, labels, readings, copies, seconds) for labels, readings in own)
+    return FlowNumbers(rows, sorted(streams), others)
+
+
+def _without_alias(copy: str, alias: str) -> str:
+    """Return the topic of which one of this name is a copy, if its name has the source's alias before it."""
+    return copy[len(alias) + 1 :] if copy.startswith(alias) else copy
+
+
+def _row(
+    flow: str,
+    labels: Labels,
+    readings: Readings,
+    copies: Mapping[tuple[str, str], Readings],
+    seconds: Mapping[tuple[str, str], float],
+) -> PartitionRow:
+    (_, client_id), (_, topic), (_, partition) = labels
+    copy = copies.get((topic, partition), _NO_COPY)
+    lag = readings.get("lag", NOTHING_YET).value
+    late = seconds.get((topic, partition))
+    if late is None:
+        late = copy.get("uncopied_seconds", NOTHING_YET).value
+    return PartitionRow(flow, topic, int(partition), late, lag, client_id, readings, copy)
+
+
+def _stream(flow: str, client_id: str, readings: Readings, outside: Collection[str]) -> StreamRow:
+    numbers = (_value(readings, name) for name in ("assigned", "rebalances", "rebalance", "commits"))
+    return StreamRow(flow, client_id, client_id not in outside, *numbers)
+
+
+def _course(lag: WindowReading, lead: WindowReading) -> Course:
+    """Return where a partition goes, by the reports of the last half minute or minute."""
+    if math.isnan(lag.value):
+        return Course.UNKNOWN
+    if lag.value == 0:
+        return Course.KEEPS_UP
+    if lag.recordings < _FEW:
+        return Course.UNKNOWN
+    if lag.minimum > 0 and lead.maximum == lead.minimum:
+        return Course.STANDS_STILL
+    if lag.value >= lag.maximum and lag.value > lag.minimum:
+        return Course.FALLS_BEHIND
+    return Course.CATCHES_UP if lag.value < lag.average() else Course.KEEPS_UP
+
+
+def _value(readings: Readings, name: str) -> float:
+    value = readings.get(name, NOTHING_YET).value
+    return math.nan if math.isinf(value) else value
+
+
+def known(value: float, otherwise: float = -1.0) -> float:
+    """Return a value, or another one for what nobody knows; -1 sorts it behind all that is known."""
+    return otherwise if math.isnan(value) else value
+
+
+def is_behind(row: PartitionRow) -> bool:
+    """Return True for a partition that is known to have a lag."""
+    return row.records > 0 or row.seconds > 0
+
+
+def worst(rows: Iterable[PartitionRow], count: int) -> list[PartitionRow]:
+    """Return the partitions that are behind most, by seconds, then by records."""
+    behind = (row for row in rows if is_behind(row))
+    return heapq.nlargest(count, behind, key=lambda row: (known(row.seconds), known(row.records)))
+
+
+class TopicRow(NamedTuple):
+    """The partitions of one topic together."""
+
+    flow: str
+    topic: str
+    partitions: int
+    seconds: float
+    """The worst of them."""
+    records: float
+    """All of them."""
+
+
+def topic_rows(rows: Sequence[PartitionRow]) -> list[TopicRow]:
+    """Return the topics, those that are behind most first."""
+    of_topic: dict[tuple[str, str], list[PartitionRow]] = {}
+    for row in rows:
+        of_topic.setdefault((row.flow, row.topic), []).append(row)
+    found = [
+        TopicRow(flow, topic, len(some), greatest(each.seconds for each in some), total(each.records for each in some))
+        for (flow, topic), some in of_topic.items()
+    ]
+    return sorted(found, key=lambda row: (-known(row.seconds), -known(row.records), row.flow, row.topic))
+
+
+def greatest(values: Iterable[float]) -> float:
+    """Return the greatest known value; NaN if none is known."""
+    return max((each for each in values if not math.isnan(each)), default=math.nan)
+
+
+def total(values: Iterable[float]) -> float:
+    """Return the sum of the known values; NaN if none is known."""
+    some = [each for each in values if not math.isnan(each)]
+    return sum(some) if some else math.nan

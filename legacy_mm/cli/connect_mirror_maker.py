@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from legacy_mm.base.errors import LegacyMMError, UsageError, one_line
 from legacy_mm.cli.command import CommandBody, CommandCall
@@ -26,8 +26,12 @@ from legacy_mm.words.mirror_maker_2 import connect_files, connect_line, driver, 
 from legacy_mm.words.mirror_maker_2.driver import DriverRun
 from legacy_mm.words.options.option_catalogue import NO_ENGINES, OwnOptions
 
+if TYPE_CHECKING:
+    from legacy_mm.connect.start_words import StartWords
+
 Flows = Callable[[ClientTranslation], DriverRun]
-RunFlows = Callable[[Flows, OwnOptions], int]
+WordsAgain = Callable[[], "StartWords[DriverRun]"]
+RunFlows = Callable[[Flows, OwnOptions, WordsAgain], int]
 STOPPED_BY_ERROR = 2
 """A code of MirrorMaker 2's driver and of Connect's workers, as `driver_line.BAD_WORDS` is."""
 
@@ -54,7 +58,20 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), run_flows: RunFlows
         root_logger.hide(file.secrets)
         return driver.translate_driver(file, clients)
 
-    return (run_flows or partial(_run_flows, argv=argv, java_words=java_words))(flows, options)
+    again = partial(words_again, line.own_words, flows, java_words)
+    return (run_flows or partial(_run_flows, argv=argv, java_words=java_words))(flows, options, again)
+
+
+def words_again(own_words: Sequence[str], flows: Flows, java_words: Sequence[str] = ()) -> StartWords[DriverRun]:
+    """Return how the words of a driver are read again."""
+    from legacy_mm.cli.words_again import start_words
+
+    variables = environment.read(os.environ, java_words)
+    return start_words(
+        own_words,
+        lambda options: flows(ClientTranslation(variables, options, hide=root_logger.hide)),
+        partial(_driver_logs, java_words),
+    )
 
 
 def _connect(call: CommandCall) -> int:
@@ -73,11 +90,17 @@ def _connect(call: CommandCall) -> int:
     def flows(clients: ClientTranslation) -> DriverRun:
         return driver.translate_connect(connect_files.load(line, root_logger.hide), clients)
 
-    return _run_flows(flows, options, argv)
+    return _run_flows(flows, options, None, argv)
 
 
-def _run_flows(flows: Flows, options: OwnOptions, argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
-    """Run the flows until a signal; return the exit code."""
+def _run_flows(
+    flows: Flows,
+    options: OwnOptions,
+    again: WordsAgain | None,
+    argv: Sequence[str],
+    java_words: Sequence[str] = (),
+) -> int:
+    """Run the flows until a signal; return the exit code. `again`: how the words are read again; None: not at all."""
     start = MirrorStart()
     log_settings = begin_driver_logs(options, java_words)
     outcome = prepare_flows(flows, options, java_words)
@@ -87,7 +110,7 @@ def _run_flows(flows: Flows, options: OwnOptions, argv: Sequence[str], java_word
     from legacy_mm.cli.driver_flows import BEANS, supervise_flows
 
     with start.as_tool(argv, outcome.process, java_process.MIRROR_MAKER_2) as signals:
-        return supervise_flows(outcome, start.host(BEANS, outlives_flows=True), signals)
+        return supervise_flows(outcome, start.host(BEANS, outlives_flows=True), signals, again)
 
 
 def prepare_flows(flows: Flows, options: OwnOptions, java_words: Sequence[str] = ()) -> DriverRun | None:
@@ -115,15 +138,19 @@ def prepare_flows(flows: Flows, options: OwnOptions, java_words: Sequence[str] =
 
 def begin_driver_logs(options: OwnOptions, java_words: Sequence[str] = ()) -> LogSettings:
     """Log at INFO on stdout, as Kafka Connect does where no file says otherwise."""
+    return begin_logs(_driver_logs(java_words), options, {})
+
+
+def _driver_logs(java_words: Sequence[str]) -> Found:
     found = log4j_configuration.read(os.environ, java_words, log4j_configuration.CONNECT_FILES)
-    if found == Found():
-        console = Appender("stdout", Console("stdout"))
-        loggers = {
-            "": LoggerSettings(LEVELS["INFO"], (console.name,)),
-            root_logger.JAVA: LoggerSettings(LEVELS["WARN"]),
-        }
-        found = Found(LogSettings(loggers, {console.name: console}))
-    return begin_logs(found, options, {})
+    if found != Found():
+        return found
+    console = Appender("stdout", Console("stdout"))
+    loggers = {
+        "": LoggerSettings(LEVELS["INFO"], (console.name,)),
+        root_logger.JAVA: LoggerSettings(LEVELS["WARN"]),
+    }
+    return Found(LogSettings(loggers, {console.name: console}))
 
 
 BODIES = {"connect": CommandBody(lambda _: None, _connect, as_mirror=True)}

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.errors import HostError
@@ -15,9 +15,11 @@ from legacy_mm.cli.admin_calls import AdminPort, ConnectorState, RefusedCall, ad
 from legacy_mm.cli.command import CommandBody, CommandCall, CommandParser
 from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.output import columns, print_json, print_lines
+from legacy_mm.cli.reload_text import reload_lines
 from legacy_mm.connect.entities import ReportedState
+from legacy_mm.connect.reload_plan import DRY_RUN, RELOAD, change_text
 
-_STATUS, _SET = "status", "set"
+_STATUS, _SET, _RELOAD = "status", "set", "reload"
 _LOOK_AGAIN = 0.2
 """Seconds between two looks at a connector that is on its way to a state."""
 _WRONG_WORDS = 2
@@ -30,6 +32,7 @@ The state of a mirror that runs, and orders to it, through its --admin.port.
   stop NAME ...              end the copying, and leave the group
   restart NAME ...           begin again at what is safe
   set NAME KEY=VALUE ...     change a configuration
+  reload                     read the files of the start again, and do what they say now; --dry-run: say what changes
 
 NAME is a connector, or a flow such as A->B: its source connector then.
 Exit code: 0 all run, or did what was asked; 1 something failed, does not run, or gives no answer; 2 wrong words.
@@ -58,6 +61,7 @@ _ORDERS: Mapping[str, _Order] = {
     "stop": _Order("PUT", "/stop", _is(ReportedState.STOPPED), "stopped"),
     "restart": _Order("POST", "/restart?includeTasks=true", _is_over_its_restart, "restarted"),
 }
+_WORDS = (_STATUS, *_ORDERS, _SET, _RELOAD)
 
 
 def _parser() -> CommandParser:
@@ -68,11 +72,12 @@ def _parser() -> CommandParser:
         add_help=False,
         allow_abbrev=False,
     )
-    parser.usage = f"legacy-mm ctl {'|'.join([_STATUS, *_ORDERS, _SET])} [NAME ...] [OPTIONS]"
+    parser.usage = f"legacy-mm ctl {'|'.join(_WORDS)} [NAME ...] [OPTIONS]"
     parser.add_argument("-h", "--help", action="store_true", help="show this help")
     parser.add_argument("words", nargs="*", metavar="WORD", help="what to do, and names of flows or connectors")
     parser.add_argument("--all", action="store_true", help="all connectors instead of names")
-    parser.add_argument("--json", action="store_true", help="the status as one JSON document")
+    parser.add_argument("--json", action="store_true", help="the status, or what a reload changes, as a JSON document")
+    parser.add_argument("--dry-run", action="store_true", help="say what a reload would change, and change nothing")
     parser.add_argument(
         "--timeout", type=float, default=60.0, metavar="SECONDS", help="how long to wait for a state; default: 60"
     )
@@ -88,14 +93,20 @@ def _run(call: CommandCall) -> int:
         print_lines(parser.format_help().splitlines())
         return ExitCode.DONE
     action, *names = options.words or [""]
-    if action not in (_STATUS, _SET, *_ORDERS):
-        parser.error(f"{action or 'no word'} is not possible: possible are {', '.join([_STATUS, *_ORDERS, _SET])}")
+    if action not in _WORDS:
+        parser.error(f"{action or 'no word'} is not possible: possible are {', '.join(_WORDS)}")
+    if options.dry_run and action != _RELOAD:
+        parser.error("--dry-run is one of reload")
+    if action == _RELOAD and (names or options.all):
+        parser.error("reload takes no NAME: it is for all flows of the process")
     changes = _changes(names[1:], parser.error) if action == _SET else {}
     if action == _SET and not changes:
         parser.error("set needs a NAME and at least one KEY=VALUE")
     if action in _ORDERS and bool(names) is options.all:
         parser.error(f"{action} needs a NAME, or --all")
     port = AdminPort(options.url, options.token_file, options.ca)
+    if action == _RELOAD:
+        return _reload(port, options.timeout, dry_run=options.dry_run, as_json=options.json)
     there = port.connectors()
     if action == _SET:
         (meant,) = _meant(there, names[:1])
@@ -162,17 +173,15 @@ def _order(port: AdminPort, order: _Order, connectors: Sequence[ConnectorState],
     return code
 
 
-def _patiently(deadline: Deadline, ask: Callable[[], object]) -> None:
-    """Ask again while the mirror is busy with another change (409), until the deadline."""
+def _patiently(deadline: Deadline, ask: Callable[[], Any]) -> Any:
+    """Return the answer; ask again while the mirror is busy with another change (409), until the deadline."""
     while True:
         try:
-            ask()
+            return ask()
         except RefusedCall as error:
             if error.status != HTTPStatus.CONFLICT or deadline.expired():
                 raise
             sleep(_LOOK_AGAIN)
-        else:
-            return
 
 
 def _waited(port: AdminPort, order: _Order, name: str, deadline: Deadline) -> str:
@@ -187,6 +196,17 @@ def _waited(port: AdminPort, order: _Order, name: str, deadline: Deadline) -> st
             why = f": {found.reason}" if found.reason else ""
             return f"it is {found.state} with {found.running} of {len(found.tasks)} tasks running{why}"
         sleep(_LOOK_AGAIN)
+
+
+def _reload(port: AdminPort, timeout: float, *, dry_run: bool, as_json: bool) -> int:
+    """Let the mirror read its files again, and print what that changes."""
+    path = f"{RELOAD}?{DRY_RUN}={str(dry_run).lower()}"
+    found = _patiently(Deadline.after(timeout), partial(port.ask, "POST", path))
+    if as_json:
+        print_json(found)
+    else:
+        print_lines(reload_lines(found))
+    return ExitCode.DONE
 
 
 def _changes(words: Sequence[str], refuse: Callable[[str], NoReturn]) -> dict[str, str]:
@@ -215,7 +235,7 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str], asked: Map
         for key in dict.fromkeys([*before, *after]):
             old, new = before.get(key), after.get(key)
             if old != new:
-                yield f"{key}: {'none' if old is None else old} -> {'none' if new is None else new}"
+                yield change_text(key, old, new)
             elif new == HIDDEN and key in asked:
                 yield f"{key}: set; its value is not shown"
 

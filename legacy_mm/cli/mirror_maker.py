@@ -23,12 +23,14 @@ from legacy_mm.logs.log_settings import LogSettings
 from legacy_mm.words.java_clients.client_properties.rule import Note
 from legacy_mm.words.legacy_tool import command_line, environment, java_process, log4j_configuration, messages, startup
 from legacy_mm.words.legacy_tool.console import say, say_notes
-from legacy_mm.words.legacy_tool.releases import CURRENT
-from legacy_mm.words.legacy_tool.translate import Help, MirrorRun, NothingToDo, Version, translate
+from legacy_mm.words.legacy_tool.environment import Environment
+from legacy_mm.words.legacy_tool.releases import CURRENT, Grammar
+from legacy_mm.words.legacy_tool.translate import Help, LineOutcome, MirrorRun, NothingToDo, Version, translate
 from legacy_mm.words.options.option_catalogue import OwnOptions
 
 if TYPE_CHECKING:
     from legacy_mm.connect.herder import Herder
+    from legacy_mm.connect.start_words import StartWords
 
 RunMirror = Callable[[MirrorRun, lifecycle.Signals], int]
 
@@ -74,7 +76,8 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: RunMirror |
         startup.report_nothing_to_do()
         return ExitCode.DONE
     with start.as_tool(argv, outcome.flows[0].process, java_process.CLASS_NAME) as signals:
-        return (mirror or partial(_mirror, start=start))(outcome, signals)
+        words = partial(_words_again, argv, java_words, variables, grammar)
+        return (mirror or partial(_mirror, start=start, words=words))(outcome, signals)
 
 
 def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words: Sequence[str] = ()) -> LogSettings:
@@ -96,22 +99,41 @@ def _check(flows: Sequence[Settings]) -> None:
         client_checks.check_clients(settings)
 
 
-def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, start: MirrorStart) -> int:
+def _words_again(
+    argv: Sequence[str], java_words: Sequence[str], variables: Environment, grammar: Grammar
+) -> StartWords[LineOutcome]:
+    from legacy_mm.cli.words_again import start_words
+
+    return start_words(
+        command_line.parse(argv, grammar).own_words,
+        lambda options: translate(argv, lambda _: options, [], grammar, root_logger.hide, variables),
+        partial(log4j_configuration.read, os.environ, java_words),
+    )
+
+
+def _mirror(
+    outcome: MirrorRun,
+    signals: lifecycle.Signals,
+    *,
+    start: MirrorStart,
+    words: Callable[[], StartWords[LineOutcome]],
+) -> int:
     from legacy_mm.assembly import wiring
     from legacy_mm.metrics import legacy_mbeans
     from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 
     host = start.host((*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS))
     listener = host.listener(outcome.flows[0].listener)
-    builds = [partial(wiring.build_mirror, each, host, listener) for each in outcome.flows]
-    mirrors = [build() for build in builds]
+    build = partial(wiring.build_mirror, host=host, listener=listener)
+    mirrors = [build(each) for each in outcome.flows]
     rest = outcome.flows[0].process.rest
 
     def herder() -> Herder:
-        from legacy_mm.connect.legacy_herder import LegacyFlow, LegacyHerder
+        from legacy_mm.connect.legacy_herder import LegacyFlow
+        from legacy_mm.connect.line_herder import LineHerder
 
-        flows = list(map(LegacyFlow, outcome.flows, builds))
-        return LegacyHerder(flows, mirrors, host, f"{rest.address}:{rest.port}")
+        flows = [LegacyFlow(each, partial(build, each)) for each in outcome.flows]
+        return LineHerder(outcome, flows, mirrors, host, f"{rest.address}:{rest.port}", words(), build)
 
     with admin_port(host, rest, herder):
         return lifecycle.run(mirrors, host, signals)

@@ -78,11 +78,7 @@ class MirrorStart:
 
 def begin_logs(file: Found, options: OwnOptions, wording: Mapping[events.Event, root_logger.Wording]) -> LogSettings:
     """Log from now on as the file that was found says, and our options; events without a row have words of ours."""
-    settings = file.settings
-    if options.log_level is not None:
-        settings = settings.with_root_level(LEVELS[options.log_level])
-    if options.log_format == "json":
-        settings = settings.with_json_console()
+    settings = log_settings(file, options)
     root_logger.configure(settings, wording)
     if options.admin_port is not None:
         root_logger.keep_recent()
@@ -90,6 +86,14 @@ def begin_logs(file: Found, options: OwnOptions, wording: Mapping[events.Event, 
     for problem in file.problems:
         logging.getLogger(messages.OWN).warning("%s", problem)
     return settings
+
+
+def log_settings(file: Found, options: OwnOptions) -> LogSettings:
+    """Return the settings of the file under our options."""
+    settings = file.settings
+    if options.log_level is not None:
+        settings = settings.with_root_level(LEVELS[options.log_level])
+    return settings.with_json_console() if options.log_format == "json" else settings
 
 
 def accept(flows: Collection[Settings], secrets: Iterable[str]) -> None:

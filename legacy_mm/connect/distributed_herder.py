@@ -76,7 +76,7 @@ class DistributedHerder(MirrorHerder):
             self.follow()
             self._require_free(name)
             file = self._read(name, config, None)
-            self._plan(HerdedConnector(name, file, initial_state))
+            self._plan_with(HerdedConnector(name, file, initial_state))
             self._topic.put(name, file.written, initial_state)
             self.follow()
             return self.connector_info(name)
@@ -89,7 +89,7 @@ class DistributedHerder(MirrorHerder):
                 return True, self.create_connector(name, config, TargetState.STARTED)
             _, before = found
             file = self._read(name, config, before)
-            self._plan(HerdedConnector(name, file, before.target))
+            self._plan_with(HerdedConnector(name, file, before.target))
             if file.written != before.file.written:
                 self._topic.put(name, file.written)
                 self.follow()

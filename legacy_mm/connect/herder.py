@@ -18,6 +18,7 @@ from legacy_mm.connect.entities import (
     TargetState,
     WorkerStatus,
 )
+from legacy_mm.connect.reload_plan import ReloadPlan
 
 
 class Herder(Protocol):
@@ -79,3 +80,12 @@ class Herder(Protocol):
 
     def reset_connector_offsets(self, name: str) -> str:
         """Forget all offsets of a stopped connector; return the sentence of the answer."""
+
+    # --- ours
+
+    def reload(self, *, dry_run: bool) -> ReloadPlan:
+        """Read the files again that the process was started with, and do what they say now; return what that changes.
+
+        `dry_run`: change nothing. 400 for what cannot run, and nothing changes; 403 where there is nothing to read; 409
+        while an earlier change is under way.
+        """

@@ -283,7 +283,12 @@ class MirrorHerder(ProcessHerder):
         return found
 
     def _make(self, flow: HerdedFlow, working: Sequence[ConnectorFile]) -> FlowRun | None:
-        """Translate what a flow is to do; raise 400 where that cannot run, before anything has changed."""
+        """Translate what a flow is to do, and say its notes; raise 400 where that cannot run, and nothing changes."""
+        if (run := self._translated(flow, working)) is not None:
+            say_notes(run.notes, java_process.MIRROR_MAKER_2)
+        return run
+
+    def _translated(self, flow: HerdedFlow, working: Sequence[ConnectorFile]) -> FlowRun | None:
         if not working:
             return None
         with refusals():
@@ -298,14 +303,14 @@ class MirrorHerder(ProcessHerder):
             client_checks.check_logins(run.settings)
         return run
 
-    def _plan(self, connector: HerdedConnector) -> None:
+    def _plan_with(self, connector: HerdedConnector) -> None:
         """Raise 400 where no flow can run with this connector; nothing changes."""
         flow = next((each for each in self._flows if self._is_of(each, connector.file)), None)
         others = () if flow is None else (each for each in flow.connectors if each.name != connector.name)
         read = partial(reading_of_worker, self._workers.of(connector.file.properties)) if flow is None else flow.read
         numbers = (self._free_stream(), 0) if flow is None else (flow.first_stream, flow.streams)
         trial = HerdedFlow(read, [*others, connector], connector.file.pair, *numbers)
-        self._make(trial, trial.working())
+        self._translated(trial, trial.working())
 
     def _free_stream(self) -> int:
         return max((flow.first_stream + flow.streams for flow in self._flows), default=0)
@@ -316,8 +321,6 @@ class MirrorHerder(ProcessHerder):
         flow.keeper.change(self._supervised(flow))
 
     def _takes(self, flow: HerdedFlow, run: FlowRun | None) -> None:
-        if run is not None:
-            say_notes(run.notes, java_process.MIRROR_MAKER_2)
         flow.takes(run)
         self._makes.know([each.run for each in self._flows if each.run is not None])
 

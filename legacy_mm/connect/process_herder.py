@@ -22,10 +22,12 @@ from legacy_mm.connect.entities import (
     TargetState,
     WorkerStatus,
 )
+from legacy_mm.connect.reload_plan import ReloadPlan
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
+from legacy_mm.logs import root_logger
 from legacy_mm.metrics.health import Phase
 
 ALTERED = "The offsets for this connector have been altered successfully"
@@ -37,6 +39,10 @@ _UNHEALTHY = "Worker was unable to handle this request and may be unable to hand
 _NOT_STOPPED = (
     "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified "
     "connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
+)
+_NO_RELOAD = (
+    "A reload reads MirrorMaker 2's file again, or the files of a command line of kafka-mirror-maker.sh. Change the "
+    "connectors of this process by their configurations: PUT /connectors/NAME/config, or legacy-mm ctl set"
 )
 
 
@@ -81,6 +87,10 @@ class ProcessHerder(ABC):
         info = self.connector_info(name)
         return [info.config] * info.tasks
 
+    def reload(self, *, dry_run: bool) -> ReloadPlan:
+        """Raise 403: there is nothing here that could be read again."""
+        raise ConnectRestError(HTTPStatus.FORBIDDEN, _NO_RELOAD)
+
     def _reported(self, state: ReportedState, trace: str = "") -> Reported:
         return Reported(state, self._worker_id, trace, RELEASE)
 
@@ -122,7 +132,7 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except LegacyMMError as error:
-        raise ConnectRestError(HTTPStatus.BAD_REQUEST, one_line(error)) from error
+        raise ConnectRestError(HTTPStatus.BAD_REQUEST, root_logger.hidden(one_line(error))) from error
 
 
 @contextmanager

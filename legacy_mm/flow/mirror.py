@@ -150,6 +150,11 @@ class Mirror:
         self._replacement = make
         self.is_paused = paused
 
+    @property
+    def gives_way(self) -> bool:
+        """Another mirror is about to take its place, by an order."""
+        return self._replacement is not None
+
     def successor(self) -> Callable[[], Mirror] | None:
         """Return the maker of the mirror that takes this one's place; None while no replacement is needed."""
         if self._replacement is not None:

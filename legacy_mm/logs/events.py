@@ -287,6 +287,7 @@ REST_OPEN = Event(
     "rest-open", logging.WARNING, "--admin.port listens at {address} without {lacks}, and other hosts may reach it"
 )
 REST_ACTION = Event("rest-action", logging.INFO, "{who} at {address} asked for {request}: {outcome}")
+RELOADED = Event("reloaded", logging.INFO, "Reload, {what}: {change}")
 REST_LOGIN_FAILED = Event(
     "rest-login-failed",
     logging.WARNING,

@@ -347,6 +347,11 @@ LOG_LINES = (
         "Give it a certificate and a token, as docs/how-to/secure.md says.",
     ),
     LogLine(
+        "Reload, {what}: {change}",
+        "The files of the start were read again by an order to --admin.port, and this changed, or was left as it is.",
+        "Nothing.",
+    ),
+    LogLine(
         "{who} at {address} asked for {request}: {outcome}",
         "Somebody has asked the REST API for a change, such as a pause. The number is the status of the answer: 403 "
         "means that actions are switched off, or that a page of another site asked.",

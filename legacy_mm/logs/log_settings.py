@@ -111,6 +111,10 @@ class LogSettings:
         }
         return replace(self, appenders=appenders, fallback=replace(self.fallback, layout=Layout(json=True)))
 
+    def levels(self) -> dict[str, int]:
+        """Return the loggers that have a level of their own, with the level."""
+        return {name: logger.level for name, logger in self.loggers.items() if logger.level is not None}
+
     def level_of(self, name: str) -> int:
         """Return the level that counts for this logger."""
         for each in _upwards(name):
@@ -130,8 +134,7 @@ class LogSettings:
 
     def lowest_level(self) -> int:
         """Return the lowest level at which any logger speaks."""
-        said = [logger.level for logger in self.loggers.values() if logger.level is not None]
-        return min(said, default=DEFAULT_LEVEL)
+        return min(self.levels().values(), default=DEFAULT_LEVEL)
 
 
 def _upwards(name: str) -> list[str]:

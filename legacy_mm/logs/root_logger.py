@@ -95,12 +95,7 @@ def level_name(level: int) -> str:
 
 def levels() -> dict[str, int]:
     """Return the loggers that have a level of their own, with the level."""
-    return {
-        name: logger.level
-        for router in _routers()
-        for name, logger in router.settings.loggers.items()
-        if logger.level is not None
-    }
+    return {name: level for router in _routers() for name, level in router.settings.levels().items()}
 
 
 def levels_in_force() -> dict[str, int]:
@@ -127,6 +122,14 @@ def set_level(name: str, level: int) -> list[str]:
     return sorted(changed)
 
 
+def give_levels(levels: Mapping[str, int | None]) -> None:
+    """Give each of these loggers its level, None: that of the logger above it; no other one changes."""
+    for router in _routers():
+        for name, level in levels.items():
+            router.set_levels([name], level)
+        logging.getLogger().setLevel(max(1, router.settings.lowest_level()))
+
+
 def _routers() -> list[_Router]:
     return [handler for handler in logging.getLogger().handlers if isinstance(handler, _Router)]
 
@@ -144,6 +147,13 @@ def hide(secrets: Iterable[str]) -> None:
     """Hide these secrets from now on."""
     for router in _routers():
         router.secrets.add(secrets)
+
+
+def hidden(text: str) -> str:
+    """Return the text as the log would print it, without the secrets that are hidden."""
+    for router in _routers():
+        text = router.secrets.hidden(text)
+    return text
 
 
 def catch_strays() -> None:
@@ -205,8 +215,8 @@ class _Router(logging.Handler):
         worded = {wording.logger for wording in self._wording.values()}
         return {"", *self.settings.loggers, *self._routes, *worded, *_python_loggers()}
 
-    def set_levels(self, names: Iterable[str], level: int) -> None:
-        """Give these loggers this level."""
+    def set_levels(self, names: Iterable[str], level: int | None) -> None:
+        """Give these loggers this level, None: that of the logger above each."""
         now = {name: replace(self.settings.loggers.get(name, LoggerSettings()), level=level) for name in names}
         self.acquire()  # lines are printed by one thread at a time
         try:

@@ -22,6 +22,7 @@ from legacy_mm.connect.entities import (
 )
 from legacy_mm.connect.herder import Herder
 from legacy_mm.connect.plugins import ConnectorPlugins, GivenConfig, PluginInfo
+from legacy_mm.connect.reload_plan import ReloadPlan
 
 SOURCE = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
 WORKER = "host:8083"
@@ -52,6 +53,7 @@ class FakeHerder(Herder):
         self.health = WorkerStatus(HTTPStatus.OK, "healthy", "Worker has completed startup.")
         self.offsets: list[ConnectorOffset] = []
         self.failure: Exception | None = None
+        self.plan = ReloadPlan([])
 
     def add(self, name: str, state: TargetState = TargetState.STARTED) -> None:
         """Make a connector."""
@@ -155,6 +157,13 @@ class FakeHerder(Herder):
         self._known(name)
         self.offsets = []
         return "The offsets for this connector have been reset successfully"
+
+    @override
+    def reload(self, *, dry_run: bool) -> ReloadPlan:
+        if self.failure is not None:
+            raise self.failure
+        self.calls.append(("reload", dry_run))
+        return self.plan
 
 
 class FakePlugins(ConnectorPlugins):

@@ -22,6 +22,7 @@ from legacy_mm.connect.rest.error_mapper import error_response, mapped
 from legacy_mm.connect.rest.logging_resource import Loggers, LoggingResource
 from legacy_mm.connect.rest.operation import Operation, Operations
 from legacy_mm.connect.rest.page_resource import PageResource
+from legacy_mm.connect.rest.reload_resource import ReloadResource
 from legacy_mm.connect.rest.rest_request import read_request
 from legacy_mm.connect.rest.root_resource import RootResource
 from legacy_mm.metrics import health
@@ -48,6 +49,7 @@ def rest_application(
         ConnectorPluginsResource(plugins),
         LoggingResource(Loggers()),
         PageResource(herder, board, f"{settings.address}:{settings.port}"),
+        ReloadResource(herder),
     )
     operations = {path: methods for each in resources for path, methods in each.operations().items()}
     return Access(_RestApplication(operations, state), settings)

@@ -66,7 +66,13 @@ _IF_REGULARLY = "If you see this regularly, it could indicate that you need to "
 WORDING: Mapping[Event, Wording] = {
     **{
         event: Wording(event.level, CHANGES, event.text)
-        for event in (events.DUTY_CHANGED, events.DUTY_CHANGED_WITH_EFFECT, events.DUTY_NOTED, events.REST_ACTION)
+        for event in (
+            events.DUTY_CHANGED,
+            events.DUTY_CHANGED_WITH_EFFECT,
+            events.DUTY_NOTED,
+            events.REST_ACTION,
+            events.RELOADED,
+        )
     },
     events.STARTING: Wording(logging.INFO, TOOL, "Starting mirror maker"),
     events.STREAM_STARTED: Wording(

@@ -90,6 +90,8 @@ class MirrorRun:
     consumers: tuple[Translated, ...] = field(repr=False)
     """Translations of the consumer files; `explain` asks where each client property comes from."""
     producer: Translated = field(repr=False)
+    files: tuple[Mapping[str, str], ...] = field(repr=False)
+    """The properties of the consumer files, and of the producer file; may hold secrets."""
 
 
 LineOutcome = MirrorRun | Help | Version | NothingToDo
@@ -200,7 +202,10 @@ def _translate_run(reading: LineReading) -> LineOutcome:
     overridden = (side for sides in admins for side in sides if side is not None)
     read_secrets = (secret for read in (*consumers.values(), *overridden) for secret in read.secrets)
     secrets = (*read_secrets, *written.secrets, *reading.environment.secrets)
-    return MirrorRun(flows, options, tuple(reading.notes), secrets, tuple(consumers.values()), written)
+    translated = (*consumers.values(), written)
+    given = (*(reading.consumer_files[path] for path in consumers), reading.producer_file)
+    files = tuple({**file, **each.java_properties()} for file, each in zip(given, translated, strict=True))
+    return MirrorRun(flows, options, tuple(reading.notes), secrets, tuple(consumers.values()), written, files)
 
 
 def _inspect_whole(reading: LineReading, flows: Sequence[Settings]) -> None:

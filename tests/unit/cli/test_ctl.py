@@ -165,7 +165,10 @@ def test_set_prints_what_changed(port: Port, monkeypatch: pytest.MonkeyPatch) ->
     ("words", "said"),
     [
         (["go"], "go is not possible: possible are status, pause, resume, stop, restart, set"),
-        (["reload"], "reload is not possible"),
+        (["reboot"], "reboot is not possible"),
+        (["reload", "A->B"], "reload takes no NAME"),
+        (["reload", "--all"], "reload takes no NAME"),
+        (["pause", "A->B", "--dry-run"], "--dry-run is one of reload"),
         (["pause"], "pause needs a NAME, or --all"),
         (["pause", "--all", "A->B"], "pause needs a NAME, or --all"),
         (["set", "A->B"], "set needs a NAME and at least one KEY=VALUE"),

@@ -11,6 +11,7 @@ pytest_plugins = [
     "tests.fixtures.copying",
     "tests.fixtures.driver_jvm",
     "tests.fixtures.engine_process",
+    "tests.fixtures.foreign_clients",
     "tests.fixtures.handlers",
     "tests.fixtures.kerberos",
     "tests.fixtures.mirrored",

@@ -97,7 +97,7 @@ class StatusBoard:
         """Set while somebody waits for newer numbers."""
 
     def refresh(self) -> None:
-        """Gather the numbers, unless they are new."""
+        """Collect the numbers, unless they are new."""
         with self._lock:
             self._gather(self._state())
 

@@ -13,6 +13,8 @@ from legacy_mm.base.model import Offsets, TopicPartition
 
 JOB = "job"
 """The `client` of statistics that belong to the copying itself and not to a Kafka client."""
+SAMPLE_INTERVAL = 5.0
+"""Seconds between two statistics of a client."""
 UNKNOWN = -1
 """An unknown target offset: the broker had the records already."""
 
@@ -143,6 +145,16 @@ class Measured(NamedTuple):
     """Seconds since something happened."""
 
 
+class LogPosition(NamedTuple):
+    """The place of a source partition up to which the target has it, and the end of its log, both seen at one time."""
+
+    topic: str
+    partition: int
+    copied: int
+    """Everything below is at the target, or was not copied on purpose."""
+    end: int
+
+
 @dataclass(frozen=True)
 class Statistics(Frame):
     """Task -> driver, every few seconds: what changed in one client's numbers."""
@@ -152,3 +164,5 @@ class Statistics(Frame):
     measured: Sequence[Measured]
     number: int = 0
     """Number of the client, if the task has several of this kind."""
+    positions: Sequence[LogPosition] = field(default_factory=list)
+    """The places in the partitions that a consumer reads."""

@@ -140,6 +140,11 @@ class Pieces:
         for partition, offset in offsets.items():
             self._safe.acknowledged(partition, offset)
 
+    def first_missing(self) -> Offsets:
+        """Return where the first piece in flight of each partition begins, where that is known."""
+        first = ((partition, pieces[0].begin) for partition, pieces in self._open.items() if pieces)
+        return {partition: begin for partition, begin in first if begin >= 0}
+
     def are_open(self, partition: TopicPartition) -> bool:
         """Return True if a piece of this partition is in flight."""
         return bool(self._open.get(partition))

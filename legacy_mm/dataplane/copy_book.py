@@ -30,6 +30,7 @@ class CopyBook:
         self.safe = SafeOffsets()
         self.measures = CopyMeasures(config, ends.router)
         self.pieces = Pieces(self.safe, self.measures.tally)
+        ends.read.first_missing = self.pieces.first_missing
         self._ends = ends
         handled, begin = config.handler is not None, ends.read.log_begin
         copying = Copying(config.names, config.offsets, self.safe.safe, begin, handled, config.begins_unseen)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from legacy_mm.base.clock import epoch_ms, monotonic
 from legacy_mm.base.model import Offsets, TopicPartition
-from legacy_mm.base.reports import JOB, Measured, Statistics
-from legacy_mm.clients.net.traffic import SAMPLE_INTERVAL, Spread
+from legacy_mm.base.reports import JOB, SAMPLE_INTERVAL, Measured, Statistics
+from legacy_mm.clients.net.traffic import Spread
 
 if TYPE_CHECKING:
     from legacy_mm.protocol.record_batch import Header

@@ -9,11 +9,12 @@ A metric without an honest source has no row. What librdkafka counts a little di
 or Produce; bytes of records are those of batches as they travel; `waiting_threads` is
 the number of streams that wait for the target.
 
+`lag_seconds` is an estimate (`lag.py`); `lag_is_longer` and `caught_up_seconds` are absent where they do not apply.
 Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's.
 `byte_count` is the size of the values; the part of it that was estimated, because opening every compressed batch would
-have cost too much, is `estimated_byte_count` (`dataplane/batch_contents.py`). `lag_seconds`, ours, is the age of the
-first record that was read and is not copied yet, 0 where nothing is left to copy, and absent where records wait that
-nobody has read.
+have cost too much, is `estimated_byte_count` (`dataplane/batch_contents.py`). Their `lag_seconds`, ours, is the age of
+the first record that was read and is not copied yet, 0 where nothing is left to copy, and absent where records wait
+that nobody has read.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from legacy_mm.metrics.window import NOTHING_YET, WindowReading
 MetricKind = Literal["counter", "gauge", "rate"]
 
 LABELS = {
+    "partition": ("topic", "partition"),
     "duty": ("duty",),
     "connector": ("connector",),
     "consumer": ("client_id",),
@@ -182,11 +184,20 @@ def _ages(level: str, name: str, measure: str) -> Iterator[Metric]:
         yield Metric(level, f"{name}_{ending}", measure, read, "ms")
 
 
+def _behind(level: str) -> Iterator[Metric]:
+    """Yield how long something is behind its source; a flow is behind as its last partition."""
+    yield Metric(level, "lag_seconds", "lag_seconds", _now, "seconds since the log ended where copying stands")
+    yield Metric(level, "lag_is_longer", "lag_is_longer", _now, "1 where nobody saw the log end there, so it is longer")
+
+
 METRICS = (
     Metric("mirror", "records_copied_total", "records", _total, "records sent to the target", "counter"),
     Metric("mirror", "records_copied_rate", "records", WindowReading.rate, "records/s", "rate"),
     Metric("mirror", "records_dropped_total", "dropped", _total, "records that could not be sent", "counter"),
     Metric("mirror", "unwritable_topics", "unwritable", _number, "target topics that records of a stream wait for"),
+    *_behind("mirror"),
+    Metric("mirror", "caught_up_seconds", "caught_up_seconds", _now, "seconds until the lag is gone, as it goes now"),
+    *_behind("partition"),
     Metric("mirror", "gaps_total", "gaps", _total, "gaps in source offsets", "counter"),
     Metric("mirror", "gap_offsets_total", "gap_offsets", _total, "offsets not copied because of gaps", "counter"),
     Metric("mirror", "skipped_offsets_total", "skipped_offsets", _total, "offsets that latest skipped", "counter"),

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from legacy_mm.base.clock import monotonic
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.reports import JOB, Measured, Progress, Statistics, TransactionTotals
+from legacy_mm.metrics.lag import Behind, FlowLag
 from legacy_mm.metrics.meters import Meters, Source
-from legacy_mm.metrics.window import WindowReading
+from legacy_mm.metrics.window import Window, WindowReading
 
 Labels = tuple[tuple[str, str], ...]
 Fact = str | int
@@ -80,6 +81,7 @@ class Registry:
         self.clock = clock
         self.mirror_names = mirror_names
         self.scopes: defaultdict[Scope, Meters] = defaultdict(Meters)
+        self.lag = FlowLag()
         self.outside: set[str] = set()
         self.unwritable_by_stream: dict[int, Mapping[str, str]] = {}
         self.flow = flow
@@ -165,7 +167,21 @@ class Registry:
                 for row in () if (report := statistics()) is None else report.measured:
                     self.scopes[_scope(client, row)].observe(client_id, row, now)
             readings = {scope: meters.read(now, only) for scope, meters in self.scopes.items()}
+            for scope, found in self._lags(now):
+                wanted = [name for name in found if only is None or name in only]
+                readings.setdefault(scope, {}).update((name, Window().read(found[name], now)) for name in wanted)
         return Snapshot(self.flow, readings, self._facts)
+
+    def _lags(self, now: float) -> Iterator[tuple[Scope, dict[str, float]]]:
+        """Yield how long the flow is behind, and each of its partitions."""
+        behind = self.lag.partitions(now)
+        for partition, each in behind.items():
+            yield Scope("partition", _partition_labels((), partition)), _lag_values(each)
+        if behind:
+            worst = max(behind.values(), key=lambda each: each.seconds)
+            worst = worst._replace(is_longer=any(each.is_longer for each in behind.values()))
+            until = self.lag.caught_up_seconds(now, worst)
+            yield Scope("mirror"), _lag_values(worst) | ({} if until is None else {"caught_up_seconds": until})
 
 
 class StreamMetrics:
@@ -175,6 +191,7 @@ class StreamMetrics:
         consumer = Scope("consumer", (("client_id", consumer_id),))
         self._outside, self._consumer_id = registry.outside, consumer_id
         self._unwritable, self._index = registry.unwritable_by_stream, index
+        self._lag = registry.lag
         self._outside.add(consumer_id)
         self._scopes, self._lock, self._clock = registry.scopes, registry.lock, registry.clock
         self._names = registry.mirror_names
@@ -212,7 +229,9 @@ class StreamMetrics:
         """Note that of all partitions only these are left."""
         with self._lock:
             self._owned = owned
-            self._consumer.gauges["assigned"].observe(self._sources["member"], len(owned), self._clock())
+            now = self._clock()
+            self._consumer.gauges["assigned"].observe(self._sources["member"], len(owned), now)
+            self._lag.owns(self._index, owned, now)
             left = {_partition_labels(self._clients["consumer"].labels, partition) for partition in owned}
             for scope in [scope for scope in self._scopes if self._is_partition(scope) and scope.labels not in left]:
                 del self._scopes[scope]
@@ -226,6 +245,7 @@ class StreamMetrics:
                 for meters in self._scopes.values():
                     meters.forget(source)
             self._further_sources.clear()
+            self._lag.copy_ended(self._index)
             self._unwritable.pop(self._index, None)
 
     def progress(self, frame: Progress) -> None:
@@ -270,7 +290,9 @@ class StreamMetrics:
                     self._scopes[_scope(client, row)].observe(source, row, now)
                 elif (partition := _partition(row.name)) in self._owned:
                     self._scopes[_partition_scope(client.labels, partition)].observe(source, row, now)
-                    self._lag(source, row, now)
+                    self._extremes(row, now)
+            if frame.client == "consumer":
+                self._lag.note(self._index, frame.positions, now)
 
     def _copied(self, frame: Statistics) -> None:
         """Note what MirrorMaker 2 shows of each partition, and the age of its first uncopied record."""
@@ -310,13 +332,17 @@ class StreamMetrics:
             self._consumer.counters["commits"].add(1, now)
             self._consumer.spreads["commit_ms"].observe(milliseconds, 1, milliseconds, milliseconds, now)
 
-    def _lag(self, source: Source, row: Measured, now: float) -> None:
+    def _extremes(self, row: Measured, now: float) -> None:
         """Note the lag of a partition; the extremes of all partitions are the consumer's own."""
         for name, value in row.gauges.items():
             self._consumer.spreads[name].observe(value, 1, value, value, now)
 
     def _is_partition(self, scope: Scope) -> bool:
         return scope.level == "consumer_partition" and scope.labels[:1] == self._clients["consumer"].labels
+
+
+def _lag_values(behind: Behind) -> dict[str, float]:
+    return {"lag_seconds": behind.seconds, **({"lag_is_longer": 1.0} if behind.is_longer else {})}
 
 
 def _scope(client: Scope, row: Measured) -> Scope:

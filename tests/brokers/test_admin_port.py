@@ -18,6 +18,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.cli.legacy_mm import main
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.scrape import samples
 from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
@@ -183,6 +184,30 @@ def test_a_flow_is_paused_changed_and_resumed_from_a_terminal(
     wait_until(lambda: shown()[3] == "1/1" and shown()[-1] == "0", SECONDS, "no lag")
     assert shown()[:3] == [flow, scene.name(), "RUNNING"]
     assert run("ctl", "stop", flow) == f"{scene.name()}: stopped\n"
+
+
+def test_the_lag_in_seconds_grows_while_copying_is_paused(scene: Scene) -> None:
+    def lags() -> tuple[dict[str, float], list[float], list[float]]:
+        seen = samples(scene.api.call("GET", "/metrics").text)
+        partitions = seen.get("legacy_mm_partition_lag_seconds", {}).items()
+        here = ((dict(labels), value) for labels, value in partitions)
+        flow, until = (seen.get(f"legacy_mm_{each}_seconds", {}) for each in ("lag", "caught_up"))
+        found = {labels["partition"]: value for labels, value in here if labels["topic"] == scene.topic}
+        return found, list(flow.values()), list(until.values())
+
+    nothing = (dict.fromkeys("0123", 0.0), [0.0], [0.0])
+    scene.write(FIRST)
+    scene.wait_copied(FIRST)
+    wait_until(lambda: lags() == nothing, SECONDS, "no lag")
+    scene.order("PUT", "/pause")
+    scene.write(FURTHER)
+    wait_until(lambda: min(lags()[0].values()) > 8.0, SECONDS, "a lag of some seconds")
+    partitions, flow, until = lags()
+    assert flow[0] >= max(partitions.values())
+    assert until == []
+    scene.order("PUT", "/resume")
+    scene.wait_copied(FIRST + FURTHER)
+    wait_until(lambda: lags() == nothing, SECONDS, "the lag to be gone")
 
 
 def test_a_topic_that_a_configuration_names_is_copied_without_a_restart(scene: Scene) -> None:

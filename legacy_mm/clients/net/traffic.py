@@ -14,10 +14,9 @@ from math import inf
 from typing import Literal
 
 from legacy_mm.base.clock import monotonic
-from legacy_mm.base.model import TopicPartition
-from legacy_mm.base.reports import Measured, Statistics
+from legacy_mm.base.model import Offsets, TopicPartition
+from legacy_mm.base.reports import SAMPLE_INTERVAL, LogPosition, Measured, Statistics
 
-SAMPLE_INTERVAL = 5.0
 TrafficKind = Literal["consumer", "producer", "member", "admin"]
 _NAMES: Mapping[TrafficKind, tuple[str, str]] = {"consumer": ("fetches", "received"), "producer": ("produces", "sent")}
 """Client that carries records -> the names of its requests, and of its records."""
@@ -86,6 +85,8 @@ class Traffic:
         """Seconds since the cluster was last asked who leads what."""
         self.connections: Callable[[], tuple[int, int]] = lambda: (0, 0)
         """The number of connections made to the brokers, and of those that are open."""
+        self.first_missing: Callable[[], Offsets] = dict
+        """Asked at each report for the first offset of each partition that is carried and not at the target yet."""
         self._client = client
         self._lock = threading.Lock()
         self._requests, self._records = _NAMES.get(client, ("", ""))
@@ -147,7 +148,14 @@ class Traffic:
             return None
         self._next = now + SAMPLE_INTERVAL
         with self._lock:
-            return Statistics(self._client, list(self._measured()))
+            return Statistics(self._client, list(self._measured()), positions=list(self._log_positions()))
+
+    def _log_positions(self) -> Iterator[LogPosition]:
+        missing = self.first_missing()
+        for partition, (_, end) in self._logs.items():
+            position = self._positions[partition]
+            if end >= 0:
+                yield LogPosition(*partition, min(position, missing.get(partition, position)), end)
 
     def _measured(self) -> Iterator[Measured]:
         totals = _exchanged_counters(self._nodes.values()) | self._carried_counters(self._topics.values())

@@ -97,7 +97,7 @@ class StatusBoard:
         """Set while somebody waits for newer numbers."""
 
     def refresh(self) -> None:
-        """Collect the numbers, unless they are new."""
+        """Count the numbers, unless they are new."""
         with self._lock:
             self._gather(self._state())
 

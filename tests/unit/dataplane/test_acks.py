@@ -70,6 +70,16 @@ def test_a_piece_is_safe_when_all_its_batches_arrived_and_all_before_it() -> Non
     assert safe.take_moved() == {A: 20}
 
 
+def test_the_first_piece_in_flight_says_what_the_target_misses() -> None:
+    pieces = Pieces(SafeOffsets())
+    opened = [pieces.open(A, begin + 10, 1, begin=begin) for begin in (0, 10, 20)]
+    pieces.open(B, 5, 1)
+    assert pieces.first_missing() == {A: 0}, "where it begins is not known of B"
+    for piece, expected in ((opened[1], {A: 0}), (opened[0], {A: 20}), (opened[2], {})):
+        pieces.acknowledged(piece)
+        assert pieces.first_missing() == expected
+
+
 def test_a_piece_that_was_dropped_on_purpose_waits_for_those_before_it() -> None:
     safe = SafeOffsets()
     pieces = Pieces(safe)

@@ -13,7 +13,7 @@ from typing_extensions import override
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.errors import SendFailure
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.base.reports import UNKNOWN, CopiedRun, Gap, Progress
+from legacy_mm.base.reports import UNKNOWN, CopiedRun, Gap, LogPosition, Progress, Statistics
 from legacy_mm.base.settings import HandlerSettings
 from legacy_mm.clients.fetch.fetch_buffer import CompletedFetch
 from legacy_mm.clients.net.buffer_pool import Buffers
@@ -124,6 +124,19 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
     assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
     hear(engine, FakeAppender(Acknowledged(opaque, 0)))
     assert (engine.refusals.failures.dropped.total(), engine.book.safe.safe()) == (0, {HERE: RECORDS})
+
+
+def test_what_is_on_its_way_is_told_as_missing_at_the_target() -> None:
+    engine, frames = make()
+    part = Part(engine.book.pieces.open(HERE, RECORDS, 1, begin=1), range(1, RECORDS), None)
+    engine.ends.read.carried(HERE, RECORDS - 1, 100, RECORDS)
+    engine.ends.read.note_log(HERE, 0, RECORDS)
+    for answers in ([], [Acknowledged(part, 0)]):
+        hear(engine, FakeAppender(*answers))
+        engine.ends.read._next = 0.0
+        engine.book.send_statistics()
+    told = [frame.positions for frame in frames if isinstance(frame, Statistics) and frame.positions]
+    assert told == [[LogPosition(*HERE, 1, RECORDS)], [LogPosition(*HERE, RECORDS, RECORDS)]]
 
 
 @pytest.mark.parametrize(

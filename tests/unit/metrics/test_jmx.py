@@ -124,7 +124,8 @@ def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute()
     ours = {("mirror", f"records_{what}_total") for what in ("filtered", "quarantined")}
     ours |= {("mirror", "unwritable_topics")}
     ours |= {("mirror", "gaps_total"), ("mirror", "gap_offsets_total"), ("mirror", "skipped_offsets_total")}
-    ours |= {("flow", "up"), ("flow", "failures_total")}
+    ours |= {(level, f"lag_{what}") for level in ("mirror", "partition") for what in ("seconds", "is_longer")}
+    ours |= {("mirror", "caught_up_seconds"), ("flow", "up"), ("flow", "failures_total")}
     ours |= {("transactions", name) for name in ("claim_seconds_total", "claims_total", "open_seconds")}
     ours |= {("transactions", f"{what}_total") for what in ("committed", "given_up", "doubtful")}
     ours |= {("duty", "changes_total"), ("duty", "failures_total")}

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.base.reports import Measured, Progress, Statistics, TransactionTotals
+from legacy_mm.base.reports import LogPosition, Measured, Progress, Statistics, TransactionTotals
 from legacy_mm.metrics.metric_catalogue import LABELS
 from legacy_mm.metrics.registry import Registry, Scope, StreamMetrics
 from legacy_mm.metrics.window import WindowReading
@@ -151,6 +151,43 @@ def test_the_lag_is_unknown_until_a_new_copy_job_tells_it(bench: Bench) -> None:
     lag(stream, p0=4)
     stream.copy_ended()
     assert math.isnan(bench.lags()["0"])
+
+
+def test_a_flow_is_behind_as_its_last_partition(bench: Bench) -> None:
+    """Numbers of partitions that are not the stream's, or of a job that is over, are no news."""
+    first, second = bench.streams
+    first.assigned(frozenset({A0}))
+    second.assigned(frozenset({A1}))
+    lag_names = ("lag_seconds", "lag_is_longer", "caught_up_seconds")
+
+    def told(**places: tuple[int, int]) -> dict[str, dict[str, float]]:
+        for stream, name in ((first, "p0"), (second, "p1")):
+            rows = [LogPosition("a", int(each[1]), *places[each]) for each in places]
+            stream.statistics(Statistics("consumer" if name in places else "member", [], positions=rows))
+        return shown()
+
+    def shown() -> dict[str, dict[str, float]]:
+        found = bench.registry.snapshot().readings.items()
+        return {
+            dict(scope.labels).get("partition", "flow"): {name: each[name].value for name in lag_names if name in each}
+            for scope, each in found
+            if scope.level in {"mirror", "partition"}
+        }
+
+    assert shown() == {"flow": {}}
+    idle = {"lag_seconds": 0.0}
+    assert told(p0=(5, 5)) == {"flow": {**idle, "caught_up_seconds": 0.0}, "0": idle}
+    late = {"lag_seconds": 0.0, "lag_is_longer": 1.0}
+    assert told(p0=(5, 5), p1=(2, 90)) == {"flow": late, "0": idle, "1": late}
+    bench.now += 8
+    late["lag_seconds"] = 8.0
+    assert told(p0=(5, 5), p1=(12, 90)) == {"flow": {**late, "caught_up_seconds": 62.4}, "0": idle, "1": late}
+    second.copy_ended()
+    bench.now += 2
+    late["lag_seconds"] = 10.0
+    assert shown() == {"flow": {**late, "caught_up_seconds": 60.4}, "0": idle, "1": late}
+    second.owns(frozenset())
+    assert shown() == {"flow": {**idle, "caught_up_seconds": 0.0}, "0": idle}
 
 
 def test_commits_are_counted_and_timed(bench: Bench) -> None:

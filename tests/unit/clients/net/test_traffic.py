@@ -8,9 +8,9 @@ import pytest
 
 from legacy_mm.base.clock import monotonic
 from legacy_mm.base.model import TopicPartition
-from legacy_mm.base.reports import Measured
+from legacy_mm.base.reports import SAMPLE_INTERVAL, LogPosition, Measured, Statistics
 from legacy_mm.clients.net import traffic
-from legacy_mm.clients.net.traffic import SAMPLE_INTERVAL, Spread, Traffic, TrafficKind
+from legacy_mm.clients.net.traffic import Spread, Traffic, TrafficKind
 
 HERE, THERE = TopicPartition("t", 0), TopicPartition("u", 1)
 
@@ -23,14 +23,18 @@ class Counted:
         self._reports = 0
 
     def report(self, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], Measured]:
-        """What is told when the interval is over, by level and name."""
+        """What is measured when the interval is over, by level and name."""
+        return {(each.level, each.name): each for each in self.tell(monkeypatch).measured}
+
+    def tell(self, monkeypatch: pytest.MonkeyPatch) -> Statistics:
+        """What is told when the interval is over."""
         now = monotonic() + SAMPLE_INTERVAL * (self._reports + 1)
         self._reports += 1
         monkeypatch.setattr(traffic, "monotonic", lambda: now)
         found = self.traffic.statistics_when_due()
         assert found is not None
         assert self.traffic.statistics_when_due() is None, "not due twice"
-        return {(each.level, each.name): each for each in found.measured}
+        return found
 
 
 def test_a_spread_is_taken_once() -> None:
@@ -120,6 +124,19 @@ def test_lag_and_lead_of_a_partition(
     counted.traffic.note_log(HERE, *log)
     assert counted.report(monkeypatch)["partition", "t-0"].gauges == gauges
     assert (counted.traffic.log_begin(HERE), counted.traffic.log_begin(THERE)) == (log[0], -1)
+
+
+def test_what_is_carried_and_not_at_the_target_yet_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lag of Kafka's consumers is that of reading; that in seconds is of what the target has."""
+    counted, third = Counted("consumer"), TopicPartition("v", 0)
+    for partition, end in ((HERE, 100), (THERE, 50), (third, -1)):
+        counted.traffic.passed(partition, 40)
+        counted.traffic.note_log(partition, 10, end)
+    counted.traffic.first_missing = lambda: {HERE: 25}
+    assert counted.tell(monkeypatch).positions == [LogPosition(*HERE, 25, 100), LogPosition(*THERE, 40, 50)]
+    counted.traffic.first_missing = dict
+    assert counted.tell(monkeypatch).positions[0] == LogPosition(*HERE, 40, 100)
+    assert counted.report(monkeypatch)["partition", "t-0"].gauges["lag"] == 60
 
 
 def test_threads_lose_no_count(monkeypatch: pytest.MonkeyPatch) -> None:

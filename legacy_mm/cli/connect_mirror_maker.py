@@ -106,7 +106,8 @@ def _run_flows(
     outcome = prepare_flows(flows, options, java_words)
     if outcome is None:
         return STOPPED_BY_ERROR
-    start.begin_java(outcome.process, [each.settings for each in outcome.flows], log_settings)
+    flows_at_start = [each.settings for each in outcome.flows]
+    start.begin_java(outcome.process, flows_at_start, log_settings, may_grow=outcome.may_grow)
     from legacy_mm.cli.driver_flows import BEANS, supervise_flows
 
     with start.as_tool(argv, outcome.process, java_process.MIRROR_MAKER_2) as signals:

@@ -37,8 +37,7 @@ def supervise_flows(
     """
     group_members.load_native()  # each flow is built by a thread of its own
     rest = outcome.process.rest
-    outlives_flows = outcome.storage is not None or (rest.port is not None and rest.actions)
-    supervisor = Supervisor(host, signals, outlives_flows=outlives_flows)
+    supervisor = Supervisor(host, signals, outlives_flows=outcome.may_grow)
     with _herder(outcome, host, supervisor, again) as herder, admin_port(host, rest, lambda: herder, outcome.files):
         code = supervisor.run()
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")

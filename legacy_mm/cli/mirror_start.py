@@ -16,7 +16,7 @@ from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.base.settings import HandlerSettings, ProcessSettings, RestSettings
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.task_limit import check_task_limit
+from legacy_mm.flow.task_limit import check_task_limit, usable_cores
 from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, LogSettings
@@ -44,11 +44,16 @@ class MirrorStart:
         self._begin: Callable[[], SparkHost] | None = None
         self._begun: SparkHost | None = None
 
-    def begin_java(self, process: ProcessSettings, flows: Sequence[Settings], logs: LogSettings) -> None:
-        """Begin to start Java and Spark for these flows; what is in the way of that is found again by `host`."""
+    def begin_java(
+        self, process: ProcessSettings, flows: Sequence[Settings], logs: LogSettings, *, may_grow: bool = False
+    ) -> None:
+        """Begin to start Java and Spark for these flows; what is in the way of that is found again by `host`.
+
+        `may_grow`: flows may come later, and need slots of Spark, too.
+        """
         self._process = process
         self._handler = next((each.handler for each in flows if each.streams), None)
-        streams = max(1, sum(each.streams for each in flows))
+        streams = max(1, sum(each.streams for each in flows), usable_cores() if may_grow else 0)
         quiet = logs.level_of(root_logger.JAVA) > DEBUG
         self._begin = partial(SparkHost, process.spark, streams, quiet=quiet)
         with suppress(LegacyMMError):

@@ -61,6 +61,12 @@ class DriverRun:
         """The settings that all flows of the process share."""
         return self.clients.options.process(self.clients.environment.jvm)
 
+    @property
+    def may_grow(self) -> bool:
+        """True: flows may come while the process runs, so it goes on although none can run."""
+        rest = self.process.rest
+        return self.storage is not None or (rest.port is not None and rest.actions)
+
     def checked(self, check: Callable[[Settings], None]) -> DriverRun:
         """Return the same without the flows for which `check` raises ConfigurationError; raises where none is left."""
         runs: list[FlowRun] = []

@@ -59,6 +59,7 @@ def test_a_distributed_worker_starts_without_a_connector(file: Callable[..., str
     assert run.flows == ()
     assert run.storage is not None
     assert run.storage.topic == "connect-configs"
+    assert run.may_grow
 
 
 def test_a_standalone_worker_without_a_connector_needs_a_port_that_acts(file: Callable[..., str]) -> None:

@@ -11,7 +11,6 @@ from legacy_mm.connect.mirror_flows import FlowLife
 from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.flow.supervisor import FlowKeeper, FlowPhase
-from legacy_mm.metrics.registry import sent_records
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, flows_of
 from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, ConnectorKind
 from legacy_mm.words.mirror_maker_2.driver_file import Pair
@@ -86,7 +85,7 @@ class HerdedFlow:
         if connector.kind != "source":
             alias = self.run.settings.features.naming.source_alias
             return {"heartbeats" if connector.kind == "heartbeat" else f"{alias}.checkpoints.internal": math.inf}
-        return sent_records(self.life.snapshots())
+        return self.life.sent()
 
     def of_kind(self, kind: ConnectorKind) -> HerdedConnector | None:
         """Return its connector of that kind."""

@@ -7,6 +7,7 @@ with the next start only.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -55,6 +56,8 @@ class LegacyFlow:
     """Makes its mirror anew."""
     target: TargetState = TargetState.STARTED
     topics_before: dict[str, float] = field(default_factory=dict)
+    sent_before: dict[str, float] = field(default_factory=dict)
+    """The records of mirrors that are gone, by their topics at the target."""
 
     @property
     def name(self) -> str:
@@ -234,6 +237,7 @@ class LegacyHerder(ProcessHerder):
         return (each.settings for each in self._flows)
 
     def _built_again(self, flow: LegacyFlow) -> Mirror:
+        flow.sent_before = self._sent(flow)
         for each in self._registries(flow):
             self._host.registries.remove(each)
         return flow.build()
@@ -242,7 +246,8 @@ class LegacyHerder(ProcessHerder):
         return [each for each in tuple(self._host.registries) if each.flow == flow.settings.flow]
 
     def _sent(self, flow: LegacyFlow) -> dict[str, float]:
-        return sent_records(each.snapshot() for each in self._registries(flow))
+        now = sent_records(each.snapshot() for each in self._registries(flow))
+        return dict(Counter(flow.sent_before) + Counter(now))
 
 
 def _forbidden(what: str) -> ConnectRestError:

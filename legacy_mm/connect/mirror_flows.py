@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -12,7 +13,7 @@ from legacy_mm.flow import client_checks, flow_registry
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Failures, Mirror
 from legacy_mm.flow.supervisor import FlowPhase, SupervisedFlow
-from legacy_mm.metrics.registry import Registry, Snapshot
+from legacy_mm.metrics.registry import Registry, Snapshot, sent_records
 from legacy_mm.words.mirror_maker_2.circle_guard import Circles
 from legacy_mm.words.mirror_maker_2.driver import RefusedFlow
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun
@@ -30,6 +31,8 @@ class FlowLife:
         self.mirror: Mirror | None = None
         """The mirror that runs."""
         self.connectors: Sequence[str] = ()
+        self._sent: Counter[str] = Counter()
+        """The records of mirrors that are gone, by their topics at the target."""
         self._host = host
         self._registry = Registry(name, "", flow_registry.facts())
         host.registries.append(self._registry)
@@ -39,6 +42,7 @@ class FlowLife:
         self.phase, self.reason = phase, reason
         if phase in (FlowPhase.FAILED, FlowPhase.STOPPED):
             self.mirror = None
+            self._sent = Counter(self.sent())
             self._drop(self._of_mirrors())
         if phase is FlowPhase.FAILED:
             self._host.failed_flows[self.name] = reason
@@ -58,6 +62,10 @@ class FlowLife:
     def snapshots(self) -> list[Snapshot]:
         """Return the counts of its mirrors."""
         return [each.snapshot() for each in self._of_mirrors()]
+
+    def sent(self) -> dict[str, float]:
+        """Return the topics at the target that its mirrors have sent records to, and how many; also those before."""
+        return dict(self._sent + Counter(sent_records(self.snapshots())))
 
     def forget(self) -> None:
         """Leave the metrics, because the flow is gone for good."""

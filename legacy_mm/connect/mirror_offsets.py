@@ -6,15 +6,16 @@ none: Connect shows 0. Source: contract `connect-rest.md`, section 7, and the ch
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from legacy_mm.base.clock import Deadline
+from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.connect.entities import ConnectorOffset, ConnectRestError
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.position_book import position_book
+from legacy_mm.flow.position_book import PositionBook, position_book
 from legacy_mm.words.mirror_maker_2.connector_properties import ConnectorKind
 
 _CLUSTER, _TOPIC, _PARTITION, _OFFSET = "cluster", "topic", "partition", "offset"
@@ -24,8 +25,9 @@ _STRINGS: Mapping[ConnectorKind, tuple[str, ...]] = {
     "checkpoint": ("group", _TOPIC),
     "heartbeat": (_SOURCE_ALIAS, _TARGET_ALIAS),
 }
+_HASH_ORDER = (_CLUSTER, _PARTITION, _TOPIC, "group")
 _INT_MAX = 2**31 - 1
-_TIMEOUT = 60.0
+_TIMEOUT, _LEAVE_TIMEOUT, _LOOK_AGAIN = 60.0, 10.0, 0.2
 
 
 def offsets(settings: Settings, kind: ConnectorKind) -> list[ConnectorOffset]:
@@ -63,7 +65,7 @@ def alter(settings: Settings, kind: ConnectorKind, changes: Sequence[ConnectorOf
         else:
             moved[place] = int(each.offset[_OFFSET]) + 1
     book, deadline = position_book(settings), Deadline.after(_TIMEOUT)
-    book.require_no_members(deadline)
+    _wait_for_leaving(book, deadline)
     if moved:
         book.commit(moved, deadline)
     if forgotten:
@@ -75,9 +77,17 @@ def reset(settings: Settings, kind: ConnectorKind) -> None:
     if kind != "source":
         return
     book, deadline = position_book(settings), Deadline.after(_TIMEOUT)
-    book.require_no_members(deadline)
+    _wait_for_leaving(book, deadline)
     if places := list(book.offsets(deadline)):
         book.forget(places, deadline)
+
+
+def _wait_for_leaving(book: PositionBook, deadline: Deadline) -> None:
+    """Wait for the members of a flow that was just stopped; raise HostError for those that stay."""
+    leaving = Deadline.after(_LEAVE_TIMEOUT)
+    while book.is_in_use(deadline) and not leaving.expired():
+        sleep(_LOOK_AGAIN)
+    book.require_no_members(deadline)
 
 
 def _place(cluster: str, place: TopicPartition) -> dict[str, Any]:
@@ -109,11 +119,11 @@ def _check(kind: ConnectorKind, partition: Mapping[str, Any], offset: Mapping[st
         raise _refused(f"{what} is missing the '{_OFFSET}' key, which is required")
     value, key = offset[_OFFSET], f"for the '{_OFFSET}' key"
     if not _is_whole(value):
-        raise _refused(f"{what} has an invalid value {value} {key}, which must be an integer")
+        raise _refused(f"{what} has an invalid value {_java(value)} {key}, which must be an integer")
     if kind != "source" and value != 0:
-        raise _refused(f"{what} has an invalid value {value} {key}; the only accepted value is 0")
+        raise _refused(f"{what} has an invalid value {_java(value)} {key}; the only accepted value is 0")
     if value < 0:
-        raise _refused(f"{what} has an invalid value {value} {key}, which cannot be negative")
+        raise _refused(f"{what} has an invalid value {_java(value)} {key}, which cannot be negative")
 
 
 def _require(partition: Mapping[str, Any], key: str) -> None:
@@ -122,7 +132,7 @@ def _require(partition: Mapping[str, Any], key: str) -> None:
 
 
 def _invalid(partition: Mapping[str, Any], key: str, why: str) -> ConnectRestError:
-    where = f"Source partition {_java_map(partition)} has an invalid value {partition[key]}"
+    where = f"Source partition {_java_map(partition)} has an invalid value {_java(partition[key])}"
     return _refused(f"{where} for the '{key}' key, which {why}")
 
 
@@ -135,5 +145,12 @@ def _is_whole(value: object) -> bool:
 
 
 def _java_map(values: Mapping[str, Any]) -> str:
-    """Return a map as Java writes it."""
-    return "{" + ", ".join(f"{key}={value}" for key, value in values.items()) + "}"
+    """Return a map as Java writes it, in the order of the hashes of its keys."""
+    known = [key for key in _HASH_ORDER if key in values]
+    keys = [*known, *(key for key in values if key not in known)]
+    return "{" + ", ".join(f"{key}={_java(values[key])}" for key in keys) + "}"
+
+
+def _java(value: object) -> str:
+    """Return a value of JSON as Java writes it."""
+    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)

@@ -11,6 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.connect import legacy_herder
 from legacy_mm.connect.entities import ConnectRestError, ReportedState, TargetState
 from legacy_mm.connect.legacy_herder import LegacyFlow, LegacyHerder
 from legacy_mm.flow.mirror import Mirror
@@ -27,6 +28,7 @@ class Bench:
         self.mirror = Mock(Mirror)
         self.registry = Mock(flow="source->target")
         self.registry.without_assignment.return_value = frozenset()
+        self.registry.snapshot.return_value = Mock(readings={})
         self.host = cast("Any", SimpleNamespace(registries=[self.registry], phase=Phase.RUNNING))
         self.flow = LegacyFlow(replace(flow_settings(), streams=2), Mock(return_value=Mock(Mirror)))
         self.mirrors: list[Mirror] = [self.mirror]
@@ -81,6 +83,19 @@ def test_a_stopped_flow_gives_its_place_to_one_without_streams_and_is_built_agai
     assert words == {"paused": then is TargetState.PAUSED}
     assert make() is bench.flow.build()
     assert bench.host.registries == [], "the counts of the mirror before are not told beside those of the new one"
+
+
+def test_topics_of_the_mirror_before_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(legacy_herder, "sent_records", lambda counts: {"t": 7.0} if list(counts) else {})
+    assert bench.herder.active_topics(NAME) == ["t"]
+    bench.order(TargetState.STOPPED)
+    bench.order(TargetState.STARTED)
+    ((make,), _) = bench.mirror.replace.call_args
+    make()
+    assert bench.host.registries == []
+    assert bench.herder.active_topics(NAME) == ["t"]
+    bench.herder.reset_active_topics(NAME)
+    assert bench.herder.active_topics(NAME) == []
 
 
 def test_a_restart_begins_the_streams_again(bench: Bench) -> None:

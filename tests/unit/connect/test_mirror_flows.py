@@ -8,6 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.connect import mirror_flows
 from legacy_mm.connect.mirror_flows import FlowLife
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.flow.supervisor import FlowPhase
@@ -40,6 +41,19 @@ def test_the_counts_of_a_mirror_that_is_gone_are_not_told(host: Any) -> None:
         assert [each.flow for each in life.snapshots()] == ["A->B"]
         life.changed(phase, "")
         assert (gone in host.registries, other in host.registries, life.mirror) == (False, True, None)
+
+
+def test_topics_that_a_mirror_wrote_to_are_told_after_it_is_gone(host: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror_flows, "sent_records", lambda counts: {"t": 7.0} if counts else {})
+    life = FlowLife(host, "A->B")
+    of_mirror(host)
+    assert life.sent() == {"t": 7.0}
+    life.changed(FlowPhase.STOPPED, "")
+    assert life.sent() == {"t": 7.0}
+    of_mirror(host)
+    assert life.sent() == {"t": 14.0}
+    life.changed(FlowPhase.FAILED, "away")
+    assert life.sent() == {"t": 14.0}
 
 
 def test_a_flow_that_is_gone_for_good_leaves_nothing(host: Any) -> None:

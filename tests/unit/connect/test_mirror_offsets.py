@@ -30,6 +30,14 @@ class Book:
     def __init__(self) -> None:
         self.positions = {T0: 5, T1: 0}
         self.in_use = False
+        self.leaves_after: int | None = None
+        """The number of looks after which its last member has left."""
+
+    def is_in_use(self, deadline: Deadline) -> bool:
+        if self.leaves_after is not None:
+            self.leaves_after -= 1
+            self.in_use = self.leaves_after > 0
+        return self.in_use
 
     def offsets(self, deadline: Deadline) -> dict[TopicPartition, CommittedOffset]:
         return {place: CommittedOffset(offset) for place, offset in self.positions.items()}
@@ -73,7 +81,8 @@ def test_the_offset_of_another_cluster_changes_nothing(book: Book) -> None:
     assert book.positions == {T0: 5, T1: 0}
 
 
-def test_nothing_is_changed_while_others_copy(book: Book) -> None:
+def test_nothing_is_changed_while_others_copy(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror_offsets, "_LEAVE_TIMEOUT", 0.0)
     book.in_use = True
     for change in (
         lambda: mirror_offsets.alter(SETTINGS, "source", [ConnectorOffset(PLACE, {"offset": 1})]),
@@ -82,6 +91,16 @@ def test_nothing_is_changed_while_others_copy(book: Book) -> None:
         with pytest.raises(HostError, match="stop its members first"):
             change()
     assert book.positions == {T0: 5, T1: 0}
+
+
+def test_a_flow_that_was_just_stopped_is_waited_for(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror_offsets, "_LOOK_AGAIN", 0.0)
+    book.leaves_after = 3
+    mirror_offsets.alter(SETTINGS, "source", [ConnectorOffset(PLACE, {"offset": 1})])
+    assert book.positions[T0] == 2
+    book.leaves_after = 3
+    mirror_offsets.reset(SETTINGS, "source")
+    assert book.positions == {}
 
 
 @pytest.mark.parametrize(
@@ -99,6 +118,8 @@ def test_nothing_is_changed_while_others_copy(book: Book) -> None:
         ),
         (PLACE, {"offset": "1"}, "for the 'offset' key, which must be an integer"),
         (PLACE, {"offset": True}, "for the 'offset' key, which must be an integer"),
+        (PLACE, {"offset": None}, "Source offset {offset=null} for source partition {cluster=A, partition=0, topic=t}"),
+        ({"topic": 1, "cluster": "A"}, {"offset": 1}, "{cluster=A, topic=1} has an invalid value 1"),
         (PLACE, {"offset": -1}, "for the 'offset' key, which cannot be negative"),
     ],
 )

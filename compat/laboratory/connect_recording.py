@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from compat.laboratory.cluster import Cluster
@@ -28,6 +29,7 @@ UNTIL_SECONDS = 60.0
 SWITCHED_OFF_SUBJECT = "switched off"
 _LINE = 120
 _MOST_LINES = 8
+_PLACE_IN_LIST = re.compile(r"\[\d+\]")
 _OBJECT_HASH = re.compile(r"@[0-9a-f]{5,8}\b")
 _TITLE = re.compile("<title>(.*?)</title>")
 _MIRRORS = "org.apache.kafka.connect.mirror"
@@ -70,13 +72,23 @@ class Agreed:
 
     requests: str
     part: str
-    """`status`, `headers.Allow`, `body.message`; what is below it is meant, too. Empty: all of the answer."""
+    """`status`, `headers.Allow`, `body.configs[].value`; what is below it is meant, too. Empty: all of the answer."""
     reason: str
+    text: str = ""
+    """A pattern of what is said of the difference. Empty: anything."""
+    subject: str = ""
+    """The subject of the requests. Empty: any."""
+    sometimes: bool = False
+    """True where time decides whether an answer differs."""
 
     def covers(self, difference: Difference) -> bool:
         """Return True for a difference that is meant."""
-        inside = not self.part or re.match(re.escape(self.part) + r"(?![\w-])", difference.part)
-        return bool(inside and re.fullmatch(self.requests, difference.request.name))
+        if self.subject not in ("", difference.subject) or not re.fullmatch(self.requests, difference.request.name):
+            return False
+        part = re.escape(self.part) + r"(?![\w-])"
+        parts = (difference.part, _PLACE_IN_LIST.sub("[]", difference.part))
+        inside = not self.part or any(re.match(part, each) for each in parts)
+        return inside and re.match(self.text, difference.text, re.DOTALL) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,7 @@ class Difference:
     request: Request
     part: str
     text: str
+    subject: str = ""
 
     def __str__(self) -> str:
         return f"{self.request.name} ({self.request.line}): {self.part}: {self.text}"
@@ -112,15 +125,19 @@ def replay(
     places: Places,
     agreed: Sequence[Agreed] = (),
     seconds: float = UNTIL_SECONDS,
+    login: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Send what a recording has to a server; return a line for each difference that is not agreed.
 
-    An agreed one that did not occur is a line, too. `seconds`: how long to wait where a request says `until`.
+    An agreed one that did not occur is a line, too. `seconds`: how long to wait where a request says `until`; an answer
+    that is agreed to be another one is not waited for. `login` is sent with each request.
     """
     unused = set(agreed)
     lines: list[str] = []
     for recorded in recording:
-        found = _kept_answer(url, recorded.request, places, seconds)
+        is_other = any(row.covers(Difference(recorded.request, "", "", recorded.subject)) for row in agreed)
+        request = dataclasses.replace(recorded.request, until=None) if is_other else recorded.request
+        found = _kept_answer(url, request, places, seconds, login or {})
         left = []
         for difference in differences(recorded, found):
             rows = [row for row in agreed if row.covers(difference)]
@@ -130,7 +147,11 @@ def replay(
         lines += left[:_MOST_LINES]
         if len(left) > _MOST_LINES:
             lines.append(f"{recorded.request.name}: and {len(left) - _MOST_LINES} more differences")
-    lines += [f"nothing differs for the reason: {row.reason} ({row.requests})" for row in agreed if row in unused]
+    lines += [
+        f"nothing differs for the reason: {row.reason} ({row.requests})"
+        for row in agreed
+        if row in unused and not row.sometimes
+    ]
     return lines
 
 
@@ -138,7 +159,7 @@ def differences(recorded: Exchange, found: Answer) -> Iterator[Difference]:
     """Yield what is not as recorded."""
     for field in ("status", "headers", "body"):
         for part, text in _compare(field, getattr(found, field), getattr(recorded.answer, field)):
-            yield Difference(recorded.request, part, text)
+            yield Difference(recorded.request, part, text, recorded.subject)
 
 
 def _compare(part: str, found: Json, recorded: Json) -> Iterator[tuple[str, str]]:
@@ -158,14 +179,17 @@ def _compare(part: str, found: Json, recorded: Json) -> Iterator[tuple[str, str]
         yield part, f"{json.dumps(found)}, recorded {json.dumps(recorded)}"
 
 
-def _kept_answer(url: str, request: Request, places: Places, seconds: float) -> Answer:
+def _kept_answer(
+    url: str, request: Request, places: Places, seconds: float, login: Mapping[str, str] = MappingProxyType({})
+) -> Answer:
     """Send a request with the places that are here, and return the answer with the words for them."""
     words = {**places, "worker": url.partition("://")[2]}
     line, body = request.line, request.body
     for word, place in words.items():
         line = line.replace(f"{{{word}}}", place)
         body = body and body.replace(f"{{{word}}}", place)
-    answer = send(url, dataclasses.replace(request, line=line, body=body), seconds)
+    sent = dataclasses.replace(request, line=line, body=body, headers={**request.headers, **login})
+    answer = send(url, sent, seconds)
     headers = {name: str(_stable(text, words)) for name, text in answer.headers.items()}
     if allowed := headers.get("Allow"):
         headers["Allow"] = ", ".join(sorted(re.split(r"[,\s]+", allowed)))

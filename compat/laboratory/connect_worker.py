@@ -18,7 +18,7 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.errors import HostError
 
-_QUICK = {"offset.flush.interval.ms": "500", "scheduled.rebalance.max.delay.ms": "0"}
+QUICK = {"offset.flush.interval.ms": "500", "scheduled.rebalance.max.delay.ms": "0"}
 START_SECONDS = 120.0
 TOPIC, GROUP = "orders", "readers"
 RECORDS, PARTITIONS = 100, 2
@@ -46,7 +46,7 @@ class ConnectWorker:
             rest_port=port,
             release=release,
             distributed=distributed,
-            properties={**_QUICK, **(properties or {})},
+            properties={**QUICK, **(properties or {})},
         )
         self._process: ToolProcess | None = None
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.words.java_clients.client_properties.rule import trim
 
 ConnectorKind = Literal["source", "checkpoint", "heartbeat"]
 CONNECTORS: Mapping[ConnectorKind, str] = {
@@ -300,7 +301,7 @@ def kind_of(class_name: str) -> ConnectorKind | None:
 
 def typed(row: ConnectorProperty, text: str) -> object:
     """Return the value as Connect types it, blanks trimmed; raises ValueError in Connect's words."""
-    trimmed = text.strip()
+    trimmed = trim(text)
     if row.type in _LIMITS:
         limit = _LIMITS[row.type]
         if not _NUMBER.fullmatch(trimmed) or not -limit - 1 <= int(trimmed) <= limit:

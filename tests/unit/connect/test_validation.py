@@ -160,3 +160,12 @@ def test_no_secret_is_in_an_answer() -> None:
     assert count == 0
     assert "s3cret" not in json.dumps(body)
     assert [each["value"]["value"] for each in body["configs"] if each["value"]["name"] in secrets] == [HIDDEN, HIDDEN]
+
+
+def test_a_control_character_around_a_value_is_a_blank_as_in_java() -> None:
+    body, count = validate(
+        "MirrorSourceConnector", {"connector.class": f"{PACKAGE}MirrorSourceConnector", "name": " \u0001"}
+    )
+    (name,) = (each["value"] for each in body["configs"] if each["value"]["name"] == "name")
+    assert (name["value"], name["errors"]) == ("", ["Invalid value  for configuration name: String may not be empty"])
+    assert count

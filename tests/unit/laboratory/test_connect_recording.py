@@ -130,10 +130,48 @@ def test_each_difference_is_a_line(server: Callable[..., str]) -> None:
     ]
 
 
+def test_a_place_in_a_list_is_any(server: Callable[..., str]) -> None:
+    url = server({STATUS: [Answer(200, JSON, {"tasks": [{"id": 1}, {"id": 2}]})]})
+    recording = [exchange(Answer(200, JSON, {"tasks": [{"id": 3}, {"id": 4}]}))]
+    assert replay(url, recording, PLACES, [Agreed("status", "body.tasks[].id", "they are other ones")]) == []
+    assert len(replay(url, recording, PLACES, [Agreed("status", "body.tasks[0].id", "it is another one")])) == 1
+
+
+def test_an_answer_that_is_agreed_to_be_another_is_not_waited_for(server: Callable[..., str]) -> None:
+    url = server({STATUS: [Answer(200, JSON, PAUSED), Answer(200, JSON, RUNNING)]})
+    recording = [exchange(Answer(200, JSON, RUNNING), until=RUNNING)]
+    assert replay(url, recording, PLACES, [Agreed("status", "", "it waits")]) == [], "the first answer was taken"
+    assert replay(url, recording, PLACES) == []
+
+
+def test_a_login_goes_out_with_each_request() -> None:
+    seen: list[str | None] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.headers["Authorization"])
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    recording = [exchange(Answer(204, {}, None))] * 2
+    assert replay(f"http://127.0.0.1:{made.server_port}", recording, PLACES, login={"Authorization": "Bearer x"}) == []
+    made.shutdown()
+    made.server_close()
+    assert seen == ["Bearer x"] * 2
+
+
 def test_a_difference_that_is_agreed_is_no_line(server: Callable[..., str]) -> None:
     url = server({STATUS: [Answer(200, JSON, PAUSED)]})
     recording = [exchange(Answer(200, JSON, RUNNING))]
     assert replay(url, recording, PLACES, [Agreed("sta.*", "body.connector", "it waits")]) == []
+    assert replay(url, recording, PLACES, [Agreed("status", "body", "it waits", '.*"PAUSED"|"PAUSED"', "states")]) == []
+    assert len(replay(url, recording, PLACES, [Agreed("status", "body", "", '"FAILED"', sometimes=True)])) == 1
+    assert len(replay(url, recording, PLACES, [Agreed("status", "body", "", "", "others", sometimes=True)])) == 1
     unused = Agreed("status", "body.con", "it is short")
     assert len(replay(url, recording, PLACES, [unused])) == 2
     assert "it is short" in replay(url, recording, PLACES, [unused])[1]

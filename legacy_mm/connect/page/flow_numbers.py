@@ -79,9 +79,15 @@ class FlowNumbers(NamedTuple):
     """The measures of what is no partition, and the level that each belongs to."""
 
     @property
-    def partitions(self) -> int:
-        """The number of partitions that the streams own."""
-        return int(known(total(row.partitions for row in self.streams), 0))
+    def partitions(self) -> float:
+        """The number of partitions that the streams own; NaN before they have an assignment."""
+        return total(row.partitions for row in self.streams)
+
+    @property
+    def lag(self) -> float:
+        """The lag of all partitions together; NaN where nobody knows, as while no stream is in its group."""
+        is_idle = self.partitions == 0 and any(row.is_member for row in self.streams)
+        return 0.0 if is_idle else total(row.records for row in self.rows)
 
     def summed(self, level: str, measure: str) -> float:
         """Return the value of a measure, of all places of a level together."""

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from legacy_mm.connect.entities import ConnectorInfo, ConnectorStatus, ReportedState
 from legacy_mm.connect.page.flow_history import COUNTS, Course, FlowHistory, Point, Trend
-from legacy_mm.connect.page.flow_numbers import FlowNumbers, greatest, total
+from legacy_mm.connect.page.flow_numbers import FlowNumbers, greatest, known
 from legacy_mm.logs import events
 from legacy_mm.logs.recent_lines import advice
 from legacy_mm.metrics.health import Phase, State
@@ -128,6 +128,14 @@ class FlowView:
     now: Point
 
 
+_MOVING = (
+    FlowState.RUNNING,
+    FlowState.CATCHES_UP,
+    FlowState.FALLS_BEHIND,
+    FlowState.STANDS_STILL,
+    FlowState.WAITS_FOR_TARGET,
+)
+"""The states of a flow that goes somewhere."""
 _DONE = {
     "checkpoints": "checkpoints written",
     "groups": "moves of groups at the target",
@@ -157,7 +165,7 @@ def point_of(numbers: FlowNumbers, at: float) -> Point:
     return Point(
         at,
         numbers.summed("mirror", "records"),
-        total(row.records for row in numbers.rows) if numbers.partitions else 0.0,
+        numbers.lag,
         greatest(row.seconds for row in numbers.rows),
         counts,
     )
@@ -185,13 +193,13 @@ def flow_view(
         state=found,
         tone=_tone(found, counts, point),
         reason=reason,
-        trend=trend,
+        trend=trend if found in _MOVING else Trend(Course.UNKNOWN),
         seconds=point.seconds,
         records=point.lag,
         rate=numbers.rate("mirror", "records"),
         byte_rate=numbers.rate("consumer", "received_bytes"),
         streams=len(numbers.streams),
-        partitions=numbers.partitions,
+        partitions=int(known(numbers.partitions, 0)),
         counts=counts,
         connectors=connectors,
         done={word: number for measure, word in _DONE.items() if (number := numbers.summed("mirror_offsets", measure))},

@@ -113,6 +113,8 @@ def test_a_stream_without_an_assignment_has_no_numbers_yet() -> None:
     (found,) = streams_of(CountedFlow(), "mirror-0")
     assert found[:3] == ("east->west", "mirror-0", False)
     assert all(math.isnan(each) for each in found[3:])
+    assert math.isnan(numbers_of([CountedFlow().registry.snapshot()]).lag)
+    assert numbers_of([CountedFlow(topics={}).assigned().registry.snapshot()]).lag == 0
 
 
 def test_the_worst_are_those_with_most_seconds_then_with_most_records() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from legacy_mm.connect.entities import ConnectorInfo, ConnectorStatus, Reported, ReportedState
-from legacy_mm.connect.page.flow_history import INTERVAL, FlowHistory
+from legacy_mm.connect.page.flow_history import INTERVAL, Course, FlowHistory
 from legacy_mm.connect.page.flow_numbers import MEASURES, FlowNumbers, numbers_of
 from legacy_mm.connect.page.flow_views import (
     ConnectorView,
@@ -77,11 +77,17 @@ def bench() -> Bench:
 
 
 def test_a_flow_starts_until_its_streams_have_an_assignment(bench: Bench) -> None:
+    bench.history.add(point_of(bench.numbers(), bench.clock.now))
+    bench.clock.now += 30
     assert bench.shown() == (FlowState.STARTING, "off")
+    assert (math.isnan(bench.view().records), bench.view().trend.course) == (True, Course.UNKNOWN)
     bench.flow.assigned()
     assert bench.shown() == (FlowState.RUNNING, "good")
+    bench.flow.stream.owns(frozenset())
+    assert bench.view().records == 0, "others have all partitions"
     bench.flow.stream.left_group()
     assert bench.shown() == (FlowState.OUT_OF_GROUP, "bad")
+    assert math.isnan(bench.view().records)
     assert "mirror-0" in bench.view().reason
 
 
@@ -113,8 +119,11 @@ def test_what_the_herder_reports_comes_first(
     bench: Bench, reported: ReportedState, found: tuple[FlowState, str]
 ) -> None:
     bench.flow.assigned()
+    bench.flow.reports(0)
+    bench.goes_on(1_000, 90_000)
     bench.report(reported, trace="it broke")
     assert bench.shown() == found
+    assert bench.view().trend.course is Course.UNKNOWN
     assert (bench.view().reason == "it broke") == (reported is ReportedState.FAILED)
 
 

@@ -1,0 +1,161 @@
+"""The status page of flows that copy: one that lags, one that fails and recovers, and what a click does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.ports import LOOPBACK
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics
+from legacy_mm.audit.load import load
+from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.chromium import Tab
+from tests.fixtures.driver_files import driver_file
+from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.warm_mirrors import WarmMirror
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 60.0
+TOKEN = "a-token-of-the-test"
+PASSWORD = "rosebud-of-the-test"
+ADMIN = ("--admin.actions", "true", "--admin.token.file")
+
+
+@pytest.fixture
+def token(tmp_path: Path) -> Path:
+    file = tmp_path / "token"
+    file.touch(0o600)
+    file.write_text(TOKEN)
+    return file
+
+
+def row_of(tab: Tab, flow: str) -> list[str]:
+    """The cells of a flow on the first page."""
+    rows = (line.split("\t") for line in tab.text("table").splitlines())
+    return next(([each.strip() for each in cells] for cells in rows if cells[0].strip() == flow), [])
+
+
+def wait_row(tab: Tab, flow: str, *words: str) -> None:
+    """Wait until the page shows these words of a flow, by itself."""
+    said = f"{words} of {flow}"
+    try:
+        wait_until(lambda: all(any(word in cell for cell in row_of(tab, flow)) for word in words), SECONDS, said)
+    except TimeoutError as error:
+        error.add_note(tab.text("main"))
+        raise
+
+
+def test_a_flow_fails_recovers_and_another_is_paused_by_a_click(
+    source: Any,
+    target: Any,
+    module_clusters: Callable[..., Cluster],
+    topic: Callable[..., str],
+    warm_driver: Callable[..., WarmMirror],
+    new_port: Callable[[], int],
+    token: Path,
+    page: Callable[..., Tab],
+    axe: str,
+) -> None:
+    name, port = topic(), new_port()
+    nobody = f"no-such-host.invalid:{new_port()}"
+    create_topic(source.bootstrap, name, 4)
+    other = module_clusters()
+    alias = f"A{port}"
+    west, south = f"{alias}->B", f"{alias}->C"
+    properties = driver_file(
+        {alias: source, "B": other, "C": target},
+        **{
+            f"{south}.producer.override.bootstrap.servers": nobody,
+            **{f"{flow}.enabled": "true" for flow in (west, south)},
+            **{f"{flow}.topics": name for flow in (west, south)},
+            **{f"emit.{what}.enabled": "false" for what in ("heartbeats", "checkpoints")},
+            "sync.topic.acls.enabled": "false",
+            f"{alias}.consumer.sasl.jaas.config": f'Login required password="{PASSWORD}";',
+        },
+    )
+    driver = warm_driver(properties, *ADMIN, str(token), "--admin.port", str(port))
+    api = RestCaller(port)
+    api.headers = {"Authorization": f"Bearer {TOKEN}"}
+    wait_until(lambda: api.call("GET", "/").status == 200, SECONDS, "the port")
+
+    def copied(cluster: Any) -> int:
+        copy = f"{alias}.{name}"
+        return sum(end_offsets(cluster.bootstrap, copy).values()) if copy in list_topics(cluster.bootstrap) else 0
+
+    tab = page(login=("ann", TOKEN))
+    tab.open(f"http://{LOOPBACK}:{port}/status")
+    # one flow keeps up, and the other fails
+    load(source.bootstrap, name, 1_000, 50)
+    wait_row(tab, west, "✓ running", "(0 records)", "keeps up")
+    wait_row(tab, south, "✗ failed")
+    assert "no-such-host.invalid" in tab.text("#needs")
+    assert copied(other) == 1_000
+    # it recovers
+    connector = f"/connectors/{south}.MirrorSourceConnector/config"
+    config = api.call("GET", connector).body
+    right = {key: text for key, text in config.items() if text != nobody}
+    assert len(right) == len(config) - 1
+    changed = api.call("PUT", connector, right)
+    assert changed.status == 200, changed.text
+    wait_row(tab, south, "✓ running", "(0 records)")
+    wait_until(lambda: copied(target) == 1_000, SECONDS, "the records of the flow that had failed")
+    # it is paused by a click, and goes on by another
+    with tab.loading():
+        tab.click(f'a[href$="{quote(west, safe="")}"]')
+    assert tab.faults_of_access(axe) == []
+    with tab.loading():
+        tab.click(f'button[aria-label^="Pause {west}"]')
+    tab.wait_text("‖ paused", "main")
+    driver.wait_for_output(f"POST /status/connectors/{quote(west, safe='')}.MirrorSourceConnector/pause: 303", SECONDS)
+    load(source.bootstrap, name, 500, 50, seed=2)
+    wait_until(lambda: copied(target) == 1_500, SECONDS, "the records of the flow that is not paused")
+    assert copied(other) == 1_000
+    with tab.loading():
+        tab.click(f'button[aria-label^="Resume {west}"]')
+    tab.wait_text("✓ running", "main", SECONDS)
+    wait_until(lambda: copied(other) == 1_500, SECONDS, "the records that came during the pause")
+    tab.click("summary")
+    assert "sasl.jaas.config\t[hidden]" in tab.text("details")
+    for path in ("", "/events", "/partitions", f"/flow?name={quote(west)}"):
+        tab.open(f"http://{LOOPBACK}:{port}/status{path}")
+        assert PASSWORD not in tab.evaluate("document.documentElement.outerHTML")
+    assert [each for each in tab.complaints if "Failed to load" not in each] == []
+    assert driver.stop(SECONDS) == 143
+
+
+def test_a_flow_whose_target_is_silent_lags_and_catches_up(
+    source: Any,
+    own_clusters: Callable[..., Cluster],
+    topic: Callable[..., str],
+    group: str,
+    our_mirror: Callable[..., WarmMirror],
+    new_port: Callable[[], int],
+    page: Callable[..., Tab],
+) -> None:
+    """The legacy command, whose group is at the source."""
+    name, port, slow = topic(), new_port(), own_clusters()
+    for cluster in (source, slow):
+        create_topic(cluster.bootstrap, name, 4)
+    mirror = our_mirror(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": slow.bootstrap},
+        *("--whitelist", name, "--admin.port", str(port)),
+    )
+    wait_until(lambda: RestCaller(port).call("GET", "/").status == 200, SECONDS, "the port")
+    flow, tab = "source->target", page()
+    tab.open(f"http://{LOOPBACK}:{port}/status")
+    load(source.bootstrap, name, 1_000, 50)
+    wait_row(tab, flow, "✓ running", "0 records", "keeps up")
+    slow.brokers[0].suspend()
+    load(source.bootstrap, name, 2_000, 50, seed=2)
+    wait_row(tab, flow, "▼ falls behind", "2,000 records", "falls behind by")
+    assert "reading only" in tab.text("header")
+    slow.brokers[0].resume()
+    wait_row(tab, flow, "✓ running", "0 records", "keeps up")
+    assert sum(end_offsets(slow.bootstrap, name).values()) == 3_000
+    assert mirror.stop(SECONDS) == 143

@@ -173,6 +173,10 @@ class FlowLag:
             for partition in found.told
         }
 
+    def records(self, partition: TopicPartition) -> int:
+        """Return the offsets between copying and the end of the log of a partition, at its last report."""
+        return self._partitions[partition].records
+
     def caught_up_seconds(self, now: float, worst: Behind) -> float | None:
         """Return the seconds until nothing is left; None where that is unknown, or never comes as it goes now."""
         if not worst.is_longer and worst.seconds < SAMPLE_INTERVAL:  # nearer than it can be measured

@@ -18,7 +18,7 @@ from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.reports import JOB, Measured, Progress, Statistics, TransactionTotals
 from legacy_mm.metrics.lag import Behind, FlowLag
 from legacy_mm.metrics.meters import Meters, Source
-from legacy_mm.metrics.window import Window, WindowReading
+from legacy_mm.metrics.window import NOTHING_YET, WindowReading
 
 Labels = tuple[tuple[str, str], ...]
 Fact = str | int
@@ -169,14 +169,15 @@ class Registry:
             readings = {scope: meters.read(now, only) for scope, meters in self.scopes.items()}
             for scope, found in self._lags(now):
                 wanted = [name for name in found if only is None or name in only]
-                readings.setdefault(scope, {}).update((name, Window().read(found[name], now)) for name in wanted)
+                readings.setdefault(scope, {}).update((name, NOTHING_YET.with_value(found[name])) for name in wanted)
         return Snapshot(self.flow, readings, self._facts)
 
     def _lags(self, now: float) -> Iterator[tuple[Scope, dict[str, float]]]:
         """Yield how long the flow is behind, and each of its partitions."""
         behind = self.lag.partitions(now)
         for partition, each in behind.items():
-            yield Scope("partition", _partition_labels((), partition)), _lag_values(each)
+            records = {"lag_records": float(self.lag.records(partition))}
+            yield Scope("partition", _partition_labels((), partition)), _lag_values(each) | records
         if behind:
             worst = max(behind.values(), key=lambda each: each.seconds)
             worst = worst._replace(is_longer=any(each.is_longer for each in behind.values()))

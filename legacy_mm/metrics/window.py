@@ -26,6 +26,10 @@ class WindowReading(NamedTuple):
     maximum: float
     minimum: float
 
+    def with_value(self, value: float) -> WindowReading:
+        """Return the same recordings beside another present value."""
+        return WindowReading(value, *self[1:])
+
     def rate(self) -> float:
         """Return the rate per second."""
         return self.amount / self.seconds

@@ -13,6 +13,7 @@ from compat.laboratory.cluster import Cluster
 from compat.laboratory.ports import LOOPBACK
 from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics
 from legacy_mm.audit.load import load
+from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.chromium import Tab
 from tests.fixtures.driver_files import driver_file
@@ -133,7 +134,7 @@ def test_a_flow_whose_target_is_silent_lags_and_catches_up(
     own_clusters: Callable[..., Cluster],
     topic: Callable[..., str],
     group: str,
-    our_mirror: Callable[..., WarmMirror],
+    our_tool: Callable[..., ToolProcess],
     new_port: Callable[[], int],
     page: Callable[..., Tab],
 ) -> None:
@@ -141,7 +142,7 @@ def test_a_flow_whose_target_is_silent_lags_and_catches_up(
     name, port, slow = topic(), new_port(), own_clusters()
     for cluster in (source, slow):
         create_topic(cluster.bootstrap, name, 4)
-    mirror = our_mirror(
+    mirror = our_tool(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": slow.bootstrap},
         *("--whitelist", name, "--admin.port", str(port)),
@@ -150,12 +151,12 @@ def test_a_flow_whose_target_is_silent_lags_and_catches_up(
     flow, tab = "source->target", page()
     tab.open(f"http://{LOOPBACK}:{port}/status")
     load(source.bootstrap, name, 1_000, 50)
-    wait_row(tab, flow, "✓ running", "0 records", "keeps up")
+    wait_row(tab, flow, "✓ running", "(0 records)", "keeps up")
     slow.brokers[0].suspend()
     load(source.bootstrap, name, 2_000, 50, seed=2)
-    wait_row(tab, flow, "▼ falls behind", "2,000 records", "falls behind by")
+    wait_row(tab, flow, "▼ falls behind", "(2,000 records)", "falls behind by")
     assert "reading only" in tab.text("header")
     slow.brokers[0].resume()
-    wait_row(tab, flow, "✓ running", "0 records", "keeps up")
+    wait_row(tab, flow, "✓ running", "(0 records)", "keeps up")
     assert sum(end_offsets(slow.bootstrap, name).values()) == 3_000
     assert mirror.stop(SECONDS) == 143

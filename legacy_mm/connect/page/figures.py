@@ -54,10 +54,10 @@ def moment(wall: float) -> str:
     return datetime.fromtimestamp(wall, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def lag(seconds: float, records: float) -> str:
+def lag(seconds: float, records: float, *, is_longer: bool = False) -> str:
     """Return how far something is behind: seconds first."""
     if not math.isnan(seconds):
-        return f"{duration(seconds)} behind ({large(records)} records)"
+        return f"{'more than ' * (is_longer and seconds >= 1)}{duration(seconds)} behind ({large(records)} records)"
     if math.isnan(records):
         return "not known yet"
     return f"{large(records)} records behind"

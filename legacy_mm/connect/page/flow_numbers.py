@@ -14,15 +14,24 @@ from legacy_mm.metrics.window import NOTHING_YET, WindowReading
 Readings = Mapping[str, WindowReading]
 MEASURES = frozenset(
     (
-        *("lag", "lead", "lag_seconds", "uncopied_seconds", "caught_up_seconds", "records", "received_bytes"),
+        *(
+            "lag",
+            "lead",
+            "lag_seconds",
+            "lag_records",
+            "lag_is_longer",
+            "caught_up_seconds",
+            "records",
+            "received_bytes",
+        ),
         *("assigned", "rebalances", "rebalance", "commits"),
         *("dropped", "gaps", "skipped_offsets", "quarantined", "failures"),
         *("checkpoints", "groups", "syncs", "failed_syncs"),
     )
 )
 """The measures that a page shows."""
-_OF_PARTITIONS = ("consumer_partition", "mirror_partition", "mirror_group")
-_NO_COPY: Readings = {}
+_OF_PARTITIONS = ("partition", "consumer_partition", "mirror_partition", "mirror_group")
+_NOTHING: Readings = {}
 _FEW = 4
 """Reports in a window below which nothing is said of where a partition goes."""
 
@@ -36,7 +45,9 @@ class PartitionRow(NamedTuple):
     seconds: float
     """The lag; NaN where nobody knows."""
     records: float
-    """The lag; NaN where nobody knows."""
+    """Those that the target does not have yet; NaN where nobody knows."""
+    is_longer: bool
+    """It is behind for longer than `seconds`."""
     stream: str
     """The client id of the stream that copies it."""
     own: Readings
@@ -53,7 +64,7 @@ class PartitionRow(NamedTuple):
     @property
     def course(self) -> Course:
         """The direction of its lag."""
-        return _course(self.own.get("lag", NOTHING_YET), self.own.get("lead", NOTHING_YET))
+        return _course(self.records, self.own.get("lag", NOTHING_YET), self.own.get("lead", NOTHING_YET))
 
 
 class StreamRow(NamedTuple):
@@ -113,7 +124,7 @@ def numbers_of(snapshots: Iterable[Snapshot], outside: Collection[str] = ()) -> 
     for snapshot in snapshots:
         own: list[tuple[Labels, Readings]] = []
         copies: dict[tuple[str, str], Readings] = {}
-        seconds: dict[tuple[str, str], float] = {}
+        lags: dict[tuple[str, str], Readings] = {}
         sources: dict[str, str] = {}
         for (level, labels), readings in snapshot.readings.items():
             if level == "consumer_partition":
@@ -124,13 +135,13 @@ def numbers_of(snapshots: Iterable[Snapshot], outside: Collection[str] = ()) -> 
                 if (topic := sources.get(copy)) is None:
                     topic = sources[copy] = _without_alias(copy, labels[0][1])
                 copies.setdefault((topic, partition), readings)
+            elif level == "partition":
+                lags[labels[0][1], labels[1][1]] = readings
             elif level == "consumer":
                 streams.append(_stream(snapshot.flow, labels[0][1], readings, outside))
             if level not in _OF_PARTITIONS:
                 others.append((level, readings))
-            if "lag_seconds" in readings and labels[-1:] and labels[-1][0] == "partition":
-                seconds[labels[-2][1], labels[-1][1]] = readings["lag_seconds"].value
-        rows += (_row(snapshot.flow, labels, readings, copies, seconds) for labels, readings in own)
+        rows += (_row(snapshot.flow, labels, readings, copies, lags) for labels, readings in own)
     return FlowNumbers(rows, sorted(streams), others)
 
 
@@ -144,15 +155,21 @@ def _row(
     labels: Labels,
     readings: Readings,
     copies: Mapping[tuple[str, str], Readings],
-    seconds: Mapping[tuple[str, str], float],
+    lags: Mapping[tuple[str, str], Readings],
 ) -> PartitionRow:
     (_, client_id), (_, topic), (_, partition) = labels
-    copy = copies.get((topic, partition), _NO_COPY)
-    lag = readings.get("lag", NOTHING_YET).value
-    late = seconds.get((topic, partition))
-    if late is None:
-        late = copy.get("uncopied_seconds", NOTHING_YET).value
-    return PartitionRow(flow, topic, int(partition), late, lag, client_id, readings, copy)
+    lag = lags.get((topic, partition), _NOTHING)
+    return PartitionRow(
+        flow,
+        topic,
+        int(partition),
+        lag.get("lag_seconds", NOTHING_YET).value,
+        lag.get("lag_records", NOTHING_YET).value,
+        "lag_is_longer" in lag,
+        client_id,
+        readings,
+        copies.get((topic, partition), _NOTHING),
+    )
 
 
 def _stream(flow: str, client_id: str, readings: Readings, outside: Collection[str]) -> StreamRow:
@@ -160,15 +177,15 @@ def _stream(flow: str, client_id: str, readings: Readings, outside: Collection[s
     return StreamRow(flow, client_id, client_id not in outside, *numbers)
 
 
-def _course(lag: WindowReading, lead: WindowReading) -> Course:
-    """Return where a partition goes, by the reports of the last half minute or minute."""
-    if math.isnan(lag.value):
+def _course(records: float, lag: WindowReading, lead: WindowReading) -> Course:
+    """Return where a partition goes, by the reports of the last half minute or minute about how far it was read."""
+    if math.isnan(records):
         return Course.UNKNOWN
-    if lag.value == 0:
+    if records == 0:
         return Course.KEEPS_UP
     if lag.recordings < _FEW:
         return Course.UNKNOWN
-    if lag.minimum > 0 and lead.maximum == lead.minimum:
+    if lead.maximum == lead.minimum:
         return Course.STANDS_STILL
     if lag.value >= lag.maximum and lag.value > lag.minimum:
         return Course.FALLS_BEHIND

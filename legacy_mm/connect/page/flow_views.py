@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from legacy_mm.connect.entities import ConnectorInfo, ConnectorStatus, ReportedState
 from legacy_mm.connect.page.flow_history import COUNTS, Course, FlowHistory, Point, Trend
-from legacy_mm.connect.page.flow_numbers import FlowNumbers, greatest, known
+from legacy_mm.connect.page.flow_numbers import FlowNumbers, known
 from legacy_mm.logs import events
 from legacy_mm.logs.recent_lines import advice
 from legacy_mm.metrics.health import Phase, State
@@ -115,6 +115,8 @@ class FlowView:
     trend: Trend
     seconds: float
     records: float
+    is_longer: bool
+    """It is behind for longer than `seconds`."""
     rate: float
     """Records a second."""
     byte_rate: float
@@ -166,7 +168,7 @@ def point_of(numbers: FlowNumbers, at: float) -> Point:
         at,
         numbers.summed("mirror", "records"),
         numbers.lag,
-        greatest(row.seconds for row in numbers.rows),
+        numbers.greatest("mirror", "lag_seconds"),
         counts,
     )
 
@@ -196,6 +198,7 @@ def flow_view(
         trend=trend if found in _MOVING else Trend(Course.UNKNOWN),
         seconds=point.seconds,
         records=point.lag,
+        is_longer=not math.isnan(numbers.greatest("mirror", "lag_is_longer")),
         rate=numbers.rate("mirror", "records"),
         byte_rate=numbers.rate("consumer", "received_bytes"),
         streams=len(numbers.streams),

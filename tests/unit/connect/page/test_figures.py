@@ -53,6 +53,7 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_lags_are_told_in_seconds_first() -> None:
     assert figures.lag(0.8, 12) == "0.8 s behind (12 records)"
+    assert figures.lag(241, 12, is_longer=True) == "more than 4 min behind (12 records)"
     assert figures.lag(math.nan, 1_200_000) == "1.2 M records behind"
     assert figures.lag(math.nan, math.nan) == "not known yet"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from legacy_mm.base.reports import JOB, LogPosition, Measured, Statistics
 from legacy_mm.connect.page.flow_history import Course
 from legacy_mm.connect.page.flow_numbers import (
     MEASURES,
@@ -16,7 +17,6 @@ from legacy_mm.connect.page.flow_numbers import (
     topic_rows,
     worst,
 )
-from legacy_mm.metrics.registry import Scope
 from tests.fixtures.counted_flows import CountedFlow
 
 
@@ -38,7 +38,7 @@ def streams_of(flow: CountedFlow, *outside: str) -> list[StreamRow]:
 
 
 def row(topic: str = "t", partition: int = 0, seconds: float = math.nan, records: float = math.nan) -> PartitionRow:
-    return PartitionRow("f", topic, partition, seconds, records, "s", {}, {})
+    return PartitionRow("f", topic, partition, seconds, records, False, "s", {}, {})
 
 
 def test_a_partition_has_its_lag_its_stream_and_its_flow() -> None:
@@ -48,25 +48,34 @@ def test_a_partition_has_its_lag_its_stream_and_its_flow() -> None:
         ("east->west", "a-b", 0, 0, "mirror-0"),
         ("east->west", "a-b", 1, 7, "mirror-0"),
     ]
-    assert all(math.isnan(each.seconds) and math.isnan(each.rate) for each in rows_of(flow))
+    assert all(math.isnan(each.rate) for each in rows_of(flow))
+
+
+def test_a_partition_is_late_since_its_log_ended_where_copying_stands() -> None:
+    clock = Ticks()
+    flow = CountedFlow(topics={"t": 1}, clock=clock).assigned()
+    flow.reports(3)
+    clock.now += 12
+    flow.reports(5)
+    assert [(each.seconds, each.is_longer, each.records) for each in rows_of(flow)] == [(12, True, 5)]
+    flow.reports(0, 1_005)
+    assert [(each.seconds, each.is_longer, each.records) for each in rows_of(flow)] == [(0, False, 0)]
+
+
+def test_records_that_were_read_and_wait_for_the_target_are_behind() -> None:
+    flow = CountedFlow(topics={"t": 1}).assigned()
+    read = Measured("partition", "t-0", {}, {"lag": 0, "lead": 1_000}, {}, {})
+    flow.stream.statistics(Statistics("consumer", [read], positions=[LogPosition("t", 0, 400, 1_000)]))
+    assert [each.records for each in rows_of(flow)] == [600]
 
 
 @pytest.mark.parametrize("remote", ["east.{}".format, "{}".format])
-def test_seconds_come_from_the_copy_whatever_it_is_called(remote: Callable[[str], str]) -> None:
-    flow = CountedFlow(remote=remote).assigned()
+def test_a_rate_comes_from_the_copy_whatever_it_is_called(remote: Callable[[str], str]) -> None:
+    flow = CountedFlow(topics={"t": 1}, remote=remote).assigned()
     flow.reports(3)
-    flow.ages(12.5)
-    assert {(each.seconds, each.records) for each in rows_of(flow)} == {(12.5, 3)}
-
-
-def test_seconds_that_are_told_for_the_partition_itself_come_first() -> None:
-    flow = CountedFlow(topics={"t": 1}).assigned()
-    flow.reports(3)
-    flow.ages(12.5)
-    (scope,) = [each for each in flow.registry.scopes if each.level == "consumer_partition"]
-    own = Scope("partition", scope.labels[1:])
-    flow.registry.scopes[own].gauges["lag_seconds"].observe("", 4.0, flow.registry.clock())
-    assert [each.seconds for each in rows_of(flow)] == [4.0]
+    assert math.isnan(rows_of(flow)[0].rate)
+    flow.stream.statistics(Statistics(JOB, [Measured("partition", "t-0", {"records": 90}, {}, {}, {})]))
+    assert rows_of(flow)[0].rate == 3
 
 
 @pytest.mark.parametrize(
@@ -76,7 +85,7 @@ def test_seconds_that_are_told_for_the_partition_itself_come_first() -> None:
         ([5, 5, 5], [1, 1, 1], Course.UNKNOWN),
         ([5, 5, 5, 5], [1, 1, 1, 1], Course.STANDS_STILL),
         ([5, 6, 7, 8], [1, 1, 1, 1], Course.STANDS_STILL),
-        ([0, 6, 7, 8], [1, 1, 1, 1], Course.FALLS_BEHIND),
+        ([0, 6, 7, 8], [1, 1, 1, 1], Course.STANDS_STILL),
         ([5, 6, 7, 8], [1, 2, 3, 4], Course.FALLS_BEHIND),
         ([8, 7, 6, 5], [1, 2, 3, 4], Course.CATCHES_UP),
         ([5, 8, 5, 7], [1, 2, 3, 4], Course.KEEPS_UP),
@@ -91,12 +100,11 @@ def test_where_a_partition_goes(lags: Sequence[float], positions: Sequence[float
     assert [each.course for each in rows_of(flow)] == [course]
 
 
-def test_nobody_knows_the_lag_of_a_partition_that_is_not_copied() -> None:
+def test_a_partition_of_which_nobody_has_told_has_no_lag() -> None:
     flow = CountedFlow(topics={"t": 1}).assigned()
-    flow.reports(5)
-    flow.stream.copy_ended()
+    flow.stream.statistics(Statistics("consumer", [Measured("partition", "t-0", {}, {"lead": 5}, {}, {})]))
     (found,) = rows_of(flow)
-    assert (math.isnan(found.records), found.course) == (True, Course.UNKNOWN)
+    assert (math.isnan(found.records), math.isnan(found.seconds), found.course) == (True, True, Course.UNKNOWN)
 
 
 def test_a_stream_tells_its_group_its_partitions_and_its_commits() -> None:

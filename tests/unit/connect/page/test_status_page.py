@@ -189,7 +189,7 @@ def test_partitions_are_filtered_sorted_and_turned_over(bench: Bench) -> None:
         return Markup(bench.page.partitions(view, RowsWanted(**wanted))).rows  # type: ignore[arg-type]
 
     assert len(shown()) == 100
-    assert shown()[0] == ["c->b", "orders", "0", "–", "1,000", "–", "not known yet", "c-0"]
+    assert shown()[0] == ["c->b", "orders", "0", "0", "1,000", "–", "not known yet", "c-0"]
     assert len(shown(page=2)) == len(shown(page=9)) == 55
     assert [row[1:3] for row in shown(topic="audit", order="topic")] == [["audit", str(each)] for each in range(3)]
     assert len(shown(topic="orders", flow="c->b")) == 2

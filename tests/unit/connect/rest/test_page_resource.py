@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.connect.entities import TargetState
 from legacy_mm.connect.rest.access import SECURITY_HEADERS
 from tests.fixtures.counted_flows import CountedFlow
@@ -87,7 +88,8 @@ def test_a_form_does_what_the_api_does_and_leads_back(shown: RestApi, caplog: py
     assert (found.status, found.headers["location"]) == (303, "/status/flow?name=east-%3Ewest")
     assert shown.herder.states[NAME] is TargetState.PAUSED
     asked = f"POST /status/connectors/{quote(NAME, safe='')}/pause"
-    assert f"somebody without a name at 127.0.0.1 asked for {asked}: 303" in caplog.messages
+    said = f"somebody without a name at 127.0.0.1 asked for {asked}: 303"
+    wait_until(lambda: said in caplog.messages, 20, "the line, which comes behind the answer")
     assert act(shown, "resume").status == 303
     assert act(shown, "restart").status == 303
     assert shown.herder.calls == [("restart", NAME, True, False)]

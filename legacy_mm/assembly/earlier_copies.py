@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from legacy_mm.base.clock import Deadline
-from legacy_mm.base.model import EARLIEST, LATEST, Lacking, Offsets, TopicPartition
+from legacy_mm.base.clock import Deadline, iso_time
+from legacy_mm.base.model import EARLIEST, LATEST, Lacking, Offsets, TopicPartition, start_within
 from legacy_mm.clients.admin.inspector import NativeInspector, asking
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.newest_times import newest_times
@@ -80,20 +80,28 @@ class EarlierCopies:
             return
         counts = NativeInspector(self._settings.source.connection).partitions(deadline)
         every = [TopicPartition(topic, number) for topic in sorted(topics) for number in range(counts.get(topic, 0))]
-        lacking = self._lacking(every, deadline)
+        lacking = self.lacking(every, deadline)
         for place, (offset, why) in sorted(lacking.foreign.items()):
             fields = {"offset": offset, "topic": offset_book(self._settings).topic, "partition": place, "why": why}
             yield Told(events.POSITION_OF_ANOTHER_LOG, fields)
         reset = self._settings.source.offset_reset
         if self._settings.source.new_from_earliest:  # a flow that has begun takes what is new from its first record
             reset = "earliest" if len(lacking.partitions) < len(every) else "latest"
-        for found in self._inspect(lacking.partitions, deadline):
-            twice = reset == "earliest" or found.topic in _topics(lacking.foreign)
-            if count := found.there if twice else found.missing if reset == "latest" else 0:
-                time = f"{datetime.fromtimestamp(found.youngest_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
-                fields = {"topic": found.topic, "copy": found.copy, "time": time, "count": count}
-                event = events.COPY_COMES_TWICE if twice else events.COPY_WOULD_LACK
-                yield Told(event, {**fields, "how": self._how(found.behind)})
+        foreign = _topics(lacking.foreign)  # these begin at their first record
+        times = self._settings.start_times
+        starts = times.among(each for each in lacking.partitions if each.topic not in foreign)
+        for found in self._inspect(lacking.partitions, starts, deadline):
+            at_time = times.of(found.topic) if found.topic not in foreign else None
+            begins = "auto.offset.reset is latest" if at_time is None else f"start.from is {iso_time(at_time)}"
+            twice = found.there > 0 if at_time else reset == "earliest" or found.topic in foreign
+            if count := found.there if twice else found.missing if at_time or reset == "latest" else 0:
+                youngest = f"{datetime.fromtimestamp(found.youngest_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+                fields = {"topic": found.topic, "copy": found.copy, "time": youngest, "count": count}
+                fields["how"] = self._how(found.behind)
+                if twice:
+                    yield Told(events.COPY_COMES_TWICE, fields)
+                else:
+                    yield Told(events.COPY_WOULD_LACK, {**fields, "begins": begins})
 
     def _how(self, behind: Offsets) -> str:
         first, *others = sorted(behind)
@@ -102,12 +110,14 @@ class EarlierCopies:
         likewise = f"; likewise {', '.join(more)}" if more else ""
         return f"{self._set_position(first, f'--to-offset {behind[first]}')}{likewise}"
 
-    def _lacking(self, partitions: Sequence[TopicPartition], deadline: Deadline) -> Lacking:
+    def lacking(self, partitions: Sequence[TopicPartition], deadline: Deadline) -> Lacking:
         """Return the partitions that have no position which counts."""
         exact = positions(self._settings, deadline) if is_exactly_once(self._settings) else {}
         return self._book.lacking([partition for partition in partitions if partition not in exact], deadline)
 
-    def _inspect(self, lacking: Sequence[TopicPartition], deadline: Deadline) -> Iterator[EarlierCopy]:
+    def _inspect(
+        self, lacking: Sequence[TopicPartition], starts: Mapping[TopicPartition, int], deadline: Deadline
+    ) -> Iterator[EarlierCopy]:
         names, begins = self._names, defaultdict[str, list[TopicPartition]](list)
         for partition in lacking:
             if not names.brings_heartbeats(partition.topic):
@@ -121,7 +131,8 @@ class EarlierCopies:
                 times |= {place: there[place.partition] for place in begins[topic] if place.partition in there}
             elif there:
                 times |= dict.fromkeys(begins[topic], max(there.values()))
-        places = self._places(times, deadline) if times else {}
+        begun_at = {each: time for each, time in starts.items() if each in times}
+        places = self._places(times, begun_at, deadline) if times else {}
         for topic in sorted(_topics(places)):
             yield copy_of(topic, copies[topic], {each: times[each] for each in places if each.topic == topic}, places)
 
@@ -135,14 +146,20 @@ class EarlierCopies:
         ):
             return newest_times(at, places, deadline.remaining()) if places else {}
 
-    def _places(self, times: Mapping[TopicPartition, int], deadline: Deadline) -> dict[TopicPartition, FirstRead]:
+    def _places(
+        self, times: Mapping[TopicPartition, int], starts: Mapping[TopicPartition, int], deadline: Deadline
+    ) -> dict[TopicPartition, FirstRead]:
         source = self._settings.source.connection.named(_CLIENT_ID)
         with asking("reading the times of records"), closing(Cluster(source, deadline.remaining())) as cluster:
             lows, ends = (cluster.offsets.of_led(list(times), which, patient=False) for which in (EARLIEST, LATEST))
             younger = cluster.offsets.for_times({place: time + 1 for place, time in times.items()})
+            begins = cluster.offsets.for_times(starts) if starts else {}
         found: dict[TopicPartition, FirstRead] = {}
         for place in lows.keys() & ends.keys() & younger.keys():
             found[place] = begin_of(lows[place], ends[place], younger[place])
+            if place in begins:
+                begin = start_within(begins[place], lows[place], ends[place])
+                found[place] = found[place]._replace(low=begin, end=begin)
         return found
 
 
@@ -150,7 +167,7 @@ class FirstRead(NamedTuple):
     """A partition of the source that has no position."""
 
     low: int
-    """The first offset; the next one to be written."""
+    """The first offset and the next one to be written: between them reading begins, for a start time in both."""
     end: int
     behind: int
     """The first offset behind the copy."""
@@ -158,7 +175,7 @@ class FirstRead(NamedTuple):
 
 def begin_of(low: int, end: int, younger: int) -> FirstRead:
     """Return where a partition begins; `younger`: its first offset that is younger than the copy, -1: none is."""
-    return FirstRead(low, end, end if younger < 0 else min(max(younger, low), end))
+    return FirstRead(low, end, start_within(younger, low, end))
 
 
 def _topics(places: Iterable[TopicPartition]) -> set[str]:
@@ -170,6 +187,6 @@ def copy_of(
 ) -> EarlierCopy:
     """Return what is to be said of a topic; `times` of the copy's youngest records, by partition of the source."""
     behind = {place: begins[place].behind for place in times}
-    there = sum(begins[place].behind - begins[place].low for place in times)
-    missing = sum(begins[place].end - begins[place].behind for place in times)
+    there = sum(max(0, begins[place].behind - begins[place].low) for place in times)
+    missing = sum(max(0, begins[place].end - begins[place].behind) for place in times)
     return EarlierCopy(topic, copy, max(times.values()), behind, there, missing)

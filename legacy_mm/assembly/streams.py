@@ -86,6 +86,7 @@ class FlowServices:
             min(source.api_timeout, settings.process.shutdown_timeout / 2),
             exactly_once=is_exactly_once(settings),
             inspect=inspect_offsets(settings),
+            start_time=settings.start_times.of,
         )
 
     def _member(

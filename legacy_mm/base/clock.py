@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 monotonic = time.monotonic
 """Seconds that never go back; only differences mean anything."""
@@ -20,6 +21,11 @@ sleep = time.sleep
 def epoch_ms() -> int:
     """Return the milliseconds since 1970, as Kafka writes times."""
     return int(time.time() * 1000)
+
+
+def iso_time(milliseconds: int) -> str:
+    """Return a time in milliseconds since 1970 as ISO 8601 has it, in UTC."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,32 @@ UNDEFINED = -3
 """No start offset: the group has none, and `auto.offset.reset=none` leaves it to a person, unless the target knows."""
 
 
+_TIMES = -10
+"""Lower numbers are times. Kafka's own ones end at -6."""
+
+
+def at_time(milliseconds: int) -> int:
+    """Return the logical start offset of the first record of this time (ms since 1970) or later; the end if there is
+    none.
+    """
+    return _TIMES - milliseconds
+
+
+def time_of(offset: int) -> int | None:
+    """Return the time of such a logical start offset; None for any other."""
+    return _TIMES - offset if offset <= _TIMES else None
+
+
+def is_logical(offset: int) -> bool:
+    """Return True for a start offset that the log of its partition must be asked for."""
+    return offset in (EARLIEST, LATEST) or offset <= _TIMES
+
+
+def start_within(found: int, low: int, end: int) -> int:
+    """Return where reading begins in a log from `low` to `end` for its answer about a time; -1: none is so late."""
+    return end if found < 0 else min(max(found, low), end)
+
+
 def describe_partitions(partitions: Iterable[TopicPartition]) -> str:
     """Return `[orders-0, orders-1]`, sorted, as Kafka's log lines have it."""
     return "[" + ", ".join(str(partition) for partition in sorted(partitions)) + "]"

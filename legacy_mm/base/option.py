@@ -8,11 +8,17 @@ import argparse
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from legacy_mm.base.clock import epoch_ms
 
 ENVIRONMENT_PREFIX = "LEGACY_MM_"
 _BLANKS = "".join(map(chr, range(ord(" ") + 1)))
 _WHOLE_NUMBER = re.compile("[0-9]{1,19}")
 _FOR_EVER = (1 << 31) - 1
+_EPOCH = datetime.fromtimestamp(0, UTC)
+_LEAST_MILLISECONDS = 100_000_000_000
+"""A day of 1973: a lower number is in seconds, or is a date without its dashes."""
 _COMMA = re.compile(r"\s*,\s*", re.ASCII)
 
 
@@ -72,6 +78,28 @@ def milliseconds(text: str) -> int:
 def positive_seconds(text: str) -> int:
     """Parse a time above zero; more than 68 years is 68 years."""
     return min(positive_number(text), _FOR_EVER)
+
+
+def past_milliseconds(text: str) -> int:
+    """Parse a time of now or before, ISO 8601 with its zone or milliseconds since 1970; return these."""
+    found = int(text) if _WHOLE_NUMBER.fullmatch(text) else _of_iso(text)
+    if found < _LEAST_MILLISECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is {found} ms since 1970, before any record of Kafka: too early")
+    if found > epoch_ms():
+        raise argparse.ArgumentTypeError(f"{text!r} is in the future, and no record is that young")
+    return found
+
+
+def _of_iso(text: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no time: write it as 2026-11-01T00:00Z, or in milliseconds since 1970"
+        ) from None
+    if moment.tzinfo is None:
+        raise argparse.ArgumentTypeError(f"{text!r} has no zone: write Z for UTC, or +01:00, behind it")
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def count_or_default(text: str) -> int:

@@ -34,7 +34,7 @@ class Started(Frame):
 
     offsets: Offsets
     lows: Offsets = field(default_factory=dict)
-    """The first offset in the log, for partitions whose start was EARLIEST or LATEST."""
+    """The first offset in the log, for partitions whose start was a logical one."""
 
 
 @dataclass(frozen=True)

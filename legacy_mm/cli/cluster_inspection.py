@@ -7,10 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from legacy_mm.assembly.earlier_copies import EarlierCopies
 from legacy_mm.base.clock import Deadline
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_inspection import flow_groups
 from legacy_mm.clients.admin.admin import NativeAdmin
+from legacy_mm.clients.admin.inspector import NativeInspector
 from legacy_mm.explain.target_inspection import impossible_copies
+from legacy_mm.explain.time_starts import plan_notes
 from legacy_mm.features.checkpoints.feature import CHECKPOINTS
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
@@ -76,10 +79,8 @@ class FlowClusters:
         if unmatched := self._names.unmatched(mirrored):
             notes = tuple(f"nothing to copy for {entry}: {_NO_TOPIC}" for entry in unmatched)
             inspections[_CHOICE] = Inspection(notes=notes)
-        if notices := list(
-            EarlierCopies(self._settings, self._names, position_book(self._settings)).tell(mirrored, _deadline())
-        ):
-            inspections[_BEGIN] = Inspection(notes=tuple(each.text for each in notices))
+        if begins := self._begins(mirrored):
+            inspections[_BEGIN] = Inspection(notes=begins)
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
             inspections[START] = Inspection(troubles=tuple(map(str, doubts)))
         elif self._settings.features[EXACTLY_ONCE] is not None:
@@ -105,6 +106,20 @@ class FlowClusters:
             groups, moves = group_plan.inspect(flow_groups(self._settings, self._names), self._names)
             inspections |= groups
         return FlowPlan(self._settings.flow, inspections, tuple(left), moves)
+
+    def _begins(self, mirrored: frozenset[str]) -> tuple[str, ...]:
+        """Return where partitions without a position would begin, and what would come twice or be skipped there."""
+        copies = EarlierCopies(self._settings, self._names, position_book(self._settings))
+        told = [each.text for each in copies.tell(mirrored, _deadline())]
+        if not self._settings.start_times:
+            return tuple(told)
+        source = NativeInspector(self._settings.source.connection)
+        counts = source.partitions(_deadline())
+        every = [TopicPartition(topic, at) for topic in sorted(mirrored) for at in range(counts.get(topic, 0))]
+        lacking = copies.lacking(every, _deadline())
+        foreign = {each.topic for each in lacking.foreign}
+        timed = [each for each in lacking.partitions if each.topic not in foreign]
+        return (*plan_notes(self._settings, source, timed, _deadline()), *told)
 
     def _impossible(self, present: frozenset[str]) -> tuple[str, ...]:
         """Return copies that the target's brokers would not create; a duty tries those that we would create."""

@@ -6,8 +6,20 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from legacy_mm.base.clock import iso_time
 from legacy_mm.base.errors import SourceGap, Undecided
-from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, GroupOffsets, Offsets, TopicPartition, describe_partitions
+from legacy_mm.base.model import (
+    EARLIEST,
+    LATEST,
+    UNDEFINED,
+    GroupOffsets,
+    Offsets,
+    TopicPartition,
+    at_time,
+    describe_partitions,
+    is_logical,
+    time_of,
+)
 from legacy_mm.base.reports import Gap, Started
 from legacy_mm.base.settings import OffsetReset
 from legacy_mm.clients.group.member import Member
@@ -19,12 +31,16 @@ SetPosition = Callable[[TopicPartition, str], str]
 """Returns how a person sets where a partition goes on; the place is in words of kafka-consumer-groups.sh."""
 
 
+StartTime = Callable[[str], int | None]
+"""Returns the time (ms since 1970) at which a topic begins; None: it has none."""
 Propose = Callable[[Member, Collection[TopicPartition]], dict[TopicPartition, int]]
-"""Returns a start offset, or EARLIEST, LATEST or UNDEFINED, for each partition. Raises TimeoutError, StreamFailure."""
+"""Returns a start offset, a logical one, or UNDEFINED, for each partition. Raises TimeoutError, StreamFailure."""
 
 
 class CommittedPositions:
-    """The offsets that members of the flow have committed, otherwise `auto.offset.reset`, as in the legacy tool."""
+    """The offsets that members of the flow have committed, otherwise the topic's start time, or `auto.offset.reset`, as
+    in the legacy tool.
+    """
 
     def __init__(
         self,
@@ -34,10 +50,12 @@ class CommittedPositions:
         *,
         exactly_once: bool = False,
         inspect: Callable[[GroupOffsets], None] = lambda found: None,
+        start_time: StartTime = lambda topic: None,
     ) -> None:
         """Take the policy. `exactly_once`: the target's position counts, which only a claim knows. `inspect` is called
         with each answer.
         """
+        self._start_time = start_time
         self._inspect = inspect
         self._offset_reset = offset_reset
         self._timeout = timeout
@@ -52,6 +70,9 @@ class CommittedPositions:
         self._inspect(found)
         committed = {partition: each.offset for partition, each in found.items()}
         missing = [partition for partition in partitions if partition not in committed]
+        times = {each: time for each in missing if (time := self._start_time(each.topic)) is not None}
+        committed |= {partition: at_time(time) for partition, time in times.items()}
+        missing = [partition for partition in missing if partition not in times]
         if missing and self._offset_reset == "none":
             if self._exactly_once:
                 return committed | dict.fromkeys(missing, UNDEFINED)
@@ -96,12 +117,17 @@ class GapGuard:
         self._recreated: dict[str, set[TopicPartition]] = {}
         """Each recreated topic, and its partitions that have a position in the new log."""
 
-    def begun(self, partition: TopicPartition, low: int, start: int) -> None:
+    def begun(self, partition: TopicPartition, low: int, start: int, time: int | None = None) -> None:
         """Note that a partition without a committed offset begins at `start`; the log's first offset is `low`.
 
-        If the partition was begun before, and nothing committed since, only what came after that is skipped.
+        If the partition was begun before, and nothing committed since, only what came after that is skipped. At a
+        `time` the user has chosen what is skipped, so it is only said.
         """
         self._recreated.get(partition.topic, set()).add(partition)
+        if time is not None:
+            at = iso_time(time)
+            events.emit(events.BEGUN_AT_TIME, partition=partition, start=start, time=at, count=start - low)
+            return
         before = self._begun.get(partition, low)
         self._begun[partition] = start
         skipped_from = before if low <= before <= start else low
@@ -181,13 +207,16 @@ class StartOffsets:
     """The offsets at which the copy jobs of one stream begin and go on. For the stream's thread."""
 
     def __init__(self, propose: Propose, guard: GapGuard, commits: Commits, *, commit_chosen: bool) -> None:
-        """Take who knows offsets; `commit_chosen`: a start that the reset policy has chosen is committed at once."""
+        """Take who knows offsets; `commit_chosen`: a start that the reset policy has chosen is committed at once, as
+        one at a time always is.
+        """
         self._propose = propose
         self._guard = guard
         self._commits = commits
         self._commit_chosen = commit_chosen
         self._known: dict[TopicPartition, int] = {}
-        self._reset: frozenset[TopicPartition] = frozenset()
+        self._reset: Offsets = {}
+        """The logical offsets of the partitions that have not begun yet."""
 
     def propose(self, member: Member, owned: Collection[TopicPartition]) -> Offsets:
         """Return the start offsets of the next copy job; raises TimeoutError, StreamFailure."""
@@ -195,7 +224,7 @@ class StartOffsets:
         missing = [partition for partition, offset in known.items() if offset is None]
         proposed = self._propose(member, missing)
         offsets = {partition: offset for partition, offset in known.items() if offset is not None} | proposed
-        self._reset = frozenset(partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST))
+        self._reset = {partition: offset for partition, offset in offsets.items() if is_logical(offset)}
         return offsets
 
     def started(self, started: Started, member: Member, owned: Collection[TopicPartition]) -> None:
@@ -204,10 +233,11 @@ class StartOffsets:
         begun = {p: started.offsets[p] for p in started.lows if p in self._reset and p in owned}
         for partition, offset in sorted(begun.items()):
             events.emit(events.OFFSET_RESET, client=member.name, partition=partition, offset=offset)
-            self._guard.begun(partition, started.lows[partition], offset)
-        self._reset -= started.offsets.keys()
-        if begun and self._commit_chosen:
-            self._commits.chosen(begun)
+            self._guard.begun(partition, started.lows[partition], offset, time_of(self._reset[partition]))
+        chosen = {p: offset for p, offset in begun.items() if self._commit_chosen or time_of(self._reset[p])}
+        self._reset = {p: offset for p, offset in self._reset.items() if p not in started.offsets}
+        if chosen:
+            self._commits.chosen(chosen)
 
     def answer(self, gaps: Sequence[Gap], guarantee: DeliveryGuarantee) -> Offsets:
         """Return the offsets to go on from; raises SourceGap or Undecided if a person must decide."""

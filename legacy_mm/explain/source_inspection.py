@@ -15,6 +15,7 @@ from legacy_mm.clients.admin.cluster_admin import PartitionView
 from legacy_mm.clients.admin.inspector import NativeInspector
 from legacy_mm.clients.cluster.cluster_errors import at_cluster
 from legacy_mm.explain.target_inspection import impossible_copies, partitions_of_copies
+from legacy_mm.explain.time_starts import TimeStart, time_starts
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.features.topic_creation.feature import TOPIC_CREATION
 from legacy_mm.flow import key_stores
@@ -203,7 +204,9 @@ def _flow(
             Deadline.after(_ASK_TIMEOUT),
             committed_only=source.committed_only,
         )
-    starts = list(_starts(settings, views, by_workers))
+        ends = {each: (view.low, view.readable) for each, view in views.items()}
+        timed = time_starts(settings, inspector, ends, Deadline.after(_ASK_TIMEOUT))
+    starts = list(_starts(settings, views, by_workers, timed))
     if whose:
         starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
     return copies, starts
@@ -233,7 +236,10 @@ def _stored_by(workers: PositionBook, partitions: Collection[TopicPartition]) ->
 
 
 def _starts(
-    settings: Settings, views: Mapping[TopicPartition, PartitionView], by_workers: _Stored | None
+    settings: Settings,
+    views: Mapping[TopicPartition, PartitionView],
+    by_workers: _Stored | None,
+    timed: Mapping[TopicPartition, TimeStart],
 ) -> Iterator[PartitionStart]:
     """Yield where partitions begin: where the group or the workers say, or with exactly once the target, if it has a
     position.
@@ -258,7 +264,10 @@ def _starts(
             book = _GROUP if by_workers is None else _WORKERS
             if by_workers is not None:
                 book = book._replace(none=by_workers.foreign.get(partition.topic, book.none))
-            yield _start(partition, kept.get(partition), view, book, settings.source, first=first)
+            if (kept_at := kept.get(partition)) is None and (start := timed.get(partition)) is not None:
+                yield PartitionStart(*partition, start.offset, f"{book.none}; {start.because()}")
+            else:
+                yield _start(partition, kept_at, view, book, settings.source, first=first)
 
 
 def _at_position(partition: TopicPartition, view: PartitionView, position: int) -> PartitionStart:

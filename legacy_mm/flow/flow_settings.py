@@ -20,6 +20,8 @@ from legacy_mm.base.settings import (
     TopicSettings,
 )
 from legacy_mm.features.feature import FeatureSettings
+from legacy_mm.features.start_from.feature import START_FROM
+from legacy_mm.features.start_from.flags import StartTimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,11 @@ class Settings:
     def flow(self) -> str:
         """From where to where, as metrics and Spark jobs show it."""
         return f"{self.source.name}->{self.target.name}"
+
+    @property
+    def start_times(self) -> StartTimes:
+        """The times at which partitions without a position begin; none where `start.from` is not given."""
+        return self.features[START_FROM] or StartTimes()
 
     @property
     def source_admin_connection(self) -> ConnectionSettings:

@@ -150,7 +150,7 @@ COPY_COMES_TWICE = Event(
 COPY_WOULD_LACK = Event(
     "copy-would-lack",
     logging.WARNING,
-    "{topic} has no position in this flow, and auto.offset.reset is latest: {count} offsets of the source are younger "
+    "{topic} has no position in this flow, and {begins}: {count} offsets of the source are younger "
     "than the last record of its copy {copy} at the target, of {time}, and would be skipped. To have them, {how}",
 )
 EARLIER_COPIES_LEFT = Event(
@@ -202,6 +202,12 @@ SKIPPED = Event(
     logging.WARNING,
     "Skipped in {partition}: from {start} to {end}, {count} offsets were not copied, reason: no offset was committed "
     "there, and auto.offset.reset is latest",
+)
+BEGUN_AT_TIME = Event(
+    "begun-at-time",
+    logging.INFO,
+    "{partition} begins at offset {start}, its first of {time} or later: {count} offsets before it are not copied, as "
+    "start.from says",
 )
 ANSWER_LOST = Event(
     "answer-lost",

@@ -200,6 +200,12 @@ LOG_LINES = (
         "never had a commit; explain lists them.",
     ),
     LogLine(
+        "{partition} begins at offset {start}, its first of {time} or later",
+        "No position of the partition was known, and `start.from` names a time. What is before is not copied. The "
+        "place is committed at once, and counts from then on, whatever the flag says.",
+        "Nothing. To begin elsewhere, set the position while no mirror runs.",
+    ),
+    LogLine(
         "[group-offsets] group {group} was rewound at the source",
         "The group went back at the source. At the target it stays where it is, as with MirrorMaker 2, so its "
         "consumers there would not read these records again. The line comes once for each group.",

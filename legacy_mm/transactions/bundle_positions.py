@@ -13,13 +13,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from legacy_mm.base.clock import epoch_ms
 from legacy_mm.base.errors import Undecided
 from legacy_mm.base.model import (
-    EARLIEST,
-    LATEST,
     UNDEFINED,
     CommittedOffset,
     Offsets,
     TopicPartition,
     describe_partitions,
+    is_logical,
 )
 from legacy_mm.base.reports import Started
 from legacy_mm.dataplane.delivery import CopyParts
@@ -145,7 +144,7 @@ class BundlePositions:
                 f"has no position of them, and {self.book.name} no offset: legacy-mm exactly-once move sets the "
                 "position, or set auto.offset.reset"
             )
-        logical = {partition: offset for partition, offset in wanted.items() if offset in (EARLIEST, LATEST)}
+        logical = {partition: offset for partition, offset in wanted.items() if is_logical(offset)}
         if logical:
             started = self._fetcher.find(logical)
             self._lows |= started.lows

@@ -79,7 +79,7 @@ class BundleOffsets:
         self._generation = -1
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return a start offset, or EARLIEST, LATEST or UNDEFINED, for each partition.
+        """Return a start offset, a logical one, or UNDEFINED, for each partition.
 
         Raise TimeoutError, StreamFailure.
         """

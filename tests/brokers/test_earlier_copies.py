@@ -21,6 +21,7 @@ from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.cluster_access import commit, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.clock import iso_time
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.tools import Run
 from tests.fixtures.warm_mirrors import WarmMirror
@@ -87,18 +88,24 @@ def back(source: Cluster, target: Cluster, group: str, reset: str) -> tuple[dict
     return properties, {"bootstrap.servers": source.bootstrap}
 
 
-@pytest.mark.parametrize("reset", ["earliest", "latest"])
+@pytest.mark.parametrize("reset", ["earliest", "latest", "before", "behind"])
 def test_a_plan_says_where_a_mirror_begins_behind_a_copy(
     moved: str, source: Cluster, target: Cluster, group: str, reset: str, our_mirror: Mirror, run: Run, tmp_path: Path
 ) -> None:
-    consumer, producer = back(source, target, group, reset)
+    """`before` and `behind` the end of the copy by four records, `start.from` says where."""
+    shift = {"before": -4, "behind": 4}.get(reset)
+    consumer, producer = back(source, target, group, "earliest" if shift else reset)
     words = ["kafka-mirror-maker.sh"]
+    time_of_start = iso_time(BEGIN_MS + 1_000 * (OLD + (shift or 0)))
+    words += ["--start.from", time_of_start] if shift else []
     for side, properties in (("consumer", consumer), ("producer", producer)):
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
     _, planned, errors = run("plan", "--", *words, "--whitelist", moved)
     told = {
         "earliest": f"{OLD} offsets of the source are not younger, so they seem to be there, and would come twice",
         "latest": f"auto.offset.reset is latest: {NEW} offsets of the source are younger than the last record",
+        "before": "4 offsets of the source are not younger, so they seem to be there, and would come twice",
+        "behind": f"start.from is {time_of_start}: 4 offsets of the source are younger than the last record",
     }
     assert told[reset] in planned, planned + errors
     places = {(moved, int(one or two)): int(at or then) for one, at, two, then in PLACE.findall(planned)}

@@ -16,6 +16,7 @@ from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets,
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.clock import epoch_ms, iso_time
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.tools import Run
 from tests.fixtures.warm_mirrors import WarmMirror
@@ -78,6 +79,12 @@ def test_topics_and_start_offsets(
     assert starts(new) == starts(latest) | {(name, 2): 0} | {(other, partition): 0 for partition in range(3)}
     _, first = explain(other, "", "--new.topics.from", "earliest")
     assert set(starts(first).values()) == set(end_offsets(source.bootstrap, other).values())
+    now = epoch_ms()
+    times = ("--start.from", str(now), f"--start.from.topic.{other}", iso_time(now - 3_600_000))
+    _, timed = explain(f"{name},{other}", "", *times)
+    assert starts(timed) == starts(latest) | {(other, partition): 0 for partition in range(3)}
+    said = {row["partition"]: row["because"] for row in timed["topics"]["partitions"] if row["topic"] == name}
+    assert said[2] == f"the group has no offset; start.from is {iso_time(now)}"
     _, earliest = explain(f"{name},{other}", "auto.offset.reset=earliest\n")
     assert starts(earliest)[name, 0] == 7
     assert {start for (_, partition), start in starts(earliest).items() if partition} == {0}

@@ -33,6 +33,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     """,
     "test_rows asks each feature": """
         features/exactly_once/flags features/offset_syncs/feature features/exactly_once/feature
+        features/start_from/feature
     """,
     "real brokers show it: tests/brokers and tests/faults": """
         audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
@@ -44,7 +45,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         runtime/spark/tables
     """,
     "a test of what uses it shows it": """
-        clients/fetch/start_offsets dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_inspection
+        dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_inspection
         assembly/wiring dataplane/delivery handlers/bridge_signatures words/mirror_maker_2/connector_properties
         words/mirror_maker_2/strimzi_logins words/mirror_maker_2/strimzi_section
         connect/admin_port connect/config_secrets connect/herded_flow connect/process_herder

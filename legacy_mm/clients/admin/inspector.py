@@ -104,6 +104,16 @@ class NativeInspector:
             low, high = (cluster.offsets.of(partitions, which) for which in (EARLIEST, LATEST))
         return {each: (low[each], high[each]) for each in partitions}
 
+    def at_times(self, times: Mapping[TopicPartition, int], deadline: Deadline) -> Offsets:
+        """Return the first offset of this time (ms since 1970) or later; -1: no record is so late.
+
+        Omit partitions whose leader does not tell.
+        """
+        if not times:
+            return {}
+        with asking("reading the times of records"), self._cluster(deadline) as cluster:
+            return cluster.offsets.for_times(times)
+
     def settled_ends(
         self, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, tuple[int, int]]:

@@ -62,12 +62,13 @@ class OffsetFetcher:
         """Return the offsets of the partitions whose leader exists and answers; with `patient`, wait for leaders."""
         return self._found(dict.fromkeys(partitions, which), patient=patient)
 
-    def for_times(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+    def for_times(self, times: Mapping[TopicPartition, int], *, patient: bool = False) -> dict[TopicPartition, int]:
         """Return the first offset whose record is as old as this (ms since 1970) or younger; -1: there is none.
 
-        Only of the partitions whose leader exists and answers, and knows the times of its records (since 0.10.1).
+        Only of the partitions whose leader exists and answers, and knows the times of its records (since 0.10.1); with
+        `patient`, wait for leaders.
         """
-        return self._found(times, patient=False)
+        return self._found(times, patient=patient)
 
     def _found(self, wanted: Mapping[TopicPartition, int], *, patient: bool) -> dict[TopicPartition, int]:
         self._metadata.watch({partition.topic for partition in wanted})

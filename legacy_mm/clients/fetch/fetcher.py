@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from legacy_mm.base.clock import monotonic
 from legacy_mm.base.errors import LegacyMMError, StreamFailure
-from legacy_mm.base.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.base.model import Offsets, TopicPartition, is_logical
 from legacy_mm.base.reports import Gap, Started
 from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.fetch.fetch_buffer import Admits, CompletedFetch, FetchBuffer, Work
@@ -68,12 +68,12 @@ class Fetcher:
         traffic.connections = cluster.network.connections
 
     def start(self, offsets: Offsets) -> Started:
-        """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
+        """Begin to read; the actual start offsets, logical ones resolved.
 
         Those of partitions without a leader come later, from `take_started`.
         """
         self.cluster.metadata.watch({partition.topic for partition in offsets})
-        logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
+        logical = {partition: offset for partition, offset in offsets.items() if is_logical(offset)}
         found, ids = start_offsets(self.cluster, logical, patient=True)
         leaderless = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
         actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
@@ -85,7 +85,7 @@ class Fetcher:
         return Started(actual, found.lows)
 
     def find(self, logical: Offsets) -> Started:
-        """Return the offsets that EARLIEST and LATEST stand for; read nothing.
+        """Return the offsets that logical ones stand for; read nothing.
 
         Raise ClusterUnreachable where the leader of one of them does not answer in time.
         """

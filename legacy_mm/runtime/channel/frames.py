@@ -76,7 +76,7 @@ class TaskConfig(Frame):
     """Driver -> task, once: everything needed to copy. Holds credentials; exists only in memory and on this channel."""
 
     offsets: Offsets
-    """Start offsets. The task resolves EARLIEST and LATEST, and answers the actual offsets.
+    """Start offsets. The task resolves logical ones, and answers the actual offsets.
 
     UNDEFINED, only with exactly once: copying begins at the position at the target; without one the task ends.
     """

@@ -18,6 +18,8 @@ from legacy_mm.features import flags
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.flag_values import Given
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.start_from import flags as start_from
+from legacy_mm.features.start_from.feature import START_FROM
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.policies.topic_entries import unfit_entries
 from legacy_mm.transactions import bundle_settings
@@ -215,6 +217,7 @@ def _inspect_whole(reading: LineReading, flows: Sequence[Settings]) -> None:
     """
     for flow in flows:
         bundle_settings.check(flow)
+        start_from.check(flow.features[START_FROM], flow.source)
     for path, file in reading.files.items():
         if remark := mirror_maker_2_file.about(path, file.entries()):
             reading.note(logging.WARNING, f"{remark}.", OWN)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.start_from.feature import START_FROM
 from legacy_mm.words.java_clients.client_properties.rule import trim
 
 ConnectorKind = Literal["source", "checkpoint", "heartbeat"]
@@ -25,8 +26,10 @@ _SUFFIX, _SINK = "Connector", "MirrorSinkConnector"
 """The end that a class may leave out in Connect; a class that KIP-382 promised and nobody delivered, whose flow is that
 of the source connector."""
 
-OWN_FLAGS = frozenset(flag.name for flag in EXACTLY_ONCE.flags)
+OWN_FLAGS = frozenset(flag.name for flag in (*EXACTLY_ONCE.flags, *START_FROM.flags) if not flag.option.repeated)
 """Flags of this mirror that such a file may have beside them, for all flows or for one."""
+_OWN_FAMILIES = tuple(f"{flag.name}." for flag in START_FROM.flags if flag.option.repeated)
+"""Beginnings of such flags that end with a name."""
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}")
 _LIMITS = {"short": 2**15 - 1, "int": 2**31 - 1, "long": 2**63 - 1}
@@ -285,6 +288,11 @@ RENAMED: Mapping[str, str] = {
 }
 """Names that 4.0 dropped -> today's."""
 _SECURITY = ("ssl.", "sasl.")
+
+
+def is_own_flag(name: str) -> bool:
+    """Return True for a flag of this mirror that such a file may have."""
+    return name in OWN_FLAGS or name.startswith(_OWN_FAMILIES)
 
 
 def is_client_name(name: str) -> bool:

@@ -18,11 +18,11 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
     BY_NAME,
     CHECKED,
     CONNECTORS,
-    OWN_FLAGS,
     PACKAGE,
     RENAMED,
     WORKER_ROWS,
     ConnectorKind,
+    is_own_flag,
     read,
 )
 from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, Pair
@@ -95,8 +95,8 @@ class FlowReading:
         """Return the flow of a driver's file."""
         properties = {connector: file.connector(pair, connector) for connector in CONNECTORS}
         given = file.properties
-        own = {name: given.get(f"{pair.prefix}{name}", given.get(name)) for name in OWN_FLAGS}
-        flags = {name: text for name, text in own.items() if text is not None}
+        of_pair = {name.removeprefix(pair.prefix): text for name, text in given.items() if name.startswith(pair.prefix)}
+        flags = {name: text for name, text in {**given, **of_pair}.items() if is_own_flag(name)}
         lines, missing = file.lines(pair), next(file.without_address(pair), "")
         return cls(pair, properties, file.worker(pair), release, own_flags=flags, lines=lines, missing=missing)
 

@@ -14,6 +14,8 @@ from legacy_mm.base.settings import HandlerSettings, TargetSettings, TopicSettin
 from legacy_mm.features import flags
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS, ConnectOffsetSettings
 from legacy_mm.features.feature import FeatureSettings
+from legacy_mm.features.start_from import flags as start_from
+from legacy_mm.features.start_from.feature import START_FROM
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.transactions.bundle_settings import check, of_committed_records
 from legacy_mm.words.java_clients.client_properties.apply import Translated
@@ -169,6 +171,7 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     settings = of_committed_records(settings)
     with reading.lines.named():
         check(settings)
+        start_from.check(features[START_FROM], source)
     return FlowRun(
         reading.pair, settings, secrets, tuple(notes), _running(reading), consumer, producer, filters, reading.lines
     )
@@ -302,7 +305,7 @@ def _features(reading: FlowReading) -> FeatureSettings:
         given["emit.checkpoints.enabled"] = [str(reading.has_checkpoints).lower()]
         given |= _exclusions("topics.exclude", reading.topics()) | _exclusions("groups.exclude", reading.groups())
         given |= reading.config_filter()
-        given |= {name: [text] for name, text in reading.own_flags.items()}
+        given |= flags.given_in(reading.own_flags)
     else:
         given["heartbeats.replication.enabled"] = ["false"]
     with reading.lines.named():

@@ -12,10 +12,10 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
     FLOW_PREFIXES,
     OF_SOURCE_CONNECTORS,
     OPEN_FAMILIES,
-    OWN_FLAGS,
     RENAMED,
     WORKER_ROWS,
     is_client_name,
+    is_own_flag,
     java_boolean,
 )
 from legacy_mm.words.mirror_maker_2.driver_file import (
@@ -122,7 +122,7 @@ def _is_read(key: str, aliases: tuple[str, ...], pairs: set[Pair]) -> bool:
     for pair in pairs:
         if key.startswith(pair.prefix):
             name = key.removeprefix(pair.prefix)
-            known = name in BY_NAME or name in OWN_FLAGS or name in OF_SOURCE_CONNECTORS or is_client_name(name)
+            known = name in BY_NAME or is_own_flag(name) or name in OF_SOURCE_CONNECTORS or is_client_name(name)
             return known or name.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, *CONVERTER_FAMILIES, PROVIDERS))
     if "->" in key:
         return False
@@ -132,7 +132,7 @@ def _is_read(key: str, aliases: tuple[str, ...], pairs: set[Pair]) -> bool:
         return ".producer.override." not in key and ".consumer.override." not in key  # Connect's clients get the rest
     if not aliases:
         return False  # the driver ends before it reads anything else
-    if key in _OF_DRIVER or key in BY_NAME or key in OWN_FLAGS or is_client_name(key):
+    if key in _OF_DRIVER or key in BY_NAME or is_own_flag(key) or is_client_name(key):
         return True
     return key.startswith((*WORKER_PREFIXES, PROVIDERS)) and not _is_nobodys(key)
 

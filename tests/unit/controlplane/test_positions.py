@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from legacy_mm.base.errors import SourceGap, StreamFailure, Undecided
-from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition
+from legacy_mm.base.model import EARLIEST, LATEST, UNDEFINED, CommittedOffset, TopicPartition, at_time
 from legacy_mm.base.reports import Gap, Started
 from legacy_mm.base.settings import OffsetReset
 from legacy_mm.clients.group.member import Member
@@ -181,6 +181,23 @@ def test_with_exactly_once_none_leaves_the_start_to_the_target_s_position() -> N
     assert positions.propose(member, [P]) == {P: UNDEFINED}
 
 
+@pytest.mark.parametrize("reset", ["earliest", "latest", "none"])
+def test_a_topic_with_a_start_time_begins_there_unless_an_offset_is_committed(reset: OffsetReset) -> None:
+    """Whatever the reset policy says, also where the target may have a position; other topics begin as before."""
+    member: Any = Mock(Member)
+    committed, timed, other = P, Q, TopicPartition("audit", 0)
+    member.committed.return_value = {committed: CommittedOffset(0)}
+    positions = CommittedPositions(
+        of_group("mirror"), reset, 1.0, exactly_once=True, start_time={"orders": 1_700_000_000_000}.get
+    )
+    expected = {"earliest": EARLIEST, "latest": LATEST, "none": UNDEFINED}[reset]
+    assert positions.propose(member, [committed, timed, other]) == {
+        committed: 0,
+        timed: at_time(1_700_000_000_000),
+        other: expected,
+    }
+
+
 @pytest.mark.parametrize(
     ("begun", "skipped"),
     [
@@ -212,7 +229,8 @@ def test_what_latest_skips_is_said_and_counted_once(
 class Starts:
     """The start offsets of a stream whose group has committed nothing."""
 
-    def __init__(self, *, commit_chosen: bool = False) -> None:
+    def __init__(self, *, commit_chosen: bool = False, logical: int = LATEST) -> None:
+        self.logical = logical
         self.asked: list[set[TopicPartition]] = []
         self.sent: list[dict[TopicPartition, int]] = []
         self.commits = Commits(0, 60.0, 60.0, lambda offsets: self.sent.append({**offsets}), lambda: None)
@@ -223,7 +241,7 @@ class Starts:
 
     def _propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         self.asked.append({*partitions})
-        return dict.fromkeys(partitions, LATEST)
+        return dict.fromkeys(partitions, self.logical)
 
     def propose(self, *owned: TopicPartition) -> dict[TopicPartition, int]:
         return {**self.offsets.propose(self.member, owned)}
@@ -256,6 +274,19 @@ def test_a_start_that_the_policy_has_chosen_is_told_once(commit_chosen: bool, ca
     starts.commits.tick()
     assert starts.sent == ([{P: 40}] if commit_chosen else [])
     assert len([text for text in caplog.messages if "has no committed offset" in text]) == 1
+
+
+def test_a_start_at_a_time_is_told_and_committed_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    """So that a restart never goes back. What the user left out is no loss, and is not counted as one."""
+    caplog.set_level("INFO", "legacy_mm")
+    starts = Starts(logical=at_time(1_700_000_000_000))
+    starts.propose(P)
+    starts.begin(40, low=7)
+    starts.commits.tick()
+    assert starts.sent == [{P: 40}]
+    (line,) = [text for text in caplog.messages if text.startswith("orders-3 begins at offset 40, ")]
+    assert "its first of 2023-11-14T22:13:20.000Z or later: 33 offsets before it are not copied" in line
+    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
 
 
 def test_behind_a_gap_the_next_job_begins_where_this_one_goes_on() -> None:

@@ -18,6 +18,8 @@ from legacy_mm.base.secret import Secret
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.clients.librdkafka.property_texts import property_texts
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.start_from.feature import START_FROM
+from legacy_mm.features.start_from.flags import StartTimes
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.words.java_clients.client_properties.rule import Note
 from legacy_mm.words.legacy_tool.environment import read
@@ -88,6 +90,14 @@ def test_new_topics_from_earliest_is_about_latest(tool: Tool, reset: str, kept: 
     file = CONSUMER + (f"auto.offset.reset={reset}\n" if reset else "")
     assert tool.settings("--new.topics.from", "earliest", consumer=file).source.new_from_earliest is kept
     assert not tool.settings(consumer=file).source.new_from_earliest
+
+
+def test_a_start_at_a_time_is_no_start_at_the_first_record(tool: Tool) -> None:
+    words = ("--start.from", "2025-11-01T00:00Z", "--new.topics.from", "earliest")
+    with pytest.raises(ConfigurationError, match="^start.from and new.topics.from=earliest exclude each other"):
+        tool.settings(*words, consumer=CONSUMER)
+    settings = tool.settings(*words, consumer=f"{CONSUMER}auto.offset.reset=earliest\n")
+    assert settings.features[START_FROM] == StartTimes(1_761_955_200_000)
 
 
 def test_settings_from_the_consumer_file(tool: Tool) -> None:

@@ -93,6 +93,10 @@ NOT_A_NUMBER = "org.apache.kafka.common.config.ConfigException: Invalid value {}
             "org.apache.kafka.common.config.ConfigException: Invalid url in bootstrap.servers: b:1 # x" + COMMENT,
         ),
         ("A->B.exactly.once = yes", "exactly.once: 'yes' is neither true nor false"),
+        (
+            "A->B.start.from = 2025-11-01",
+            "start.from: '2025-11-01' has no zone: write Z for UTC, or +01:00, behind it",
+        ),
         ("A->B.refresh.topics.interval.seconds = 0", "refresh.topics.interval.seconds: 0 is too small"),
         (
             "A->B.replication.policy.separator = . # dot",

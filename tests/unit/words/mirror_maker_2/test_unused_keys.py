@@ -66,6 +66,7 @@ def test_the_key_that_was_meant(key: str, meant: str) -> None:
         "A->B.producer.override.acks", "A->B.transforms.x.type", "offset.storage.topic", "key.converter",
         "replication.policy.separator", "config.providers.env.class", "A->B.use.defaults.from",
         "A->B.value.converter.schemas.enable", "B->A.emit.heartbeats.enabled", "tasks.max.enforce",
+        "start.from", "A->B.start.from", "start.from.topic.a.b", "A->B.start.from.topic.a.b",
         "worker.sync.timeout.ms", "B.task.shutdown.graceful.timeout.ms",
     ],
 )  # fmt: skip

@@ -95,10 +95,10 @@ def test_nothing_is_changed_while_others_copy(book: Book, monkeypatch: pytest.Mo
 
 def test_a_flow_that_was_just_stopped_is_waited_for(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mirror_offsets, "_LOOK_AGAIN", 0.0)
-    book.leaves_after = 3
+    book.in_use, book.leaves_after = True, 3
     mirror_offsets.alter(SETTINGS, "source", [ConnectorOffset(PLACE, {"offset": 1})])
     assert book.positions[T0] == 2
-    book.leaves_after = 3
+    book.in_use, book.leaves_after = True, 3
     mirror_offsets.reset(SETTINGS, "source")
     assert book.positions == {}
 

@@ -12,6 +12,7 @@ from legacy_mm.connect.page.status_board import Sampler, StatusBoard
 from legacy_mm.connect.rest.rest_application import rest_application
 from legacy_mm.connect.rest.rest_server import RestServer
 from legacy_mm.flow.host import Host
+from legacy_mm.logs import root_logger
 from legacy_mm.metrics.prometheus import scrape_of
 from legacy_mm.metrics.shared_snapshots import SharedSnapshots
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
@@ -22,6 +23,7 @@ class AdminPort:
 
     def __init__(self, settings: RestSettings, herder: Herder, host: Host, files: ConnectFiles | None = None) -> None:
         """Listen; raise HostError and ConfigurationError. `files`: see `MirrorPlugins`."""
+        root_logger.keep_recent()  # the port may be opened by a line of a file, which is read later than the options
         board = StatusBoard(herder, partial(host.snapshots, MEASURES), host.state, actions=settings.actions)
         scrape = scrape_of(SharedSnapshots(host.snapshots))
         application = rest_application(settings, herder, MirrorPlugins(files), scrape, host.state, board)

@@ -12,7 +12,8 @@ from legacy_mm.connect.page.flow_views import FlowView
 UNKNOWN = "–"
 _WIDTH, _HEIGHT = 600.0, 100.0
 _MOST_POINTS = 120
-_HOUR = 3_600.0
+_SHORTEST = 600.0
+"""Seconds that a chart spans at least; it ends at now."""
 
 
 def number(value: float) -> str:
@@ -77,7 +78,7 @@ def outlook(flow: FlowView, now: float) -> str:
 
 
 class Chart(NamedTuple):
-    """Two lines over the last hour, each as high as its greatest value."""
+    """Two lines over the last hour or less, each as high as its greatest value."""
 
     rate_points: str
     lag_points: str
@@ -95,17 +96,18 @@ def chart(flow: FlowView) -> Chart | None:
     steps = steps[::-1][::every][::-1]
     most_rate = max(rate for _, rate, _ in steps)
     most_lag = max((lag for _, _, lag in steps if not math.isnan(lag)), default=0.0)
+    span = max(_SHORTEST, steps[0][0])
     return Chart(
-        _line([(age, rate) for age, rate, _ in steps], most_rate),
-        _line([(age, lag) for age, _, lag in steps if not math.isnan(lag)], most_lag),
+        _line([(age, rate) for age, rate, _ in steps], most_rate, span),
+        _line([(age, lag) for age, _, lag in steps if not math.isnan(lag)], most_lag, span),
         most_rate,
         most_lag,
-        max(1, round(steps[0][0] / 60)),
+        round(span / 60),
     )
 
 
-def _line(values: list[tuple[float, float]], most: float) -> str:
+def _line(values: list[tuple[float, float]], most: float, span: float) -> str:
     return " ".join(
-        f"{_WIDTH * (1 - age / _HOUR):.0f},{_HEIGHT - (_HEIGHT - 4) * (value / most if most else 0) - 2:.0f}"
+        f"{_WIDTH * (1 - age / span):.0f},{_HEIGHT - (_HEIGHT - 4) * (value / most if most else 0) - 2:.0f}"
         for age, value in values
     )

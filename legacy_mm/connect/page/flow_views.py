@@ -188,7 +188,7 @@ def flow_view(
     last_hour = history.last_hour(point)
     counts = [Trouble(each, last_hour[each], point.counts[each]) for each in COUNTS]
     caught_up = numbers.greatest("mirror", "caught_up_seconds")
-    if trend.course is Course.CATCHES_UP and not math.isnan(caught_up):
+    if trend.course is Course.CATCHES_UP and caught_up > 0:
         trend = trend._replace(seconds=caught_up)
     return FlowView(
         name=name,

@@ -63,4 +63,5 @@ def test_nothing_is_kept_unless_it_is_asked_for() -> None:
 def test_the_row_that_quotes_most_of_a_line_says_what_to_do() -> None:
     assert advice(events.GAP.text).startswith("See docs/how-to/troubleshoot.md for the way on.")
     assert advice(events.TOPIC_RECREATED.text) == "Nothing."
+    assert advice(events.RECORD_WAITS.text).startswith("Mend what the line names, at the target."), "of three rows"
     assert advice("a line that nobody knows") == ""

@@ -85,8 +85,8 @@ def test_a_chart_begins_with_two_steps_and_ends_at_now() -> None:
     assert figures.chart(with_history(1)) is None
     found = figures.chart(with_history(4))
     assert found is not None
-    assert (found.most_rate, found.most_lag, found.minutes) == (40, 400, 1)
-    assert found.lag_points == "595,74 597,50 598,26 600,2"
+    assert (found.most_rate, found.most_lag, found.minutes) == (40, 400, 10)
+    assert found.lag_points == "570,74 580,50 590,26 600,2"
     assert found.rate_points.split()[-1] == "600,2"
 
 

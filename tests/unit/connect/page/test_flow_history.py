@@ -36,7 +36,7 @@ def test_an_hour_is_kept_and_no_more_however_often_it_is_told() -> None:
 
 
 def test_a_mirror_that_counts_anew_begins_a_new_history() -> None:
-    found, now = history((0, 500, 9), (10, 20, 9), (20, 40, 8))
+    found, now = history((0, 500, 9), (10, 20, 9), (20, 600, 8))
     assert [each.at for each in found.points(now)] == [10, 20]
 
 

@@ -45,7 +45,7 @@ class PartitionRow(NamedTuple):
     seconds: float
     """The lag; NaN where nobody knows."""
     records: float
-    """Those that the target does not have yet; NaN where nobody knows."""
+    """The records that the target does not have yet; NaN where nobody knows."""
     is_longer: bool
     """It is behind for longer than `seconds`."""
     stream: str

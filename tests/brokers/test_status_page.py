@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -51,7 +52,48 @@ def wait_row(tab: Tab, flow: str, *words: str) -> None:
         raise
 
 
-def test_a_flow_fails_recovers_and_another_is_paused_by_a_click(
+@dataclass(frozen=True)
+class Scene:
+    """A driver with two flows of one topic, of which the second cannot be built, and who looks at it."""
+
+    source: Any
+    other: Any
+    target: Any
+    topic: str
+    alias: str
+    port: int
+    api: RestCaller
+    driver: WarmMirror
+
+    @property
+    def west(self) -> str:
+        return f"{self.alias}->B"
+
+    @property
+    def south(self) -> str:
+        return f"{self.alias}->C"
+
+    def write(self, count: int) -> None:
+        load(self.source.bootstrap, self.topic, count, 50, seed=count)
+
+    def copied(self, cluster: Any) -> int:
+        copy = f"{self.alias}.{self.topic}"
+        return sum(end_offsets(cluster.bootstrap, copy).values()) if copy in list_topics(cluster.bootstrap) else 0
+
+    def wait_copied(self, cluster: Any, count: int) -> None:
+        wait_until(lambda: self.copied(cluster) == count, SECONDS, f"{count} records")
+
+    def repair(self) -> None:
+        """Take away what the second flow fails of."""
+        connector = f"/connectors/{self.south}.MirrorSourceConnector/config"
+        config = self.api.call("GET", connector).body
+        right = {key: text for key, text in config.items() if "no-such-host" not in text}
+        assert len(right) == len(config) - 1
+        assert self.api.call("PUT", connector, right).status == 200
+
+
+@pytest.fixture
+def scene(
     source: Any,
     target: Any,
     module_clusters: Callable[..., Cluster],
@@ -59,21 +101,16 @@ def test_a_flow_fails_recovers_and_another_is_paused_by_a_click(
     warm_driver: Callable[..., WarmMirror],
     new_port: Callable[[], int],
     token: Path,
-    page: Callable[..., Tab],
-    axe: str,
-) -> None:
-    name, port = topic(), new_port()
-    nobody = f"no-such-host.invalid:{new_port()}"
+) -> Scene:
+    name, port, other = topic(), new_port(), module_clusters()
     create_topic(source.bootstrap, name, 4)
-    other = module_clusters()
     alias = f"A{port}"
-    west, south = f"{alias}->B", f"{alias}->C"
     properties = driver_file(
         {alias: source, "B": other, "C": target},
         **{
-            f"{south}.producer.override.bootstrap.servers": nobody,
-            **{f"{flow}.enabled": "true" for flow in (west, south)},
-            **{f"{flow}.topics": name for flow in (west, south)},
+            f"{alias}->C.producer.override.bootstrap.servers": f"no-such-host.invalid:{new_port()}",
+            **{f"{alias}->{to}.enabled": "true" for to in "BC"},
+            **{f"{alias}->{to}.topics": name for to in "BC"},
             **{f"emit.{what}.enabled": "false" for what in ("heartbeats", "checkpoints")},
             "sync.topic.acls.enabled": "false",
             f"{alias}.consumer.sasl.jaas.config": f'Login required password="{PASSWORD}";',
@@ -83,50 +120,48 @@ def test_a_flow_fails_recovers_and_another_is_paused_by_a_click(
     api = RestCaller(port)
     api.headers = {"Authorization": f"Bearer {TOKEN}"}
     wait_until(lambda: api.call("GET", "/").status == 200, SECONDS, "the port")
+    return Scene(source, other, target, name, alias, port, api, driver)
 
-    def copied(cluster: Any) -> int:
-        copy = f"{alias}.{name}"
-        return sum(end_offsets(cluster.bootstrap, copy).values()) if copy in list_topics(cluster.bootstrap) else 0
 
-    tab = page(login=("ann", TOKEN))
-    tab.open(f"http://{LOOPBACK}:{port}/status")
+def test_a_flow_fails_recovers_and_another_is_paused_by_a_click(
+    scene: Scene, page: Callable[..., Tab], axe: str
+) -> None:
+    west, south, tab = scene.west, scene.south, page(login=("ann", TOKEN))
+    address = f"http://{LOOPBACK}:{scene.port}/status"
+    tab.open(address)
     # one flow keeps up, and the other fails
-    load(source.bootstrap, name, 1_000, 50)
+    scene.write(1_000)
     wait_row(tab, west, "✓ running", "(0 records)", "keeps up")
     wait_row(tab, south, "✗ failed")
     assert "no-such-host.invalid" in tab.text("#needs")
-    assert copied(other) == 1_000
+    assert scene.copied(scene.other) == 1_000
     # it recovers
-    connector = f"/connectors/{south}.MirrorSourceConnector/config"
-    config = api.call("GET", connector).body
-    right = {key: text for key, text in config.items() if text != nobody}
-    assert len(right) == len(config) - 1
-    changed = api.call("PUT", connector, right)
-    assert changed.status == 200, changed.text
+    scene.repair()
     wait_row(tab, south, "✓ running", "(0 records)")
-    wait_until(lambda: copied(target) == 1_000, SECONDS, "the records of the flow that had failed")
-    # it is paused by a click, and goes on by another
+    scene.wait_copied(scene.target, 1_000)
+    # the first one is paused by a click, and goes on by another
     with tab.loading():
         tab.click(f'a[href$="{quote(west, safe="")}"]')
     assert tab.faults_of_access(axe) == []
     with tab.loading():
         tab.click(f'button[aria-label^="Pause {west}"]')
     tab.wait_text("‖ paused", "main")
-    driver.wait_for_output(f"POST /status/connectors/{quote(west, safe='')}.MirrorSourceConnector/pause: 303", SECONDS)
-    load(source.bootstrap, name, 500, 50, seed=2)
-    wait_until(lambda: copied(target) == 1_500, SECONDS, "the records of the flow that is not paused")
-    assert copied(other) == 1_000
+    asked = f"POST /status/connectors/{quote(west, safe='')}.MirrorSourceConnector/pause: 303"
+    scene.driver.wait_for_output(asked, SECONDS)
+    scene.write(500)
+    scene.wait_copied(scene.target, 1_500)
+    assert scene.copied(scene.other) == 1_000
     with tab.loading():
         tab.click(f'button[aria-label^="Resume {west}"]')
     tab.wait_text("✓ running", "main", SECONDS)
-    wait_until(lambda: copied(other) == 1_500, SECONDS, "the records that came during the pause")
+    scene.wait_copied(scene.other, 1_500)
     tab.click("summary")
     assert "sasl.jaas.config\t[hidden]" in tab.text("details")
     for path in ("", "/events", "/partitions", f"/flow?name={quote(west)}"):
-        tab.open(f"http://{LOOPBACK}:{port}/status{path}")
+        tab.open(f"{address}{path}")
         assert PASSWORD not in tab.evaluate("document.documentElement.outerHTML")
     assert [each for each in tab.complaints if "Failed to load" not in each] == []
-    assert driver.stop(SECONDS) == 143
+    assert scene.driver.stop(SECONDS) == 143
 
 
 def test_a_flow_whose_target_is_silent_lags_and_catches_up(

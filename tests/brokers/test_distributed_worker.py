@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -15,7 +16,7 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.rest_api import Answered, RestCaller
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
@@ -153,3 +154,58 @@ def test_workers_of_a_group_share_what_one_of_them_is_told(scene: Scene, worker:
     third.order("DELETE", "/connectors/mirror")
     wait_until(lambda: fourth.api.call("GET", "/connectors").body == [], SECONDS, "the end of the connector")
     assert third.tool.stop(SECONDS) == fourth.tool.stop(SECONDS) == 143
+
+
+def test_what_strimzi_s_operator_asks_of_its_workers(scene: Scene, worker: Callable[[], Worker]) -> None:
+    """The requests of its reconciliation, in their order, with the answers that it needs to go on.
+
+    Source: `KafkaConnectApiImpl`, `KafkaMirrorMaker2AssemblyOperator` and `KafkaConnectRoller` of the operator.
+    """
+    one = worker()
+    name = f"{scene.alias}->B.MirrorSourceConnector"
+    path = f"/connectors/{quote(name, safe='')}"
+
+    def status() -> Answered:
+        return one.api.call("GET", f"{path}/status")
+
+    def wait_state(state: str) -> None:
+        wait_until(lambda: status().body.get("connector", {}).get("state") == state, SECONDS, state)
+
+    # it creates what its resource has and the worker has not; whole numbers are numbers in its JSON
+    assert one.order("GET", "/connectors") == []
+    assert {each["type"] for each in one.order("GET", "/connector-plugins")} == {"source"}
+    assert one.api.call("GET", f"{path}/config").status == 404
+    config: dict[str, object] = {**scene.config(), "tasks.max": 2}
+    assert one.order("PUT", f"{path}/config", config)["name"] == name
+    wait_state("RUNNING")
+    scene.write(FIRST)
+    scene.wait_copied(FIRST)
+    copy = f"{scene.alias}.{scene.topic}"
+    wait_until(lambda: copy in one.order("GET", f"{path}/topics")[name]["topics"], SECONDS, "its topics")
+    # what has not changed is left alone: it compares what it would send
+    kept = one.order("GET", f"{path}/config")
+    assert {key: str(value) for key, value in config.items()} == {key: kept[key] for key in config}
+    # states of the resource
+    for order, state in (("pause", "PAUSED"), ("stop", "STOPPED"), ("resume", "RUNNING")):
+        one.order("PUT", f"{path}/{order}")
+        wait_state(state)
+    # annotations: a restart of all, of one task, and of what has failed
+    assert one.api.call("POST", f"{path}/restart?includeTasks=true&onlyFailed=false").status == 202
+    wait_state("RUNNING")
+    assert one.api.call("POST", f"{path}/tasks/0/restart").status == 204
+    assert one.api.call("POST", f"{path}/restart?includeTasks=true&onlyFailed=true").status == 202
+    # levels of loggers, and offsets of a stopped connector
+    assert "root" in one.order("GET", "/admin/loggers/")
+    one.order("PUT", "/admin/loggers/org.apache.kafka.connect", {"level": "DEBUG"})
+    one.order("PUT", f"{path}/stop")
+    wait_state("STOPPED")
+    offsets = one.order("GET", f"{path}/offsets")["offsets"]
+    assert sum(each["offset"]["offset"] + 1 for each in offsets) == FIRST
+    one.order("PATCH", f"{path}/offsets", {"offsets": offsets})
+    one.order("DELETE", f"{path}/offsets")
+    assert one.order("GET", f"{path}/offsets") == {"offsets": []}
+    # what its resource has no more is deleted, until there is no status
+    assert one.api.call("DELETE", path).status == 204
+    wait_until(lambda: status().status == 404, SECONDS, "the end of the status")
+    assert one.api.call("GET", "/").body["version"].startswith("4.")
+    assert one.tool.stop(SECONDS) == 143

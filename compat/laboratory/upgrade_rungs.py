@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from compat.laboratory.quota_state import Whose, quotas, set_quotas
 from compat.laboratory.topic_state import Rule, add_rules, override, overrides, rules
 from compat.laboratory.upgrade_waves import PATH, Rules, Waves
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, grow_topic, list_topics, read_all
@@ -28,8 +29,10 @@ POSITIONS = f"legacy-mm-positions.mirror-quickstart.{WEST}.{EAST}.internal"
 SIZE, RETENTION = "max.message.bytes", "retention.ms"
 READER: Rule = ("orders.eu", "LITERAL", "User:report", "*", "READ", "ALLOW")
 WRITER: Rule = ("orders.eu", "LITERAL", "User:shop", "*", "WRITE", "ALLOW")
+SLOW_USER: Whose = ("--entity-type", "users", "--entity-name", "report")
+LIMITED: Mapping[str, float] = {"consumer_byte_rate": 5_000_000.0}
 GROWN, BEATS, PARTITIONS_OF_NEW = 6, 3, 6
-_KINDS = ("create-topic", "add-partitions", "set-config", "delete-config", "create-acl", "delete-acl")
+_KINDS = ("create-topic", "add-partitions", "set-config", "delete-config", "create-acl", "delete-acl", "set-quota")
 Place = tuple[str, int]
 Change = Mapping[str, object]
 
@@ -96,6 +99,8 @@ def _is_there(target: str, change: Change) -> bool:
         assert isinstance(rule, dict)
         words = tuple(rule[name] for name in ("topic", "pattern", "principal", "host", "operation", "permission"))
         return (words in rules(target)) == (kind == "create-acl")
+    if kind == "set-quota":
+        return LIMITED.get(str(change["name"])) == change["new"] == _limits(target).get(str(change["name"]))
     if kind in ("create-topic", "add-partitions"):
         configs = change.get("configs", {})
         assert isinstance(configs, dict)
@@ -243,6 +248,20 @@ def _committed_once(scene: Scene) -> str:
     return f"{count:,} records and markers, all committed together with {positions} records of positions in {POSITIONS}"
 
 
+def _limited(scene: Scene) -> str:
+    set_quotas(scene.waves.source, SLOW_USER, LIMITED)
+    return "user report may take so many bytes per second at the source"
+
+
+def _limits_follow(scene: Scene) -> str:
+    wait_until(lambda: _limits(scene.waves.target) == LIMITED, PROOF_TIMEOUT, "the quota at the target")
+    return f"quotas of {SLOW_USER[-1]} at the target: {', '.join(f'{name}={limit}' for name, limit in LIMITED.items())}"
+
+
+def _limits(bootstrap: str) -> dict[str, float]:
+    return next((limits for whose, limits in quotas(bootstrap, ("users",)).items() if SLOW_USER[-1] in whose), {})
+
+
 def _copies_of(scene: Scene) -> list[tuple[str, Place, int]]:
     """Group, partition at the target, and the offset that is committed at the source."""
     prefix = scene.waves.last()[0].rules.prefix
@@ -307,5 +326,6 @@ RUNGS: tuple[Rung, ...] = (
     Rung("emit.checkpoints.enabled", _checkpointed, planned=frozenset({"create-topic"}), topics=(CHECKPOINTS,)),
     Rung("sync.group.offsets.enabled", _brought_over),
     Rung("exactly.once", _committed_once, planned=frozenset({"create-topic"}), topics=(POSITIONS,)),
+    Rung("sync.quotas.enabled", _limits_follow, _limited, frozenset({"set-quota"})),
 )
 """In the order of `legacy-mm features`."""

@@ -18,7 +18,7 @@ from legacy_mm.controlplane.stream_copy import StreamCopy
 from legacy_mm.controlplane.stream_membership import StreamMembership
 from legacy_mm.controlplane.topic_watch import KnownTopics
 from legacy_mm.flow import group_members
-from legacy_mm.flow.copy_jobs import CopyJobFactory, client_id
+from legacy_mm.flow.copy_jobs import CopyJobFactory
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Failures
@@ -58,7 +58,7 @@ class FlowServices:
 
     def _stream(self, index: int) -> Stream:
         settings, source, host = self.settings, self.settings.source, self.host
-        metrics = self.registry.stream(index, client_id(settings, index))
+        metrics = self.registry.stream(index, settings.client_id(index))
         positions = self._positions()
         exact = exactly_once_stream(settings, positions.propose)
         member = partial(self._member, index, metrics, exact)
@@ -92,7 +92,7 @@ class FlowServices:
     def _member(
         self, index: int, metrics: StreamMetrics, exact: ExactlyOnceStream | None, listener: MembershipListener
     ) -> Member:
-        source, name = self.settings.source, client_id(self.settings, index)
+        source, name = self.settings.source, self.settings.client_id(index)
         client, timeout = member_settings(self.settings, index), source.api_timeout
         if self.workers is not None:
             mark = "" if exact is None else exact.mark

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from legacy_mm.connect.entities import ConnectorStatus, Reported, ReportedState, TargetState
 from legacy_mm.connect.mirror_flows import FlowLife
-from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.flow.supervisor import FlowKeeper, FlowPhase
 from legacy_mm.words.mirror_maker_2.connect_files import ConnectorFile, flows_of
@@ -144,7 +143,7 @@ class HerdedFlow:
         if self.run is None:
             return []
         settings = self.run.settings
-        return [client_id(settings, settings.first_stream + number) for number in range(settings.streams)]
+        return [settings.client_id(settings.first_stream + number) for number in range(settings.streams)]
 
 
 def connectors_of_driver(reading: FlowReading, run: FlowRun | None) -> list[HerdedConnector]:

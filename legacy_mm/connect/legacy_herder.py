@@ -33,7 +33,6 @@ from legacy_mm.connect.process_herder import (
     require_stopped,
     restarting,
 )
-from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Failures, Mirror
@@ -109,7 +108,7 @@ class LegacyHerder(ProcessHerder):
         outside = frozenset().union(*(each.without_assignment() for each in self._registries(flow)))
         settings, tasks = flow.settings, list[Reported]()
         for stream in range(settings.first_stream, settings.first_stream + settings.streams):
-            is_outside = state is ReportedState.RUNNING and client_id(settings, stream) in outside
+            is_outside = state is ReportedState.RUNNING and settings.client_id(stream) in outside
             tasks.append(self._reported(ReportedState.UNASSIGNED if is_outside else state, trace))
         return ConnectorStatus(name, self._reported(state, trace), [] if state is ReportedState.STOPPED else tasks)
 

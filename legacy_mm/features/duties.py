@@ -8,6 +8,7 @@ next interval or, if copying waits for it, soon; the mirror continues.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -28,12 +29,13 @@ from legacy_mm.policies.changes import (
     CreateTopic,
     DeleteAcl,
     Inspection,
-    by_topic,
+    SetQuota,
 )
 
 _RETRY_BACKOFF = 10.0
 """Pause before a failed duty is repeated that belongs before copying: a target that is back must not copy first."""
-C = TypeVar("C", CreateTopic, AddPartitions, CreateAcl, DeleteAcl)
+C = TypeVar("C", CreateTopic, AddPartitions, CreateAcl, DeleteAcl, SetQuota)
+A = TypeVar("A", Alteration, SetQuota)
 Count = Callable[[str, int, int], None]
 """Called after each run with the duty, the number of changes made and the number that failed."""
 
@@ -48,12 +50,13 @@ class Applier:
 
     def apply(self, changes: Sequence[Change], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Make these changes, topics first; raises HostError if the target cannot be reached."""
-        target = self._target
+        target, altered = self._target, [each for each in changes if isinstance(each, Alteration)]
         yield from self._noted(target.create_topics(_of(CreateTopic, changes), deadline))
         yield from self._noted(target.add_partitions(_of(AddPartitions, changes), deadline))
-        yield from self._noted(self._altered([each for each in changes if isinstance(each, Alteration)], deadline))
+        yield from self._noted(self._alone_again(target.alter, altered, deadline))
         yield from self._noted(self._create_rules(_of(CreateAcl, changes), deadline))
         yield from self._noted(target.delete_rules(_of(DeleteAcl, changes), deadline))
+        yield from self._noted(self._alone_again(target.set_quotas, _of(SetQuota, changes), deadline))
 
     def _create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Add rules that forbid first.
@@ -74,15 +77,17 @@ class Applier:
                 each, "not added, because the target refuses a rule that forbids something for this topic"
             )
 
-    def _altered(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[ChangeOutcome]:
-        """Alter properties.
+    def _alone_again(
+        self, make: Callable[[Sequence[A], Deadline], Iterator[ChangeOutcome]], wanted: Sequence[A], deadline: Deadline
+    ) -> Iterator[ChangeOutcome]:
+        """Make changes of which one thing takes all or none.
 
         Try a refused one again alone, so that it holds no other one back and gets its own error.
         """
-        several = {topic for topic, changes in by_topic(wanted).items() if len(changes) > 1}
-        for outcome in self._target.alter(wanted, deadline):
-            if outcome.error and outcome.change.topic in several:  # type: ignore[union-attr]
-                yield from self._target.alter([outcome.change], deadline)  # type: ignore[list-item]
+        numbers = Counter(map(_whose, wanted))
+        for outcome in make(wanted, deadline):
+            if outcome.error and numbers[_whose(outcome.change)] > 1:
+                yield from make([outcome.change], deadline)  # type: ignore[list-item]
             else:
                 yield outcome
 
@@ -95,6 +100,11 @@ class Applier:
         finally:
             for note in self._notes:
                 note(done)
+
+
+def _whose(change: Change) -> object:
+    """Return what a change of a property or a limit is for."""
+    return change.entity if isinstance(change, SetQuota) else getattr(change, "topic", None)
 
 
 def _of(kind: type[C], changes: Sequence[Change]) -> list[C]:

@@ -125,3 +125,5 @@ class DutyScene:
     names: TopicNames
     watch_interval: float
     """Seconds between two looks for topics, as the legacy tool has them."""
+    own_clients: frozenset[tuple[str, str]] = frozenset()
+    """The clients that copy, as quotas name them: pairs such as `user` and its name, `client-id` and the id."""

@@ -19,6 +19,7 @@ from legacy_mm.features.flag import Flag, Relation, switch
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.naming import flags as naming
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.quotas.feature import QUOTAS
 from legacy_mm.features.start_from.feature import START_FROM
 from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_configs.feature import TOPIC_CONFIGS
@@ -59,6 +60,7 @@ _LINES: tuple[Feature[Any] | Flag, ...] = (
     CONNECT_OFFSETS,
     EXACTLY_ONCE,
     START_FROM,
+    QUOTAS,
     Flag(
         Option(
             "feature.topics",

@@ -14,14 +14,19 @@ from legacy_mm.features.rows import FEATURES
 
 
 def feature_duties(
-    features: FeatureSettings, source: Admin, target: Admin, names: TopicNames, watch_interval: float
+    features: FeatureSettings,
+    source: Admin,
+    target: Admin,
+    names: TopicNames,
+    watch_interval: float,
+    own_clients: frozenset[tuple[str, str]] = frozenset(),
 ) -> tuple[list[Scheduled], Applier]:
     """Return the duties that are switched on, with their schedules, and the applier of their changes.
 
     Those before copying come first: topics before what depends on them. `watch_interval` is the interval at which the
-    legacy tool looks for topics.
+    legacy tool looks for topics. `own_clients`: as a `DutyScene` has them.
     """
-    scene = DutyScene(features, source, target, names, watch_interval)
+    scene = DutyScene(features, source, target, names, watch_interval, own_clients)
     makers = (internal_topics.scheduled, *(each.duty for each in FEATURES if each.duty is not None))
     found = [duty for scheduled in makers if (duty := scheduled(scene)) is not None]
     notes = [each.note for each in found if each.note is not None]

@@ -85,7 +85,7 @@ class CopyJobFactory:
         config = TaskConfig(
             offsets=offsets,
             names=names,
-            source=settings.source.client.named(client_id(settings, stream)),
+            source=settings.source.client.named(settings.client_id(stream)),
             target=self._target,
             report_interval=max(0.1, settings.commit_interval),
             api_timeout=settings.source.api_timeout,
@@ -152,11 +152,3 @@ class CopyJobFactory:
                 events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
                 self._target = self._target.without_idempotence()
         return True
-
-
-def client_id(settings: Settings, stream: int) -> str:
-    """Return the client id of a stream's membership and of its copying client."""
-    clients = settings.connect_names
-    return (
-        f"{settings.source.group_id}-{stream}" if clients is None else clients.consumers[stream - settings.first_stream]
-    )

@@ -58,6 +58,20 @@ class Settings:
         return f"{self.source.name}->{self.target.name}"
 
     @property
+    def own_clients(self) -> frozenset[tuple[str, str]]:
+        """The clients that copy, as quotas name them, where the settings tell: logins by name, and client ids."""
+        ends = (self.source.connection, self.target.connection)
+        users = {("user", each.sasl.username) for each in ends if each.sasl.username and each.protocol.logs_in}
+        streams = range(self.first_stream, self.first_stream + self.streams)
+        ids = {self.target.connection.client_id, *map(self.client_id, streams)} - {""}
+        return frozenset(users | {("client-id", each) for each in ids})
+
+    def client_id(self, stream: int) -> str:
+        """Return the client id of a stream's membership and of its copying client."""
+        names = self.connect_names
+        return f"{self.source.group_id}-{stream}" if names is None else names.consumers[stream - self.first_stream]
+
+    @property
     def start_times(self) -> StartTimes:
         """The times at which partitions without a position begin; none where `start.from` is not given."""
         return self.features[START_FROM] or StartTimes()

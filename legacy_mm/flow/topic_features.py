@@ -47,7 +47,12 @@ class DutyClusters:
         )
         self.source, self.target = AdminClients(settings, registry).ends()
         self.scheduled, self.applier = feature_duties(
-            settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
+            settings.features,
+            self.source,
+            self.target,
+            self.names,
+            settings.source.metadata_max_age,
+            settings.own_clients,
         )
         self.at_source = source_duties(self.source, self.names)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, DeleteAcl, DeleteConfig, SetConfig
+from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, DeleteAcl, DeleteConfig, SetConfig, SetQuota
 
 _POLICY = "cleanup.policy"
 _WRITERS = ("WRITE", "ALL")
@@ -40,6 +40,8 @@ def effect(change: Change) -> Effect:
     if isinstance(change, DeleteAcl):
         ending = "whom it refused is let in" if change.rule.forbids else "whom it let in is refused"
         return Effect(CHANGES_ACCESS, ending)
+    if isinstance(change, SetQuota) and (change.old is None or change.new < change.old):
+        return Effect(CHANGES_ACCESS, "its clients are slowed down at the target where they go beyond")
     if isinstance(change, CreateAcl) and change.rule.forbids and change.rule.operation in _WRITERS:
         return Effect(CHANGES_ACCESS, "the mirror itself may not write any more, if it logs in as one of these")
     return _NONE

@@ -13,6 +13,7 @@ from typing import Any
 
 from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.quota_entities import Entity, entity_text, limit_text
 
 BROKER_DEFAULT = -1
 """A replication factor: as the brokers have it."""
@@ -114,8 +115,25 @@ class DeleteAcl:
         return f"remove rule {self.rule.text}"
 
 
+@dataclass(frozen=True, slots=True)
+class SetQuota:
+    """A limit of a client."""
+
+    entity: Entity
+    name: str
+    old: float | None
+    """None: it has no such limit of its own."""
+    new: float
+
+    @property
+    def text(self) -> str:
+        """The change in one line."""
+        before = "not set" if self.old is None else limit_text(self.old)
+        return f"set {self.name} of {entity_text(self.entity)}: from {before} to {limit_text(self.new)}"
+
+
 Alteration = SetConfig | DeleteConfig
-Change = CreateTopic | AddPartitions | Alteration | CreateAcl | DeleteAcl
+Change = CreateTopic | AddPartitions | Alteration | CreateAcl | DeleteAcl | SetQuota
 _KINDS: Mapping[str, type[Change]] = {
     "create-topic": CreateTopic,
     "add-partitions": AddPartitions,
@@ -123,6 +141,7 @@ _KINDS: Mapping[str, type[Change]] = {
     "delete-config": DeleteConfig,
     "create-acl": CreateAcl,
     "delete-acl": DeleteAcl,
+    "set-quota": SetQuota,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -157,6 +176,14 @@ def by_topic(changes: Sequence[Alteration]) -> dict[str, list[Alteration]]:
     return dict(found)
 
 
+def by_entity(changes: Sequence[SetQuota]) -> dict[Entity, list[SetQuota]]:
+    """Group limits by whose they are."""
+    found: defaultdict[Entity, list[SetQuota]] = defaultdict(list)
+    for change in changes:
+        found[change.entity].append(change)
+    return dict(found)
+
+
 def to_json(change: Change) -> dict[str, Any]:
     """Return the JSON form of a saved plan."""
     return {"change": _NAMES[type(change)], **asdict(change)}
@@ -169,6 +196,8 @@ def from_json(document: Mapping[str, Any]) -> Change:
         kind = _KINDS[fields.pop("change")]
         if "rule" in fields:
             fields["rule"] = AclRule(**fields["rule"])
+        if "entity" in fields:
+            fields["entity"] = tuple((what, name) for what, name in fields["entity"])
         return kind(**fields)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ConfigurationError(f"this is no change: {document!r}") from error

@@ -17,6 +17,7 @@ from legacy_mm.policies.changes import (
     CreateAcl,
     CreateTopic,
     DeleteAcl,
+    SetQuota,
 )
 from legacy_mm.policies.config_filter import TopicProperty
 
@@ -111,6 +112,11 @@ class FakeAdmin(Admin):
     def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         return (self._outcome(each, self._why(each.rule.topic)) for each in wanted)
 
+    @override
+    def set_quotas(self, wanted: Sequence[SetQuota], deadline: Deadline) -> Iterator[ChangeOutcome]:
+        refused = {each.entity: why for each in wanted if (why := self._why(each.name))}
+        return (self._outcome(each, refused.get(each.entity, "")) for each in wanted)
+
     def _why(self, *names: str) -> str:
         return next((self._refuses[name] for name in names if name in self._refuses), "")
 
@@ -119,6 +125,8 @@ class FakeAdmin(Admin):
             self.tried.append(change)
         elif not why:
             self.done.append(change)
+        if isinstance(change, SetQuota):
+            return ChangeOutcome(change, why)
         topic = change.rule.topic if isinstance(change, CreateAcl | DeleteAcl) else change.topic
         return ChangeOutcome(change, why, already=topic in self._there)
 

@@ -16,8 +16,9 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         base/reports cli/commands logs/log_lines clients/admin/cluster_admin clients/group/member
         connect/entities connect/herder connect/plugins
         words/legacy_tool/legacy_options base/settings transactions/bundle_events explain/differences
-        explain/known_difference features/connect_offsets/feature features/duty flow/flow_settings handlers/api
-        connect/definition_rows logs/events metrics/metric_catalogue metrics/mirror_maker_2_mbeans metrics/legacy_mbeans
+        explain/known_difference features/connect_offsets/feature features/duty handlers/api
+        connect/definition_rows logs/events policies/quota_entities metrics/metric_catalogue
+        metrics/mirror_maker_2_mbeans metrics/legacy_mbeans
     """,
     "tests/unit/cli run the commands from their words": """
         __main__ cli/adopt cli/java_class cli/cluster_inspection cli/command cli/driver_text cli/group_inspection
@@ -33,7 +34,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     """,
     "test_rows asks each feature": """
         features/exactly_once/flags features/offset_syncs/feature features/exactly_once/feature
-        features/start_from/feature
+        features/start_from/feature features/quotas/feature features/quotas/flags
     """,
     "real brokers show it: tests/brokers and tests/faults": """
         audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
@@ -41,6 +42,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         cli/driver_flows features/connect_offsets/source_logs clients/fetch/partition_log
         clients/produce/single_producer clients/topics/topic_reader clients/group/group_session
         clients/net/gssapi_login features/cutover/adoption
+        clients/admin/client_quotas
         flow/connect_offset_topic handlers/java_exit runtime/jvm/mbeans runtime/spark/archive_classes
         runtime/spark/tables
     """,

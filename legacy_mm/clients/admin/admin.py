@@ -14,6 +14,7 @@ from itertools import starmap
 from typing import Any, NamedTuple, TypeVar
 
 from kafka.protocol.admin import (
+    AlterClientQuotasRequest,
     AlterConfigsRequest,
     CreateAclsRequest,
     CreatePartitionsRequest,
@@ -28,6 +29,7 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.admin.access_rules import missing_rights
+from legacy_mm.clients.admin.client_quotas import entity_of
 from legacy_mm.clients.admin.inspector import asking, every_topic, partition_counts
 from legacy_mm.clients.cluster.admin_traffic import AdminTraffic, counted
 from legacy_mm.clients.cluster.cluster import Cluster
@@ -48,10 +50,13 @@ from legacy_mm.policies.changes import (
     DeleteAcl,
     DeleteConfig,
     SetConfig,
+    SetQuota,
+    by_entity,
     by_topic,
 )
 from legacy_mm.policies.chunks import chunks
 from legacy_mm.policies.config_filter import TopicProperty, overrides_after
+from legacy_mm.policies.quota_entities import Entity
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _TOPIC = 2
@@ -262,6 +267,32 @@ class NativeAdmin:
 
         return starmap(_outcome, self._rows("removing access rules", wanted, request, read_answer, deadline))
 
+    def set_quotas(self, wanted: Sequence[SetQuota], deadline: Deadline) -> Iterator[ChangeOutcome]:
+        """Set these limits and no others; of one entity all or none."""
+        of_entity = by_entity(wanted)
+
+        def request(some: Sequence[Entity]) -> Any:
+            entry = AlterClientQuotasRequest.EntryData
+            entries = [
+                entry(
+                    entity=[entry.EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
+                    ops=[entry.OpData(key=each.name, value=each.new, remove=False) for each in of_entity[entity]],
+                )
+                for entity in some
+            ]
+            return AlterClientQuotasRequest(entries=entries, validate_only=False)
+
+        def read_answer(answer: Any, some: Sequence[Entity]) -> Sequence[Any]:
+            named = {entity_of(row.entity): row for row in answer.entries}
+            return [named[entity] for entity in some]
+
+        def size(entity: Entity) -> int:
+            return len(of_entity[entity])
+
+        rows = self._rows("setting client quotas", list(of_entity), request, read_answer, deadline, size)
+        for entity, row in rows:
+            yield from (_outcome(change, row) for change in of_entity[entity])
+
     def _listing(self, deadline: Deadline) -> Any:
         with self._asking("listing topics", deadline) as cluster:
             return every_topic(cluster)
@@ -334,6 +365,8 @@ def _refusal(change: Change, row: Any) -> str:
     if operation is not None and row.error_code in _FORBIDDEN:
         return f"{error_text.text(row.error_code)} {error_text.needed('topic', change.topic, operation)}"  # type: ignore[union-attr]
     reason: str = row.error_message or error_text.text(row.error_code)
+    if isinstance(change, SetQuota) and row.error_code in _FORBIDDEN:
+        return f"{error_text.text(row.error_code)} The principal needs the right AlterConfigs on the cluster"
     return reason
 
 

@@ -8,7 +8,15 @@ from typing import Protocol
 
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.kafka_clients import ConnectionSettings
-from legacy_mm.policies.changes import AddPartitions, Alteration, ChangeOutcome, CreateAcl, CreateTopic, DeleteAcl
+from legacy_mm.policies.changes import (
+    AddPartitions,
+    Alteration,
+    ChangeOutcome,
+    CreateAcl,
+    CreateTopic,
+    DeleteAcl,
+    SetQuota,
+)
 from legacy_mm.policies.config_filter import TopicProperty
 
 
@@ -85,3 +93,6 @@ class Admin(Protocol):
 
     def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Remove exactly these access rules."""
+
+    def set_quotas(self, wanted: Sequence[SetQuota], deadline: Deadline) -> Iterator[ChangeOutcome]:
+        """Set these limits and no others; for one entity either all are set or none."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.quotas.feature import QUOTAS
 from legacy_mm.features.start_from.feature import START_FROM
 from legacy_mm.words.java_clients.client_properties.rule import trim
 
@@ -26,7 +27,9 @@ _SUFFIX, _SINK = "Connector", "MirrorSinkConnector"
 """The end that a class may leave out in Connect; a class that KIP-382 promised and nobody delivered, whose flow is that
 of the source connector."""
 
-OWN_FLAGS = frozenset(flag.name for flag in (*EXACTLY_ONCE.flags, *START_FROM.flags) if not flag.option.repeated)
+OWN_FLAGS = frozenset(
+    flag.name for flag in (*EXACTLY_ONCE.flags, *START_FROM.flags, *QUOTAS.flags) if not flag.option.repeated
+)
 """Flags of this mirror that such a file may have beside them, for all flows or for one."""
 _OWN_FAMILIES = tuple(f"{flag.name}." for flag in START_FROM.flags if flag.option.repeated)
 """Beginnings of such flags that end with a name."""

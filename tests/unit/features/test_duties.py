@@ -15,7 +15,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.features.duties import Applier, Duties
 from legacy_mm.features.duty import Scheduled
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Inspection, SetConfig
+from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Inspection, SetConfig, SetQuota
 from tests.fakes.admin import FakeAdmin
 
 SECONDS = 10.0
@@ -124,6 +124,17 @@ def test_nothing_is_allowed_where_what_forbids_is_refused() -> None:
     done = [outcome.change for outcome in outcomes if not outcome.error]
     assert done == [CreateAcl(replace(read, topic="u"))]
     assert len(outcomes) == len(made)
+
+
+def test_a_refused_limit_holds_no_other_one_of_its_client_back() -> None:
+    """Brokers take all of them, or none; of another client it holds back none anyway."""
+    user, other = (("user", "x"),), (("client-id", "bad"),)
+    bad, good = SetQuota(user, "bad", None, 1.0), SetQuota(user, "good", None, 2.0)
+    alone = SetQuota(other, "good", 1.0, 2.0)
+    admin = target()
+    outcomes = list(Applier(admin).apply([bad, good, alone], Deadline.after(SECONDS)))
+    assert [(each.change, each.error) for each in outcomes] == [(bad, "Broker: Invalid topic"), (good, ""), (alone, "")]
+    assert admin.done == [good, alone]
 
 
 def test_a_refused_property_holds_no_other_one_of_its_topic_back() -> None:

@@ -11,6 +11,8 @@ from legacy_mm.clients.admin.admin import NativeAdmin
 from legacy_mm.features.feature import FeatureSettings, TopicNames
 from legacy_mm.features.heartbeats.feature import HEARTBEATS
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
+from legacy_mm.features.quotas.feature import QUOTAS
+from legacy_mm.features.quotas.flags import QuotaSyncSettings
 from legacy_mm.features.schedule import feature_duties
 from legacy_mm.features.topic_acls.feature import TOPIC_ACLS
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
@@ -54,6 +56,7 @@ SYNCED = OFF.having(TOPIC_CONFIGS, ConfigSyncSettings(8.0, FILTER))
             [("heartbeat-copies", 300.0, True), ("topic-configs", 8.0, False)],
         ),
         (OFF.having(TOPIC_ACLS, AclSyncSettings(9.0)), [("topic-acls", 9.0, False)]),
+        (OFF.having(QUOTAS, QuotaSyncSettings(5.0)), [("quotas", 5.0, False)]),
         (
             SYNCED.having(TOPIC_ACLS, AclSyncSettings(9.0)),
             [("topic-configs", 8.0, False), ("topic-acls", 9.0, False)],

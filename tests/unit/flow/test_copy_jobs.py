@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.base.errors import FailureKind
 from legacy_mm.controlplane.copy_job import CopyTrouble
-from legacy_mm.flow.copy_jobs import CopyJobFactory, client_id
+from legacy_mm.flow.copy_jobs import CopyJobFactory
 from legacy_mm.flow.flow_settings import Settings
 from tests.unit.flow_settings import flow_settings, source_settings, target_with
 
@@ -47,4 +47,4 @@ def test_other_troubles_are_not_helped_by_another_config(settings: Settings, kin
 
 
 def test_each_stream_has_a_client_of_its_own(settings: Settings) -> None:
-    assert [client_id(settings, stream) for stream in (0, 1)] == ["g-0", "g-1"]
+    assert [settings.client_id(stream) for stream in (0, 1)] == ["g-0", "g-1"]

@@ -13,7 +13,15 @@ from legacy_mm.policies.change_effects import (
     effect,
     worst_first,
 )
-from legacy_mm.policies.changes import AddPartitions, CreateAcl, CreateTopic, DeleteAcl, DeleteConfig, SetConfig
+from legacy_mm.policies.changes import (
+    AddPartitions,
+    CreateAcl,
+    CreateTopic,
+    DeleteAcl,
+    DeleteConfig,
+    SetConfig,
+    SetQuota,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +71,12 @@ def test_access_rules() -> None:
     assert effect(CreateAcl(deny)).text.startswith("the mirror itself may not write")
     assert effect(DeleteAcl(read)).text == "whom it let in is refused"
     assert effect(DeleteAcl(deny)).text == "whom it refused is let in"
+
+
+def test_a_lower_limit_slows_its_clients_down() -> None:
+    user = (("user", "x"),)
+    for old, new, danger in ((None, 5.0, CHANGES_ACCESS), (9.0, 5.0, CHANGES_ACCESS), (4.0, 5.0, 0)):
+        assert effect(SetQuota(user, "producer_byte_rate", old, new)).danger == danger
 
 
 def test_the_worst_comes_first() -> None:

@@ -16,6 +16,7 @@ from legacy_mm.policies.changes import (
     DeleteAcl,
     DeleteConfig,
     SetConfig,
+    SetQuota,
     from_json,
     to_json,
 )
@@ -33,6 +34,14 @@ ROWS = [
     (DeleteConfig("t", "a", "0"), "remove a of topic t: it is 0"),
     (CreateAcl(RULE), "add rule ALLOW READ on topic t to User:x from host *"),
     (DeleteAcl(RULE), "remove rule ALLOW READ on topic t to User:x from host *"),
+    (
+        SetQuota((("user", "x"),), "request_percentage", None, 12.5),
+        "set request_percentage of user x: from not set to 12.5",
+    ),
+    (
+        SetQuota((("client-id", None), ("user", "x, y")), "producer_byte_rate", 10_000_000.0, 1_048_576.0),
+        "set producer_byte_rate of every other client-id, user x, y: from 10000000 to 1048576",
+    ),
     (
         CreateAcl(AclRule("t", "PREFIXED", "User:x", "*", "ALL", "DENY")),
         "add rule DENY ALL on topics that begin with t to User:x from host *",
@@ -54,6 +63,8 @@ def test_a_change_is_a_line_and_comes_back_from_json(change: Change, text: str) 
         {"change": "add-partitions", "topic": "t"},
         {"change": "create-acl", "rule": {"topic": "t"}},
         {"change": "create-acl", "rule": "t"},
+        {"change": "set-quota", "entity": [["user"]], "name": "a", "old": None, "new": 1.0},
+        {"change": "set-quota", "entity": 1, "name": "a", "old": None, "new": 1.0},
     ],
 )
 def test_what_is_no_change_is_refused(document: dict[str, object]) -> None:

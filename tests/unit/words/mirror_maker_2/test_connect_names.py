@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from legacy_mm.base.settings import ConnectNames
-from legacy_mm.flow.copy_jobs import client_id
 from legacy_mm.words.mirror_maker_2.driver_file import Pair
 from tests.unit.words.mirror_maker_2.test_flow_translation import flow
 
@@ -28,7 +27,7 @@ def test_a_plain_flow_has_the_client_ids_of_mirror_maker_2() -> None:
         groups_at_target=f"{CHECKPOINTS}|checkpoint-target-admin",
     )
     settings = flow().settings
-    assert client_id(settings, settings.first_stream) == f"{SOURCE}-0|replication-consumer"
+    assert settings.client_id(settings.first_stream) == f"{SOURCE}-0|replication-consumer"
     assert settings.target.connection.client_id == "connector-producer-MirrorSourceConnector-0"
 
 

@@ -12,7 +12,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.admin.inspector import every_topic
 from legacy_mm.clients.cluster.cluster import Cluster
-from legacy_mm.clients.net.connection_errors import UnsupportedVersion
+from legacy_mm.clients.net.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.policies.quota_entities import Entity
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -36,7 +36,7 @@ def client_quotas(name: str, settings: ConnectionSettings, deadline: Deadline) -
 
 def scram_credentials(name: str, settings: ConnectionSettings, deadline: Deadline) -> dict[Credential, int]:
     """Return the number of iterations of each SCRAM credential; raise HostError where the cluster does not tell."""
-    request = DescribeUserScramCredentialsRequest(users=None)
+    request = DescribeUserScramCredentialsRequest(users=[])  # brokers do not answer a refused null
     with closing(Cluster(settings, deadline.remaining())) as cluster:
         try:
             answer = cluster.call(every_topic(cluster).controller_id, request)
@@ -44,6 +44,8 @@ def scram_credentials(name: str, settings: ConnectionSettings, deadline: Deadlin
             raise HostError(
                 f"the {name} tells no SCRAM users: Kafka does so since 2.7, with KRaft since 3.5"
             ) from error
+        except ConnectionLost as error:
+            raise HostError(f"listing the {name}'s SCRAM users failed: {error}") from error
     _require(answer, name, "SCRAM users", "Describe")
     return {
         (row.user, _MECHANISMS[info.mechanism]): info.iterations

@@ -89,10 +89,10 @@ class FlowHistory:
         """Return where the flow goes."""
         if math.isnan(now.lag):
             return Trend(Course.UNKNOWN)
-        points = self.points(now)
+        points = [each for each in self.points(now) if not math.isnan(each.lag)]
         begin = next((each for each in reversed(points) if now.at - each.at >= _LOOK_BACK), points[0])
         elapsed = now.at - begin.at
-        if elapsed < _SHORTEST or math.isnan(begin.lag):
+        if elapsed < _SHORTEST:
             return Trend(Course.KEEPS_UP if now.lag == 0 else Course.UNKNOWN)
         copied = (now.copied - begin.copied) / elapsed
         growth = (now.lag - begin.lag) / elapsed

@@ -45,6 +45,7 @@ def test_a_mirror_that_counts_anew_begins_a_new_history() -> None:
     [
         ([(0, 0, math.nan), (60, 600, math.nan)], Course.UNKNOWN),
         ([(0, 0, math.nan), (60, 600, 100)], Course.UNKNOWN),
+        ([(0, 0, math.nan), (10, 1_000, 0), (40, 1_000, 2_000)], Course.FALLS_BEHIND),
         ([(0, 0, 100), (4, 600, 100)], Course.UNKNOWN),
         ([(0, 0, 0), (4, 600, 0)], Course.KEEPS_UP),
         ([(0, 0, 0), (60, 0, 0)], Course.KEEPS_UP),

@@ -48,6 +48,10 @@ class StoredConnectors:
     targets: Mapping[str, TargetState] = field(default_factory=dict)
     restarts: Mapping[str, RestartWish] = field(default_factory=dict)
 
+    def target(self, name: str) -> TargetState:
+        """Return what a connector is to do: run, unless somebody has said otherwise."""
+        return self.targets.get(name, TargetState.STARTED)
+
 
 class ConfigTopic:
     """The topic of one group of workers. For one thread at a time."""

@@ -8,10 +8,11 @@ of MirrorMaker 2 are left alone.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 
-from legacy_mm.base.errors import LegacyMMError, one_line
+from legacy_mm.base.errors import one_line
 from legacy_mm.connect.config_topic import ConfigTopic, RestartWish, StoredConnectors
 from legacy_mm.connect.entities import Config, ConnectorInfo, ConnectorStatus, ConnectRestError, TargetState
 from legacy_mm.connect.herded_flow import HerdedConnector
@@ -60,7 +61,8 @@ class DistributedHerder(MirrorHerder):
         with self._lock:
             stored = self._topic.read()
             for name in [name for name in self._followed if name not in stored.configs]:
-                self._removed(name)
+                del self._followed[name]
+                self._ended_here(name)
             for name, config in stored.configs.items():
                 if self._followed.get(name) != config:
                     self._changed(name, config, stored)
@@ -74,19 +76,14 @@ class DistributedHerder(MirrorHerder):
         """Keep a new connector; the worker that reads it runs it."""
         with self._lock, failures():
             self.follow()
-            self._require_free(name)
-            file = self._read(name, config, None)
-            self._plan_with(HerdedConnector(name, file, initial_state))
-            self._topic.put(name, file.written, initial_state)
-            self.follow()
-            return self.connector_info(name)
+            return self._keep_new(name, config, initial_state)
 
     def put_connector_config(self, name: str, config: Config) -> tuple[bool, ConnectorInfo]:
         """Keep another configuration of a connector, or a new one."""
         with self._lock, failures():
             self.follow()
             if (found := self._find(name)) is None:
-                return True, self.create_connector(name, config, TargetState.STARTED)
+                return True, self._keep_new(name, config, TargetState.STARTED)
             _, before = found
             file = self._read(name, config, before)
             self._plan_with(HerdedConnector(name, file, before.target))
@@ -124,44 +121,47 @@ class DistributedHerder(MirrorHerder):
 
     # --- inside
 
-    def _require_free(self, name: str) -> None:
+    def _keep_new(self, name: str, config: Config, state: TargetState) -> ConnectorInfo:
         if name in self._followed:
             raise ConnectRestError(HTTPStatus.CONFLICT, f"Connector {name} already exists")
+        file = self._read(name, config, None)
+        self._plan_with(HerdedConnector(name, file, state))
+        self._topic.put(name, file.written, state)
+        self.follow()
+        return self.connector_info(name)
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """Say why a connector cannot do what the topic says; the other connectors are followed all the same."""
+        try:
+            yield
+        except ConnectRestError as error:
+            events.emit(events.CONNECTOR_UNUSABLE, connector=name, topic=self._topic.name, reason=error.message)
 
     def _changed(self, name: str, config: Config, stored: StoredConnectors) -> None:
         """Run a connector that is new or another one; one that cannot run is told, and what runs goes on."""
         self._followed[name] = config
         class_name = config.get(_CLASS, "")
         if kind_of(class_name.strip()) is None:
-            if self._find(name) is not None:
-                super().delete_connector(name)
             events.emit(events.CONNECTOR_LEFT_ALONE, connector=name, topic=self._topic.name, class_name=class_name)
+            self._ended_here(name)
             return
-        target = stored.targets.get(name, TargetState.STARTED)
-        try:
+        with self._told(name):
             if (found := self._find(name)) is None:
-                super().create_connector(name, config, target)
+                super().create_connector(name, config, stored.target(name))
             else:
                 super().put_connector_config(name, config)
                 self._aimed(name, found[1], stored)
-        except ConnectRestError as error:
-            reason = one_line(error)
-            events.emit(events.CONNECTOR_UNUSABLE, connector=name, topic=self._topic.name, reason=reason)
 
     def _aimed(self, name: str, connector: HerdedConnector, stored: StoredConnectors) -> None:
-        target = stored.targets.get(name, TargetState.STARTED)
-        if connector.target is target:
-            return
-        try:
-            super().set_target_state(name, target)
-        except ConnectRestError as error:
-            reason = one_line(error)
-            events.emit(events.CONNECTOR_UNUSABLE, connector=name, topic=self._topic.name, reason=reason)
+        if connector.target is not stored.target(name):
+            with self._told(name):
+                super().set_target_state(name, stored.target(name))
 
-    def _removed(self, name: str) -> None:
-        del self._followed[name]
+    def _ended_here(self, name: str) -> None:
         if self._find(name) is not None:
-            super().delete_connector(name)
+            with self._told(name):
+                super().delete_connector(name)
 
     def _restart_wished(self, wishes: Mapping[str, RestartWish]) -> None:
         """Do the restarts that were asked for since the last look; at the start nothing runs that they would change."""
@@ -169,7 +169,8 @@ class DistributedHerder(MirrorHerder):
         for name, wish in wishes.items():
             if wish != before.get(name) and self._find(name) is not None:
                 words = {"include_tasks": wish.include_tasks, "only_failed": wish.only_failed}
-                super().restart_connector_and_tasks(name, **words)
+                with self._told(name):
+                    super().restart_connector_and_tasks(name, **words)
 
     def _follow_always(self) -> None:
         reminders = Reminders()
@@ -177,7 +178,7 @@ class DistributedHerder(MirrorHerder):
             try:
                 self.follow()
                 reminders.over()
-            except LegacyMMError as error:
+            except Exception as error:  # noqa: BLE001 - said; a worker that follows no longer would obey nobody
                 if not self._ended.is_set() and reminders.is_due(one_line(error)):
                     text = f"topic {self._topic.name}: {one_line(error)}"
                     events.emit(events.CLIENT_ERROR, client="connect-configs", text=text)

@@ -16,7 +16,15 @@ from legacy_mm.connect.herded_flow import HerdedConnector, HerdedFlow, connector
 from legacy_mm.connect.mirror_flows import FlowLife
 from legacy_mm.connect.mirror_herder import MirrorHerder
 from legacy_mm.connect.process_herder import refusals
-from legacy_mm.connect.reload_plan import FlowAction, FlowPlan, KeyChange, ReloadPlan, differences, without
+from legacy_mm.connect.reload_plan import (
+    KEEPS_POSITIONS,
+    FlowAction,
+    FlowPlan,
+    KeyChange,
+    ReloadPlan,
+    differences,
+    without,
+)
 from legacy_mm.connect.start_words import LevelChanges, StartWords, of_flows, of_process
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.supervisor import Supervisor
@@ -29,7 +37,6 @@ from legacy_mm.words.mirror_maker_2.driver import DriverRun, RefusedFlow
 from legacy_mm.words.mirror_maker_2.driver_file import CLUSTERS, Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
 
-_POSITIONS = "it says where the flow keeps how far it has copied: end the process, and start it again"
 _OF_WORKER = ("group.id", "offset.storage.topic")
 _OF_CONNECTORS = ("name", "source.cluster.alias", "target.cluster.alias")
 _OF_US = ("exactly.once",)
@@ -222,7 +229,7 @@ def _restored(
 ) -> tuple[Mapping[str, str], list[KeyChange]]:
     changed = [name for name in names if before.get(name) != after.get(name)]
     there = {name: before[name] for name in changed if name in before}
-    left = [KeyChange.of(name, before.get(name), after.get(name), _POSITIONS) for name in changed]
+    left = [KeyChange.of(name, before.get(name), after.get(name), KEEPS_POSITIONS) for name in changed]
     return {**{name: text for name, text in after.items() if name not in changed}, **there}, left
 
 

@@ -15,7 +15,15 @@ from legacy_mm.base.errors import ConfigurationError
 from legacy_mm.connect.entities import ConnectRestError, TargetState
 from legacy_mm.connect.legacy_herder import LegacyFlow, LegacyHerder
 from legacy_mm.connect.process_herder import refusals
-from legacy_mm.connect.reload_plan import FlowAction, FlowPlan, KeyChange, ReloadPlan, differences, without
+from legacy_mm.connect.reload_plan import (
+    KEEPS_POSITIONS,
+    FlowAction,
+    FlowPlan,
+    KeyChange,
+    ReloadPlan,
+    differences,
+    without,
+)
 from legacy_mm.connect.start_words import LevelChanges, StartWords, of_flows, of_process
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import client_checks
@@ -30,7 +38,6 @@ from legacy_mm.words.options.option_catalogue import OwnOptions
 _SWITCH = "exactly.once"
 _GROUP = "group.id"
 _CONSUMER, _PRODUCER = "--consumer.config ", "--producer.config "
-_POSITIONS = "it says where the flow keeps how far it has copied: end the process, and start it again"
 _BUSY = "The change before is under way: try again"
 
 
@@ -146,7 +153,7 @@ def _left(now: Settings, asked: Settings) -> list[KeyChange]:
     groups = now.source.group_id, asked.source.group_id
     switches = [str(each.features[EXACTLY_ONCE] is not None).lower() for each in (now, asked)]
     found = ((f"{_CONSUMER}{_GROUP}", *groups), (_SWITCH, *switches))
-    return [KeyChange(key, before, after, _POSITIONS) for key, before, after in found if before != after]
+    return [KeyChange(key, before, after, KEEPS_POSITIONS) for key, before, after in found if before != after]
 
 
 def _named(file: str, changes: Sequence[KeyChange]) -> list[KeyChange]:

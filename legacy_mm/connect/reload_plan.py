@@ -15,6 +15,8 @@ RELOAD = "/legacy-mm/reload"
 DRY_RUN = "dry.run"
 """The parameter with which nothing is changed."""
 BY_FILES = "changed by what its files name"
+KEEPS_POSITIONS = "it says where the flow keeps how far it has copied: end the process, and start it again"
+"""Why a key does not change while the process runs."""
 
 
 class FlowAction(Enum):

@@ -20,14 +20,17 @@ class TopicCounts:
         """Return the numbers that the source has now; raise ConnectionLost and ClusterUnreachable."""
         self._source.metadata.watch(topics)
         self._source.metadata.refresh()
-        return {topic: self._source.metadata.partitions(topic) for topic in topics}
+        return self._counts(topics)
 
     def known(self, topics: Collection[str]) -> dict[str, int]:
         """Return the numbers as far as they are known: a source that is away keeps no group from sharing others."""
         self._source.metadata.watch(topics)
-        if not all(map(self._source.metadata.partitions, topics)):
+        if not all(self._counts(topics).values()):
             with suppress(ConnectionLost, ClusterUnreachable):
                 self._source.metadata.refresh()
+        return self._counts(topics)
+
+    def _counts(self, topics: Collection[str]) -> dict[str, int]:
         return {topic: self._source.metadata.partitions(topic) for topic in topics}
 
     def share(self, counts: Mapping[str, int] | None) -> None:

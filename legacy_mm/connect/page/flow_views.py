@@ -14,6 +14,7 @@ from legacy_mm.connect.page.flow_numbers import FlowNumbers, known
 from legacy_mm.logs import events
 from legacy_mm.logs.recent_lines import advice
 from legacy_mm.metrics.health import Phase, State
+from legacy_mm.words.mirror_maker_2.connector_properties import kind_of
 
 Tone = Literal["good", "notable", "bad", "off"]
 _LATE_SECONDS = 60.0
@@ -64,10 +65,7 @@ class ConnectorView(NamedTuple):
     @property
     def does_copy(self) -> bool:
         """True for the connector that copies records."""
-        return self.info.config.get("connector.class", "").rpartition(".")[2] in (
-            "MirrorSourceConnector",
-            "MirrorSource",
-        )
+        return kind_of(self.info.config.get("connector.class", "")) == "source"
 
     @property
     def actions(self) -> Sequence[str]:

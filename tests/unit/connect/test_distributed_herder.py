@@ -15,6 +15,7 @@ from legacy_mm.base.errors import HostError
 from legacy_mm.connect.config_topic import RestartWish, StoredConnectors
 from legacy_mm.connect.distributed_herder import DistributedHerder
 from legacy_mm.connect.entities import Config, ConnectRestError, TargetState
+from legacy_mm.connect.mirror_herder import MirrorHerder
 from legacy_mm.flow.supervisor import FlowPhase, SupervisedFlow
 from legacy_mm.metrics.health import Phase
 from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
@@ -239,3 +240,22 @@ def test_a_topic_that_cannot_be_read_is_a_failure_of_the_order(bench: Callable[.
         found.herder.set_target_state("m", PAUSED)
     assert refused.value.status == HTTPStatus.INTERNAL_SERVER_ERROR
     assert found.states() == {"m": "UNASSIGNED"}
+
+
+def test_one_connector_that_cannot_do_what_is_asked_holds_up_no_other(
+    bench: Callable[..., Bench], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor an order about another, nor the thread that follows the topic."""
+    found = bench(m=config(), n=config("n", **{"source.cluster.alias": "N"}))
+
+    def refuse(herder: MirrorHerder, name: str) -> None:
+        raise ConnectRestError(HTTPStatus.BAD_REQUEST, f"{name} does not end")
+
+    monkeypatch.setattr(MirrorHerder, "delete_connector", refuse)
+    found.topic.forget("m")
+    found.herder.set_target_state("n", PAUSED)
+    assert found.states() == {"m": "UNASSIGNED", "n": "PAUSED"}
+    for _ in range(2):
+        found.herder.follow()
+    said = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert said == ["Connector m cannot run as it stands in topic configs, and what ran before goes on: m does not end"]

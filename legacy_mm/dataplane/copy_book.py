@@ -54,9 +54,11 @@ class CopyBook:
             self.send(frame)
         self.send(progress(self.safe.take_moved()))
 
-    def send_statistics(self) -> None:
-        """Tell the driver the numbers of the clients and of the copying, each when it is due."""
-        read, written = self._ends.read.statistics_when_due(), self._ends.written.statistics_when_due()
-        found: tuple[Frame | None, ...] = (read, written, self.measures.statistics_when_due(self.safe.safe()))
+    def send_statistics(self, *, last: bool = False) -> None:
+        """Tell the driver the numbers of the clients and of the copying, each when it is due, and the `last` ones."""
+        read = self._ends.read.statistics_when_due(last=last)
+        written = self._ends.written.statistics_when_due(last=last)
+        copied = self.measures.statistics_when_due(self.safe.safe(), last=last)
+        found: tuple[Frame | None, ...] = (read, written, copied)
         for statistics in filter(None, found):
             self.send(statistics)

@@ -337,6 +337,7 @@ class CopyEngine:
         if settled := self._all_settled(0.0):
             self.delivery.finish()
         self._send_progress(blocked=not settled)
+        self.book.send_statistics(last=True)
         return settled
 
     def _all_settled(self, seconds: float) -> bool:

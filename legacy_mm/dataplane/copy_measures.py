@@ -77,6 +77,9 @@ class CopyMeasures:
         if self.tally is not None and ((portions := self.tally.take()) or dropped):
             yield Copied(portions, dropped)
 
-    def statistics_when_due(self, safe: Offsets) -> Statistics | None:
-        """Return the statistics of the meters, every few seconds; `safe`: offsets below which all is copied."""
-        return None if self._meters is None else self._meters.statistics_when_due(safe)
+    def statistics_when_due(self, safe: Offsets, *, last: bool = False) -> Statistics | None:
+        """Return the statistics of the meters, every few seconds, and the `last` ones at any time.
+
+        `safe`: offsets below which all is copied.
+        """
+        return None if self._meters is None else self._meters.statistics_when_due(safe, last=last)

@@ -87,10 +87,10 @@ class PartitionMeters:
         if partition in self._meters:
             self._meters[partition].waiting.clear()
 
-    def statistics_when_due(self, safe: Offsets) -> Statistics | None:
-        """Return the statistics, every few seconds; `safe`: as for `passed`."""
+    def statistics_when_due(self, safe: Offsets, *, last: bool = False) -> Statistics | None:
+        """Return the statistics, every few seconds, and the `last` ones at any time; `safe`: as for `passed`."""
         now = monotonic()
-        if now < self._next:
+        if now < self._next and not last:
             return None
         self._next = now + SAMPLE_INTERVAL
         for partition, offset in safe.items():

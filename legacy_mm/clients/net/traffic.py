@@ -141,10 +141,10 @@ class Traffic:
         with self._lock:
             self._spreads["queue_ms"].add(seconds * 1000)
 
-    def statistics_when_due(self) -> Statistics | None:
-        """Return the statistics, every few seconds; None in between."""
+    def statistics_when_due(self, *, last: bool = False) -> Statistics | None:
+        """Return the statistics, every few seconds; None in between. The `last` ones are due at any time."""
         now = monotonic()
-        if now < self._next:
+        if now < self._next and not last:
             return None
         self._next = now + SAMPLE_INTERVAL
         with self._lock:

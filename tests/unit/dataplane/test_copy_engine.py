@@ -139,6 +139,25 @@ def test_what_is_on_its_way_is_told_as_missing_at_the_target() -> None:
     assert told == [[LogPosition(*HERE, 1, RECORDS)], [LogPosition(*HERE, RECORDS, RECORDS)]]
 
 
+def test_the_last_numbers_of_a_job_are_told_when_it_ends() -> None:
+    """Though the next ones were not due: else what came since the last ones is never counted."""
+    engine, frames = make()
+    engine.book.send_statistics()
+    frames.clear()
+    engine.ends.written.carried(HERE, RECORDS, 100)
+    engine.book.send_statistics()
+    assert frames == [], "they are not due"
+    engine._drain(lambda: True)
+    told = {
+        row.name: row.counters["sent_records"]
+        for frame in frames
+        if isinstance(frame, Statistics)
+        for row in frame.measured
+        if row.level == "topic" and "sent_records" in row.counters
+    }
+    assert told == {HERE.topic: RECORDS}
+
+
 @pytest.mark.parametrize(
     ("reason", "told"),
     [

@@ -17,13 +17,12 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.cli.legacy_mm import main
 from tests.fixtures.driver_files import driver_file
-from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.rest_api import RestCaller, token_file
 from tests.fixtures.scrape import samples
 from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
-TOKEN = "a-token-of-the-test"
 FIRST, FURTHER = 1_000, 300
 
 
@@ -73,16 +72,7 @@ class Scene:
 
 @pytest.fixture
 def token(tmp_path: Path) -> Path:
-    file = tmp_path / "token"
-    file.touch(0o600)
-    file.write_text(TOKEN)
-    return file
-
-
-def caller(port: int) -> RestCaller:
-    found = RestCaller(port)
-    found.headers = {"Authorization": f"Bearer {TOKEN}"}
-    return found
+    return token_file(tmp_path)
 
 
 @pytest.fixture
@@ -112,7 +102,7 @@ def scene(
     create_topic(source.bootstrap, name, 4)
     words = ("--admin.token.file", str(token), "--admin.actions", "true")
     driver = warm_driver(properties, *words)
-    api = caller(port)
+    api = RestCaller.with_token(port)
     found = Scene(source, target, name, alias, api, driver)
     wait_until(lambda: api.call("GET", "/").status == 200, SECONDS, "the port")
     found.wait_state("RUNNING", "RUNNING", "RUNNING")
@@ -275,7 +265,7 @@ def test_the_mirror_of_a_command_line_is_paused_stopped_and_goes_on(
         *("--whitelist", name, "--num.streams", "2", "--admin.port", str(port)),
         *("--admin.token.file", str(token), "--admin.actions", "true"),
     )
-    api = caller(port)
+    api = RestCaller.with_token(port)
     connector = "/connectors/source->target.MirrorSourceConnector"
 
     def answers() -> bool:
@@ -333,7 +323,7 @@ def test_connectors_of_a_worker_come_and_go_in_any_order(
     )
     first = write_properties(tmp_path / "heartbeat.properties", config("Heartbeat"))
     words = ["connect", str(of_worker), str(first), "--admin.port", str(port), "--admin.token.file", str(token)]
-    api = caller(port)
+    api = RestCaller.with_token(port)
 
     def state(kind: str) -> str:
         return str(api.call("GET", f"/connectors/{kind}/status").body["connector"]["state"])

@@ -17,11 +17,10 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.connect_agreed import AGREED
-from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.rest_api import LOGIN, RestCaller, token_file
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
-TOKEN = "a-token-of-the-test"
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
@@ -33,20 +32,17 @@ def test_our_worker_answers_as_a_real_one_but_for_what_is_agreed(tmp_path: Path)
     recording = [each for each in read_recording(CURRENT) if each.subject != SWITCHED_OFF_SUBJECT]
     ports = Ports()
     port = ports.reserve()
-    login = {"Authorization": f"Bearer {TOKEN}"}
-    api = RestCaller(port)
-    api.headers = login
+    api = RestCaller.with_token(port)
     with Cluster(tmp_path / "source") as source, Cluster(tmp_path / "target") as target:
         fill_source(source.bootstrap)
         command = [str(COMMANDS / "legacy-mm"), "connect", *files(tmp_path, source, target)]
-        (tmp_path / "token").touch(0o600)
-        (tmp_path / "token").write_text(TOKEN)
-        orders = ("--admin.port", str(port), "--admin.token.file", str(tmp_path / "token"), "--admin.actions", "true")
+        token = token_file(tmp_path)
+        orders = ("--admin.port", str(port), "--admin.token.file", str(token), "--admin.actions", "true")
         with ToolProcess([*command, *orders, "--log.level", "WARN"], tmp_path / "worker") as worker:
             wait_until(lambda: api.call("GET", "/health").status == 200, SECONDS, "the port")
             assert api.call("DELETE", "/connectors/first").status == 204
             places = {"source": source.bootstrap, "target": target.bootstrap}
-            found = replay(f"http://127.0.0.1:{port}", recording, places, AGREED, login=login)
+            found = replay(f"http://127.0.0.1:{port}", recording, places, AGREED, login=LOGIN)
             assert found == [], "\n".join(found)
             assert worker.stop(SECONDS) == 143
     ports.release()

@@ -16,11 +16,11 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.fixtures.rest_api import Answered, RestCaller
+from tests.fixtures.connect_files import source_connector, worker_properties
+from tests.fixtures.rest_api import Answered, RestCaller, token_file
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
-TOKEN = "a-token-of-the-test"
 FIRST, FURTHER = 500, 300
 
 
@@ -35,26 +35,10 @@ class Scene:
     folder: Path
 
     def worker_file(self) -> Path:
-        properties = {"bootstrap.servers": self.target.bootstrap, "group.id": f"connect-{self.alias}"}
-        for each in ("config", "offset", "status"):
-            properties[f"{each}.storage.topic"] = f"{self.alias}-{each}"
-            properties[f"{each}.storage.replication.factor"] = "1"
-        return write_properties(self.folder / "worker.properties", properties)
+        return write_properties(self.folder / "worker.properties", worker_properties(self.target, self.alias))
 
     def config(self, **more: str) -> dict[str, str]:
-        return {
-            "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
-            "source.cluster.alias": self.alias,
-            "target.cluster.alias": "B",
-            "source.cluster.bootstrap.servers": self.source.bootstrap,
-            "target.cluster.bootstrap.servers": self.target.bootstrap,
-            "topics": self.topic,
-            "tasks.max": "2",
-            "heartbeats.replication.enabled": "false",
-            "sync.topic.acls.enabled": "false",
-            **dict.fromkeys(("replication.factor", "offset-syncs.topic.replication.factor"), "1"),
-            **more,
-        }
+        return source_connector(self.source, self.target, self.alias, self.topic, **more)
 
     def write(self, count: int) -> None:
         load(self.source.bootstrap, self.topic, count, 50)
@@ -73,13 +57,10 @@ class Worker:
     """One worker of ours, and its port."""
 
     def __init__(self, scene: Scene, port: int) -> None:
-        token = scene.folder / "token"
-        token.touch(0o600)
-        token.write_text(TOKEN)
+        token = token_file(scene.folder)
         words = ["connect", "--distributed", str(scene.worker_file()), "--admin.port", str(port)]
         words += ["--admin.token.file", str(token), "--admin.actions", "true"]
-        self.api = RestCaller(port)
-        self.api.headers = {"Authorization": f"Bearer {TOKEN}"}
+        self.api = RestCaller.with_token(port)
         self.tool = ToolProcess([str(COMMANDS / "legacy-mm"), *words], scene.folder)
 
     def answers(self) -> bool:

@@ -18,12 +18,11 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
 from tests.fixtures.foreign_clients import CLIENTS, ForeignClient
-from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.rest_api import TOKEN, RestCaller, token_file
 from tests.fixtures.warm_mirrors import WarmMirror, WarmProcess
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
-TOKEN = "a-token-of-the-test"
 RECORDS = 200
 CLASS = "org.apache.kafka.connect.mirror.Mirror{}Connector"
 MakeClient = Callable[[str, int, str], ForeignClient]
@@ -45,9 +44,7 @@ class Worker:
 
     def state(self, name: str = "") -> tuple[str, ...]:
         """Return the states of a connector and its tasks, as our own caller sees them."""
-        api = RestCaller(self.port)
-        api.headers = {"Authorization": f"Bearer {TOKEN}"}
-        found = api.call("GET", f"/connectors/{name or self.connector}/status")
+        found = RestCaller.with_token(self.port).call("GET", f"/connectors/{name or self.connector}/status")
         if found.status != 200:
             return (str(found.status),)
         return (found.body["connector"]["state"], *(each["state"] for each in found.body["tasks"]))
@@ -77,8 +74,7 @@ def port() -> Iterator[int]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("clients")
-    (made / "token").touch(0o600)
-    (made / "token").write_text(TOKEN)
+    token_file(made)
     return made
 
 
@@ -184,7 +180,7 @@ def worker(source: Any, target: Any, folder: Path) -> Iterator[Worker]:
 
 def port_answers(port: int) -> bool:
     try:
-        return RestCaller(port).call("GET", "/health", headers={"Authorization": f"Bearer {TOKEN}"}).status == 200
+        return RestCaller.with_token(port).call("GET", "/health").status == 200
     except OSError:
         return False
 

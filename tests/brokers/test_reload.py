@@ -15,12 +15,11 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.cli.legacy_mm import main
 from tests.fixtures.driver_files import driver_file
-from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.rest_api import RestCaller, token_file
 from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
-TOKEN = "a-token-of-the-test"
 FIRST, FURTHER = 1_000, 300
 
 
@@ -29,8 +28,7 @@ class Port:
 
     def __init__(self, port: int, token: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.words = ("--admin.port", str(port), "--admin.token.file", str(token), "--admin.actions", "true")
-        self._api, self._token, self._capsys = RestCaller(port), token, capsys
-        self._api.headers = {"Authorization": f"Bearer {TOKEN}"}
+        self._api, self._token, self._capsys = RestCaller.with_token(port), token, capsys
 
     def ctl(self, *words: str, code: int = 0) -> str:
         port = ("--url", f"http://127.0.0.1:{self._api.port}", "--token.file", str(self._token))
@@ -50,10 +48,7 @@ class Port:
 
 @pytest.fixture
 def port(new_port: Callable[[], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Port:
-    token = tmp_path / "token"
-    token.touch(0o600)
-    token.write_text(TOKEN)
-    return Port(new_port(), token, capsys)
+    return Port(new_port(), token_file(tmp_path), capsys)
 
 
 def copied(target: Any, topic: str, count: int) -> None:

@@ -18,22 +18,18 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.chromium import Tab
 from tests.fixtures.driver_files import driver_file
-from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.rest_api import TOKEN, RestCaller, token_file
 from tests.fixtures.warm_mirrors import WarmMirror
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
-TOKEN = "a-token-of-the-test"
 PASSWORD = "rosebud-of-the-test"
 ADMIN = ("--admin.actions", "true", "--admin.token.file")
 
 
 @pytest.fixture
 def token(tmp_path: Path) -> Path:
-    file = tmp_path / "token"
-    file.touch(0o600)
-    file.write_text(TOKEN)
-    return file
+    return token_file(tmp_path)
 
 
 def row_of(tab: Tab, flow: str) -> list[str]:
@@ -117,8 +113,7 @@ def scene(
         },
     )
     driver = warm_driver(properties, *ADMIN, str(token), "--admin.port", str(port))
-    api = RestCaller(port)
-    api.headers = {"Authorization": f"Bearer {TOKEN}"}
+    api = RestCaller.with_token(port)
     wait_until(lambda: api.call("GET", "/").status == 200, SECONDS, "the port")
     return Scene(source, other, target, name, alias, port, api, driver)
 

@@ -14,35 +14,20 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from tests.fixtures.rest_api import RestCaller
+from tests.fixtures.connect_files import source_connector, worker_properties
+from tests.fixtures.rest_api import RestCaller, token_file
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
-TOKEN = "a-token-of-the-test"
 FIRST, FURTHER = 500, 300
 
 
 def worker_files(folder: Path, port: int, source: Any, target: Any, topics: Mapping[str, str]) -> list[str]:
     """The worker's file, and one for each flow."""
-    worker = {"bootstrap.servers": target.bootstrap, "group.id": f"g{port}"}
-    worker |= {f"{each}.storage.topic": f"{each}-{port}" for each in ("offset", "config", "status")}
-    worker |= dict.fromkeys(("offset.storage.replication.factor", "config.storage.replication.factor"), "1")
-    files = [write_properties(folder / "worker.properties", worker)]
+    files = [write_properties(folder / "worker.properties", worker_properties(target, str(port)))]
     for flow, name in topics.items():
-        config = {
-            "name": flow,
-            "connector.class": "MirrorSourceConnector",
-            "source.cluster.alias": f"{flow}{port}",
-            "target.cluster.alias": "B",
-            "source.cluster.bootstrap.servers": source.bootstrap,
-            "target.cluster.bootstrap.servers": target.bootstrap,
-            "topics": name,
-            "tasks.max": "2",
-            "heartbeats.replication.enabled": "false",
-            "sync.topic.acls.enabled": "false",
-            "refresh.topics.interval.seconds": "1",
-            **dict.fromkeys(("replication.factor", "offset-syncs.topic.replication.factor"), "1"),
-        }
+        quick = {"name": flow, "refresh.topics.interval.seconds": "1"}
+        config = source_connector(source, target, f"{flow}{port}", name, **quick)
         files.append(write_properties(folder / f"{flow}.properties", config))
     return [str(each) for each in files]
 
@@ -57,15 +42,12 @@ def test_flows_of_one_worker_copy_beside_each_other_and_are_stopped_alone(
     guarantee: str,
 ) -> None:
     """Each out of a source of its own name; partitions come to a topic, and the offsets of a stopped flow are reset."""
-    port, token = new_port(), tmp_path / "token"
-    token.touch(0o600)
-    token.write_text(TOKEN)
+    port, token = new_port(), token_file(tmp_path)
     topics = {"X": topic(), "Y": topic()}
     for name, partitions in zip(topics.values(), (2, 5), strict=True):
         create_topic(source.bootstrap, name, partitions)
     files = worker_files(tmp_path, port, source, target, topics)
-    api = RestCaller(port)
-    api.headers = {"Authorization": f"Bearer {TOKEN}"}
+    api = RestCaller.with_token(port)
 
     def copied() -> dict[str, int]:
         copies = {flow: f"{flow}{port}.{name}" for flow, name in topics.items()}

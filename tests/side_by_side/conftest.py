@@ -38,7 +38,7 @@ class Side:
 @pytest.fixture
 def topic(topic: Callable[[str], str]) -> str:
     """One unique topic name: these tests need no more."""
-    return topic("t")
+    return topic("records")
 
 
 @pytest.fixture

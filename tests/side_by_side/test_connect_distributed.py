@@ -19,10 +19,11 @@ from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.connect_files import source_connector, worker_properties
+from tests.fixtures.rest_api import LOGIN, token_file
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.side_by_side]
 SECONDS = 120.0
-TOKEN = "a-token-of-the-test"
 RECORDS = 400
 QUICK = {"offset.flush.interval.ms": "500", "scheduled.rebalance.max.delay.ms": "0", "session.timeout.ms": "6000"}
 
@@ -36,26 +37,10 @@ class Place:
         self.written = 0
 
     def properties(self) -> dict[str, str]:
-        found = {"bootstrap.servers": self.target.bootstrap, "group.id": f"connect-{self.alias}", **QUICK}
-        for each in ("config", "offset", "status"):
-            found[f"{each}.storage.topic"] = f"{self.alias}-{each}"
-            found[f"{each}.storage.replication.factor"] = "1"
-        return found
+        return {**worker_properties(self.target, self.alias), **QUICK}
 
     def config(self, **more: str) -> dict[str, str]:
-        return {
-            "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
-            "source.cluster.alias": self.alias,
-            "target.cluster.alias": "B",
-            "source.cluster.bootstrap.servers": self.source.bootstrap,
-            "target.cluster.bootstrap.servers": self.target.bootstrap,
-            "topics": self.topic,
-            "tasks.max": "2",
-            "heartbeats.replication.enabled": "false",
-            "sync.topic.acls.enabled": "false",
-            **dict.fromkeys(("replication.factor", "offset-syncs.topic.replication.factor"), "1"),
-            **more,
-        }
+        return source_connector(self.source, self.target, self.alias, self.topic, **more)
 
     def theirs(self) -> ToolProcess:
         folder = self.folder / "theirs"
@@ -65,16 +50,14 @@ class Place:
         )
 
     def ours(self) -> ToolProcess:
-        token, file = self.folder / "token", self.folder / "worker.properties"
-        token.touch(0o600)
-        token.write_text(TOKEN)
+        token, file = token_file(self.folder), self.folder / "worker.properties"
         write_properties(file, {**self.properties(), "listeners": f"http://{LOOPBACK}:{self.port}"})
         words = ["connect", "--distributed", str(file), "--admin.token.file", str(token), "--admin.actions", "true"]
         return ToolProcess([str(COMMANDS / "legacy-mm"), *words], self.folder)
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
         sent = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        headers = {**LOGIN, "Content-Type": "application/json"}
         request = urllib.request.Request(f"http://{LOOPBACK}:{self.port}{path}", sent, headers, method=method)
         with urllib.request.urlopen(request, timeout=60) as answer:
             text = answer.read().decode()

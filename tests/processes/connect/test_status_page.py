@@ -18,7 +18,7 @@ from legacy_mm.logs.log_settings import LogSettings
 from legacy_mm.metrics.health import Phase, State
 from tests.fixtures.chromium import Tab
 from tests.fixtures.counted_flows import CountedFlow
-from tests.fixtures.rest_api import TOKEN, RestApi, serving
+from tests.fixtures.rest_api import TOKEN, RestApi, serving, token_file
 
 FLOW, NAME = "east->west", "east->west.MirrorSourceConnector"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>\"'\u202e"
@@ -58,9 +58,7 @@ def lines() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, lines: None) -> Iterator[RestApi]:
-    token = tmp_path_factory.mktemp("token") / "token"
-    token.touch(0o600)
-    token.write_text(TOKEN)
+    token = token_file(tmp_path_factory.mktemp("token"))
     with serving(token_file=str(token), actions=True) as found:
         yield found
 

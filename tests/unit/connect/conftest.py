@@ -8,21 +8,19 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.metrics.health import Phase, State
-from tests.fixtures.rest_api import TOKEN, RestApi, serving
+from tests.fixtures import rest_api
+from tests.fixtures.rest_api import RestApi, serving
 
 
 @pytest.fixture(scope="session")
 def token_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("rest") / "token"
-    file.touch(0o600)
-    file.write_text(f"{TOKEN}\n")
-    return file
+    return rest_api.token_file(tmp_path_factory.mktemp("rest"))
 
 
 @pytest.fixture(scope="session")
 def acting(token_file: Path) -> Iterator[RestApi]:
     with serving(token_file=str(token_file), actions=True) as found:
-        found.headers = {"Authorization": f"Bearer {TOKEN}"}
+        found.headers = rest_api.LOGIN
         yield found
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.connect.herded_flow import HerdedConnector, HerdedFlow, connectors_of_driver, reading_of_driver
+from legacy_mm.connect.herded_flow import HerdedFlow, connectors_of_driver, reading_of_driver
 from legacy_mm.connect.mirror_flows import FlowLife
 from legacy_mm.connect.mirror_herder import MirrorHerder
 from legacy_mm.connect.process_herder import refusals
@@ -36,10 +36,10 @@ from legacy_mm.words.mirror_maker_2.connector_properties import CONNECTORS, Conn
 from legacy_mm.words.mirror_maker_2.driver import DriverRun, RefusedFlow
 from legacy_mm.words.mirror_maker_2.driver_file import CLUSTERS, Pair
 from legacy_mm.words.mirror_maker_2.flow_reading import FlowReading
+from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun
 
 _OF_WORKER = ("group.id", "offset.storage.topic")
-_OF_CONNECTORS = ("name", "source.cluster.alias", "target.cluster.alias")
-_OF_US = ("exactly.once",)
+_OF_CONNECTORS = ("name", "source.cluster.alias", "target.cluster.alias", "exactly.once")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +127,17 @@ class DriverHerder(MirrorHerder):
             if pair in refused:
                 with refusals():
                     raise refused[pair].error
-            connectors = connectors_of_driver(reading, runs[pair])
-            yield self._changed(now[pair], reading, connectors) if pair in now else self._added(reading, connectors)
+            yield self._changed(now[pair], reading, runs[pair]) if pair in now else self._added(reading, runs[pair])
 
-    def _added(self, reading: FlowReading, connectors: list[HerdedConnector]) -> _Step:
-        then = HerdedFlow(partial(reading_of_driver, reading), connectors, reading.pair)
+    def _added(self, reading: FlowReading, run: FlowRun) -> _Step:
+        then = HerdedFlow(partial(reading_of_driver, reading), connectors_of_driver(reading, run), reading.pair)
         self._plan(then)
         return _Step(FlowPlan(str(reading.pair), FlowAction.ADD), None, then, reading)
 
-    def _changed(self, now: HerdedFlow, reading: FlowReading, connectors: list[HerdedConnector]) -> _Step:
+    def _changed(self, now: HerdedFlow, reading: FlowReading, run: FlowRun) -> _Step:
         before = self._readings[now.pair]
         stays, left = _keeping(before, reading)
+        connectors = connectors_of_driver(stays, run)
         for each in connectors:
             if (same := now.of_kind(each.kind)) is not None:
                 each.target, each.topics_before = same.target, same.topics_before
@@ -216,12 +216,11 @@ def _refused(flows: Sequence[RefusedFlow]) -> dict[Pair, str]:
 def _keeping(before: FlowReading, after: FlowReading) -> tuple[FlowReading, list[KeyChange]]:
     """Return the later reading with what must stay of the earlier one, and what that is."""
     worker, left = _restored(before.worker, after.worker, _OF_WORKER)
-    flags, of_flags = _restored(before.own_flags, after.own_flags, _OF_US)
     properties: dict[ConnectorKind, Mapping[str, str]] = {}
     for kind in CONNECTORS:
         properties[kind], of_kind = _restored(before.properties[kind], after.properties[kind], _OF_CONNECTORS)
         left += [each for each in of_kind if each.key not in {other.key for other in left}]
-    return replace(after, worker=worker, own_flags=flags, properties=properties), left + of_flags
+    return replace(after, worker=worker, properties=properties), left
 
 
 def _restored(

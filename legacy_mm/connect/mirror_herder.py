@@ -46,6 +46,7 @@ from legacy_mm.connect.process_herder import (
     restarting,
 )
 from legacy_mm.connect.workers import Workers
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow import client_checks
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
@@ -68,6 +69,10 @@ _STATES: Mapping[ConnectorState, TargetState] = {
 _OF_A_FILE = (
     "{what} is not possible here: the connectors are those of MirrorMaker 2's file. Change the file and start again, "
     "or run the connectors with legacy-mm connect"
+)
+
+_GUARANTEE = (
+    "exactly.once says where the flow keeps how far it has copied: stop its source connector, change it, and resume"
 )
 
 
@@ -285,6 +290,7 @@ class MirrorHerder(ProcessHerder):
     def _make(self, flow: HerdedFlow, working: Sequence[ConnectorFile]) -> FlowRun | None:
         """Translate what a flow is to do, and say its notes; raise 400 where that cannot run, and nothing changes."""
         if (run := self._translated(flow, working)) is not None:
+            _require_same_guarantee(flow, run)
             say_notes(run.notes, java_process.MIRROR_MAKER_2)
         return run
 
@@ -393,6 +399,13 @@ class MirrorHerder(ProcessHerder):
         with refusals():
             run = translate_flow(flow.read([each.file for each in flow.connectors]), self._clients, flow.first_stream)
             return self._with_stores(run.settings)
+
+
+def _require_same_guarantee(flow: HerdedFlow, run: FlowRun) -> None:
+    """Raise 400 where a flow that copies would keep its positions in another way."""
+    copying = [each.settings for each in (flow.run, run) if each is not None and each.settings.streams]
+    if len({each.features[EXACTLY_ONCE] is None for each in copying}) > 1:
+        raise ConnectRestError(HTTPStatus.BAD_REQUEST, _GUARANTEE)
 
 
 def _read_flows(outcome: DriverRun, runs: Mapping[Pair, FlowRun]) -> Iterator[HerdedFlow]:

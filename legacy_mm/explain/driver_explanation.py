@@ -38,6 +38,7 @@ from legacy_mm.words.mirror_maker_2.driver_file import CLUSTERS, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DEFAULT_LIST, FlowReading, ListWords
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
+from legacy_mm.words.mirror_maker_2.own_options import flags_for_all_flows
 from legacy_mm.words.mirror_maker_2.unused_keys import UnusedKey
 from legacy_mm.words.options.meant import meant
 
@@ -175,7 +176,7 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, question: _Asked) -
     }
     common: dict[str, Any] = {**keys, "duplicate_keys": driver.duplicate_keys(line)}
     try:
-        readings = driver.readings(file)
+        readings = driver.readings(file, clients.options)
     except NoFlows as error:
         return DriverExplanation(_FAILED, f"It would end: {printed_error(error)}", runs_here=False, **common)
     except LegacyMMError as error:
@@ -203,7 +204,8 @@ def _of_driver(line: DriverLine, clients: ClientTranslation, question: _Asked) -
 
 def _of_connect(line: ConnectLine, clients: ClientTranslation, question: _Asked) -> DriverExplanation:
     try:
-        files = connect_files.load(line, clients.hide, needs_secrets=False)
+        flags = flags_for_all_flows(clients.options)
+        files = connect_files.load(line, clients.hide, needs_secrets=False).with_flags(flags)
         listening = rest_listeners.of_worker(files.worker, clients.options)
         readings = files.flows(listening.options)
         storage = distributed_worker.config_storage(files.worker, clients) if files.distributed else None

@@ -25,7 +25,9 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
     OF_SOURCE_CONNECTORS,
     OPEN_FAMILIES,
     ConnectorKind,
+    flags_among,
     is_client_name,
+    is_own_flag,
     kind_of,
 )
 from legacy_mm.words.mirror_maker_2.driver_file import PROVIDERS, Pair
@@ -109,6 +111,10 @@ class ConnectFiles:
     def all_connectors(self) -> tuple[ConnectorFile, ...]:
         """The connectors of all workers."""
         return (*self.connectors, *(connector for each in self.beside for connector in each.all_connectors))
+
+    def with_flags(self, flags: Mapping[str, str]) -> ConnectFiles:
+        """Return these files with options for all flows, as lines of their workers."""
+        return replace(self, worker={**self.worker, **flags}, beside=[each.with_flags(flags) for each in self.beside])
 
     def flows(self, options: OwnOptions = _NO_OPTIONS) -> list[FlowReading]:
         """Return the flows; raises ConfigurationError for two connectors of one kind in a flow, or if none runs.
@@ -258,6 +264,7 @@ def _reading(worker: Mapping[str, str], flow: Mapping[ConnectorKind, ConnectorFi
     properties = {
         kind: flow[kind].properties if kind in flow else {**shared, **clusters, **OFF[kind]} for kind in CONNECTORS
     }
+    properties["source"] = {**flags_among(worker), **properties["source"]}
     own = [Place(f"{each.path}: ", each.properties) for each in flow.values()]
     lines = FileLines(own, general=(Place("the worker's ", worker),))
     return FlowReading(pair, properties, worker, present=frozenset(flow), lines=lines, shares_group=True)
@@ -279,5 +286,5 @@ def _json(path: str) -> dict[str, str]:
 
 
 def _is_known(key: str) -> bool:
-    known = key in BY_NAME or key in OF_SOURCE_CONNECTORS or is_client_name(key)
+    known = key in BY_NAME or key in OF_SOURCE_CONNECTORS or is_own_flag(key) or is_client_name(key)
     return known or key.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, *CONVERTER_FAMILIES, PROVIDERS))

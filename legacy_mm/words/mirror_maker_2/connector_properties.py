@@ -298,6 +298,11 @@ def is_own_flag(name: str) -> bool:
     return name in OWN_FLAGS or name.startswith(_OWN_FAMILIES)
 
 
+def flags_among(lines: Mapping[str, str]) -> dict[str, str]:
+    """Return the flags of this mirror."""
+    return {name: text for name, text in lines.items() if is_own_flag(name)}
+
+
 def is_client_name(name: str) -> bool:
     """Return True for the names that the driver copies to all clients of a cluster."""
     return name in ("bootstrap.servers", "security.protocol") or name.startswith(_SECURITY)

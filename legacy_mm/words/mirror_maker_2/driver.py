@@ -24,6 +24,8 @@ from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, NoFlows, Pair
 from legacy_mm.words.mirror_maker_2.driver_line import DriverLine
 from legacy_mm.words.mirror_maker_2.flow_reading import DriverRelease, FlowReading
 from legacy_mm.words.mirror_maker_2.flow_translation import FlowRun, translate_flow
+from legacy_mm.words.mirror_maker_2.own_options import flags_for_all_flows
+from legacy_mm.words.options.option_catalogue import OwnOptions
 
 _RELEASE = "mm2.compatibility"
 _EXACTLY_ONCE, _OURS = "exactly.once.source.support", "exactly.once"
@@ -100,10 +102,11 @@ def release_of(file: DriverFile) -> DriverRelease:
     return "4" if file.properties.get(_RELEASE, "").strip() == "4" else "3.9"
 
 
-def readings(file: DriverFile) -> list[FlowReading]:
+def readings(file: DriverFile, options: OwnOptions) -> list[FlowReading]:
     """Return how this node's flows are read; raises ConfigurationError where the driver ends with 2."""
+    flags = flags_for_all_flows(options)
     try:
-        return [FlowReading.of_driver(file, pair, release_of(file)) for pair in file.pairs()]
+        return [FlowReading.of_driver(file, pair, release_of(file), flags) for pair in file.pairs()]
     except NoFlows as error:
         for text in unused_keys.unread_switches(file):
             error.add_note(f"{text}.")
@@ -112,7 +115,7 @@ def readings(file: DriverFile) -> list[FlowReading]:
 
 def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
     """Return what this node runs; raises ConfigurationError."""
-    found = readings(file)
+    found = readings(file, clients.options)
     listening = rest_listeners.of_driver(file.properties, clients.options)
     said = (*remarks(file), *listening.remarks, *exactly_once_remarks(found))
     return translate_flows(found, replace(clients, options=listening.options), said)
@@ -124,6 +127,7 @@ def translate_connect(files: ConnectFiles, clients: ClientTranslation) -> Driver
     Where all of them are paused or stopped, the first call of the admin port may resume them.
     """
     listening = rest_listeners.of_worker(files.worker, clients.options)
+    files = files.with_flags(flags_for_all_flows(clients.options))
     found = files.flows(listening.options)
     said = (*files.remarks, *listening.remarks)
     storage = config_storage(files.worker, clients) if files.distributed else None

@@ -22,7 +22,7 @@ from legacy_mm.words.mirror_maker_2.connector_properties import (
     RENAMED,
     WORKER_ROWS,
     ConnectorKind,
-    is_own_flag,
+    flags_among,
     read,
 )
 from legacy_mm.words.mirror_maker_2.driver_file import DriverFile, Pair
@@ -81,8 +81,6 @@ class FlowReading:
     release: DriverRelease = "3.9"
     present: frozenset[ConnectorKind] = frozenset(CONNECTORS)
     """The connectors that are there."""
-    own_flags: Mapping[str, str] = field(default_factory=dict)
-    """Flags of this mirror that MirrorMaker 2 does not know."""
     lines: FileLines = FileLines()
     """The lines of which all this is made."""
     shares_group: bool = False
@@ -91,14 +89,14 @@ class FlowReading:
     """The address of a cluster that its file does not have."""
 
     @classmethod
-    def of_driver(cls, file: DriverFile, pair: Pair, release: DriverRelease = "3.9") -> FlowReading:
-        """Return the flow of a driver's file."""
+    def of_driver(
+        cls, file: DriverFile, pair: Pair, release: DriverRelease = "3.9", flags: Mapping[str, str] = {}
+    ) -> FlowReading:
+        """Return the flow of a driver's file; `flags` are options for all flows, before the file's lines for all."""
         properties = {connector: file.connector(pair, connector) for connector in CONNECTORS}
-        given = file.properties
-        of_pair = {name.removeprefix(pair.prefix): text for name, text in given.items() if name.startswith(pair.prefix)}
-        flags = {name: text for name, text in {**given, **of_pair}.items() if is_own_flag(name)}
+        properties["source"] = {**flags_among({**file.properties, **flags}), **properties["source"]}
         lines, missing = file.lines(pair), next(file.without_address(pair), "")
-        return cls(pair, properties, file.worker(pair), release, own_flags=flags, lines=lines, missing=missing)
+        return cls(pair, properties, file.worker(pair), release, lines=lines, missing=missing)
 
     def having(self, connector: ConnectorKind, properties: Mapping[str, str]) -> FlowReading:
         """Return the flow with this configuration of a connector."""
@@ -109,6 +107,11 @@ class FlowReading:
         """Return the flow in which a connector is not there."""
         every = {**self.properties, connector: {**self.properties[connector], **OFF[connector]}}
         return replace(self, properties=every, present=self.present - {connector})
+
+    @property
+    def own_flags(self) -> dict[str, str]:
+        """The flags of this mirror, which MirrorMaker 2 does not know: those of the source connector."""
+        return flags_among(self.properties["source"])
 
     @cached_property
     def refusals(self) -> Mapping[ConnectorKind, str]:

@@ -14,6 +14,7 @@ import pytest
 from legacy_mm.cli.connect_mirror_maker import words_again
 from legacy_mm.connect.driver_herder import DriverHerder
 from legacy_mm.connect.entities import ConnectRestError, TargetState
+from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow.supervisor import SupervisedFlow
 from legacy_mm.metrics.health import Phase
 from legacy_mm.words.legacy_tool.client_translation import ClientTranslation
@@ -189,6 +190,7 @@ def test_where_the_positions_are_is_left_as_it_is(bench: Bench) -> None:
     assert settings is not None
     assert changed is not None
     assert changed.settings.features.switched_on.keys() == settings.settings.features.switched_on.keys()
+    assert changed.settings.features[CONNECT_OFFSETS] == settings.settings.features[CONNECT_OFFSETS]
 
 
 def test_what_requests_have_changed_is_as_the_file_says_again(bench: Bench) -> None:

@@ -14,6 +14,8 @@ import pytest
 
 from legacy_mm.connect.entities import ConnectRestError, ReportedState, TargetState
 from legacy_mm.connect.mirror_herder import MirrorHerder
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
+from legacy_mm.features.start_from.feature import START_FROM
 from legacy_mm.flow.mirror import Mirror
 from legacy_mm.flow.supervisor import FlowPhase, SupervisedFlow
 from legacy_mm.metrics.health import Phase
@@ -318,6 +320,33 @@ def test_the_connectors_of_a_file_are_those_of_the_file(what: str, of_file: Call
 
 
 # --- a worker's connectors
+
+
+def test_exactly_once_changes_only_while_the_source_connector_is_stopped(of_worker: Callable[..., Bench]) -> None:
+    bench = of_worker(config("Source"))
+    exactly = config("Source", **{"exactly.once": "true"})
+    with pytest.raises(ConnectRestError, match="stop its source connector, change it, and resume") as refused:
+        bench.herder.put_connector_config("Source", exactly)
+    assert (refused.value.status, bench.keeper.changes) == (HTTPStatus.BAD_REQUEST, 0)
+    bench.herder.set_target_state("Source", TargetState.STOPPED)
+    bench.herder.put_connector_config("Source", exactly)
+    bench.herder.set_target_state("Source", TargetState.STARTED)
+    run = bench.herder._flows[0].run
+    assert run is not None
+    assert run.settings.features[EXACTLY_ONCE] is not None
+
+
+def test_flags_of_ours_change_by_the_configuration(of_file: Callable[..., Bench]) -> None:
+    """A configuration shows those of the file."""
+    bench = of_file("A->B.start.from = 2026-06-01T00:00Z")
+    given = bench.herder.connector_info(SOURCE).config
+    assert given["start.from"] == "2026-06-01T00:00Z"
+    bench.herder.put_connector_config(SOURCE, {**given, "start.from": "2026-11-01T00:00Z"})
+    run = bench.herder._flows[0].run
+    assert run is not None
+    times = run.settings.features[START_FROM]
+    assert times is not None
+    assert times.every == 1_793_491_200_000
 
 
 def test_a_connector_joins_the_flow_of_its_clusters(of_worker: Callable[..., Bench]) -> None:

@@ -13,9 +13,10 @@ from http import HTTPStatus
 
 from legacy_mm.base.errors import ConfigurationError, one_line
 from legacy_mm.base.option import split_list
-from legacy_mm.base.redaction import HIDDEN, Secrets, is_secret_property
+from legacy_mm.base.redaction import HIDDEN, Secrets
 from legacy_mm.connect import config_definitions
 from legacy_mm.connect.config_definitions import BYTES_CONVERTER, BYTES_CONVERTER_NAMES, ConfigDefinition
+from legacy_mm.connect.config_secrets import shown_value
 from legacy_mm.connect.entities import RELEASE, ConnectRestError, JsonObject
 from legacy_mm.connect.plugins import GivenConfig
 from legacy_mm.features.naming.policy_names import policy_name
@@ -99,13 +100,14 @@ def validate(
         values.setdefault(name, _ConfigValue(name, None)).errors.append(said)
     hidden = Secrets(secrets)
     for each in values.values():
-        each.errors = list(map(hidden.hidden, each.errors)) if secrets else each.errors
+        each.errors = list(map(hidden.hidden, each.errors))
         if each.value not in (None, HIDDEN) and written.get(each.name, "") != given.get(each.name, ""):
             each.value = written[each.name]
+        each.value = None if each.value is None else hidden.hidden(each.value)
     undefined = [each for each in values.values() if each.definition is None]
     defined = [each for each in values.values() if each.definition is not None]
     overrides = [
-        _ConfigValue(name, HIDDEN if is_secret_property(name) else text)
+        _ConfigValue(name, shown_value(name, text))
         for name, text in written.items()
         if name.startswith(_OVERRIDE)
     ]

@@ -6,12 +6,15 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.routing import Route, Router
 
 from legacy_mm.connect.rest import rest_application
 from legacy_mm.metrics.health import Phase, State
-from tests.fixtures.rest_api import RestApi
+from tests.fixtures.rest_api import ROUTES, RestApi, serving
 
 THREADS = 40
 """Those that a server has for what may wait."""
@@ -43,6 +46,19 @@ def test_every_error_has_connect_s_form(
     found = api.call(method, path, body, headers)
     assert (found.status, found.body) == (status, {"error_code": status, "message": message})
     assert found.headers["content-type"] == "application/json"
+
+
+def test_every_path_is_listed(token_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that walk over all of them, as that of secrets does, would pass over a new one."""
+    made: list[str] = []
+
+    def router(routes: Sequence[Route], **options: Any) -> Router:
+        made.extend(route.path for route in routes)
+        return Router(routes, **options)
+
+    monkeypatch.setattr(rest_application, "Router", router)
+    with serving(token_file=str(token_file)):
+        assert sorted(made) == sorted(ROUTES)
 
 
 def test_a_wrong_method_names_the_right_ones(api: RestApi) -> None:

@@ -122,6 +122,7 @@ def test_300_trickling_callers_keep_nobody_out(api: RestApi) -> None:
         assert api.call("GET", "/healthz").status == 200
         assert api.call("GET", "/readyz").status == 200
         assert api.call("GET", "/connectors").body == ["x"]
+        assert api.call("GET", "/status").status == 200
         assert len(api.server._server.server_state.connections) <= MOST_CONNECTIONS
 
 
@@ -228,6 +229,7 @@ def test_tls_and_a_certificate_that_is_exchanged(files: Files, caplog: pytest.Lo
     with serving(files.caller(), **files.settings) as api:
         location = api.call("PUT", "/connectors/y/config", {}).status, api.call("GET", "/").status
         assert location == (403, 200)
+        assert "<title>" in api.call("GET", "/status").text
         first = serial()
         files.key.write_text("none")
         wait_until(lambda: "keeps its earlier certificate" in caplog.text, 20, "the change to be seen")
@@ -246,9 +248,11 @@ def test_clients_need_a_certificate_and_probes_do_not(
         api.headers = {"Authorization": f"Bearer {TOKEN}"}
         found = api.call("GET", "/connectors")
         assert (found.status, found.body["error_code"]) == (403, 403)
+        assert api.call("GET", "/status").status == 403
         assert api.call("GET", "/healthz").status == 200
         api.tls = files.caller("console")
         assert api.call("GET", "/connectors").body == ["x"]
+        assert api.call("GET", "/status").status == 200
         found = api.call("PUT", "/connectors/y/config", {"connector.class": "X"}, {"Host": "localhost:1"})
         assert found.headers["location"] == "https://localhost:1/connectors/y"
         assert "console at 127.0.0.1 asked for PUT /connectors/y/config: 201" in caplog.messages

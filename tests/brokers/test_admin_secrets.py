@@ -37,7 +37,7 @@ OTHERS = {
 SENT = {"topics": "none", "my.api.token": f"{WORD}-sent", "source.cluster.ssl.key.password": f"{WORD}-sent"}
 NUMBER = {"source.consumer.fetch.max.wait.ms": URL}
 ODD = {"tasks.max": "odd", "source.cluster.sasl.jaas.config": f'{PLAIN_LOGIN} password="{WORD}-odd'}
-BODIES = (None, SENT, ODD, NUMBER, [ODD], {})
+BODIES: tuple[object, ...] = (None, SENT, ODD, NUMBER, [ODD], {})
 CONNECTORS = ("works", "refused", "waits")
 QUERIES = ("", "?expand=info&expand=status", "?includeTasks=true", "?level=x&dry.run=true", "?flow={flow}&find={flow}")
 

@@ -32,7 +32,9 @@ from compat.laboratory.bench_measure import (
     measure_throughput,
     steady_cluster,
 )
+from compat.laboratory.bench_pages import PARTITIONS, measure_pages
 from compat.laboratory.bench_profiles import (
+    ADMIN_PORT_TOOLS,
     EXACTLY_ONCE_PROFILES,
     EXACTLY_ONCE_TOOLS,
     GROWTH_PROFILES,
@@ -102,6 +104,9 @@ def _chosen(options: argparse.Namespace) -> tuple[Sequence[Profile], Sequence[st
     elif options.handler:
         options.streams, options.latency_seconds = "1", 0
         profiles, tools = choose_profiles(options.profiles or HANDLER_PROFILES), list(HANDLER_TOOLS)
+    elif options.admin_port:
+        options.streams, options.latency_seconds = "1", 0
+        profiles, tools = choose_profiles(options.profiles or "100B"), list(ADMIN_PORT_TOOLS)
     elif options.take_over:
         profiles, tools = choose_profiles("100B"), choose_tools(options.tools, TAKE_OVER_TOOLS)
     elif options.exactly_once:
@@ -141,6 +146,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--folder", type=Path, help="put the brokers' data below this folder")
     parser.add_argument("--handler", action="store_true", help="a handler that renames: a jar on both, Python, a step")
     parser.add_argument("--exactly-once", action="store_true", help="ours with it and without, MirrorMaker 2 with it")
+    parser.add_argument("--admin-port", action="store_true", help="ours without it, and with it, scraped each second")
+    parser.add_argument(
+        "--pages", action="store_true", help=f"only the admin port's answers at {PARTITIONS:,} partitions"
+    )
     parser.add_argument("--take-over", action="store_true", help="only the seconds after one of two mirrors is killed")
     parser.add_argument("--start-up", action="store_true", help="only the seconds to the first record")
     parser.add_argument("--growth", action="store_true", help="1 to 5,000 partitions, records of 10 B to 1 MB")
@@ -156,6 +165,8 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
     print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}; legacy {OLD}, MirrorMaker 2 {CURRENT}")
     if options.json is not None:
         options.json.write_text("", encoding="utf-8")
+    if options.pages:
+        return _pages(folder, options)
     if options.growth:
         return _growth(folder, options, profiles, tools)
     with contextlib.ExitStack() as stack:
@@ -204,6 +215,17 @@ def _target(folder: Path, profiles: Sequence[Profile], properties: Mapping[str, 
             proxy.kill()
             proxy.wait()
         ports.release()
+
+
+def _pages(folder: Path, options: argparse.Namespace) -> int:
+    """Print how long each address of the admin port takes."""
+    with (
+        steady_cluster(folder / "source", properties=GROWTH_BROKER, heap=BROKER_HEAP) as source,
+        steady_cluster(folder / "target", properties=GROWTH_BROKER, heap=BROKER_HEAP) as target,
+    ):
+        rows = measure_pages(Site(source, target, folder / "tools", ours=options.ours))
+    print(table([["address", "median ms", "longest ms", "bytes"], *rows]))
+    return 0
 
 
 def _growth(folder: Path, options: argparse.Namespace, profiles: Sequence[Profile], tools: Sequence[str]) -> int:

@@ -13,15 +13,26 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from compat.laboratory.bench_profiles import LEGACY_HEAP, MM2, MM2_ONCE, OURS_ONCE, Order, Profile, start_tool
+from compat.laboratory.bench_profiles import (
+    LEGACY_HEAP,
+    MM2,
+    MM2_ONCE,
+    OURS_ONCE,
+    OURS_SCRAPED,
+    Order,
+    Profile,
+    start_tool,
+)
 from compat.laboratory.bench_report import Sample, host_seconds, latency, steady
+from compat.laboratory.bench_scrape import scraped
 from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.ports import Ports
 from compat.laboratory.topic_ends import REQUEST_TIMEOUT, TopicEnds
 from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics
 from legacy_mm.audit.load import text_values
@@ -57,6 +68,7 @@ class Site:
     limit_seconds: float = 60.0
     handler_jar: Path | None = None
     ours: tuple[str, ...] = ()
+    ports: Ports = field(default_factory=Ports)
 
     def order(self, tool: str, profile: Profile, streams: int, topic: str) -> Order:
         """Return the order for one run; a profile with a round trip goes through the proxy."""
@@ -70,6 +82,7 @@ class Site:
             legacy_heap=self.legacy_heap,
             handler_jar=self.handler_jar,
             ours=self.ours,
+            admin_port=self.ports.reserve() if tool == OURS_SCRAPED else 0,
         )
 
     def broker_pids(self) -> list[int]:
@@ -165,7 +178,7 @@ def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple
     create_topic(site.target.bootstrap, order.arrives_in(tool), partitions)
     try:
         begin = time.monotonic()
-        with start_tool(tool, order) as process:
+        with start_tool(tool, order) as process, scraped(order.admin_port):
             yield process, begin
             if process.running():
                 process.signal(signal.SIGTERM)

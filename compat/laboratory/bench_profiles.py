@@ -32,6 +32,9 @@ HANDLER_PROFILES = "100B,1KB"
 OURS_ONCE, MM2_ONCE = "ours-exactly-once", "mm2-exactly-once"
 EXACTLY_ONCE_TOOLS = (OURS, OURS_ONCE, MM2_ONCE)
 EXACTLY_ONCE_PROFILES = "100B-one,100B,100B-many"
+# With the admin port open, and scraped each second; the ratio is to the same without it.
+OURS_SCRAPED = "ours-scraped"
+ADMIN_PORT_TOOLS = (OURS, OURS_SCRAPED)
 RENAMED = "copy."
 LEAST_RECORDS = 1_000
 MANY_PARTITIONS = 1_000
@@ -133,6 +136,7 @@ class Order:
     legacy_heap: str = LEGACY_HEAP
     handler_jar: Path | None = None  # for tools with a handler in Java
     ours: tuple[str, ...] = ()  # further words for ours
+    admin_port: int = 0  # of the tool that is scraped
 
     def arrives_in(self, tool: str) -> str:
         """Return the topic at the target."""
@@ -171,7 +175,9 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
         options = (*options, "--handler.step", f"rename.prefix={RENAMED}")
     elif tool == OURS_ONCE:
         options = (*options, "--exactly.once", "true")
-    if tool in (OURS, OURS_JAR, OURS_PYTHON, OURS_STEP, OURS_ONCE):
+    elif tool == OURS_SCRAPED:
+        options = (*options, "--admin.port", str(order.admin_port))
+    if tool in (OURS, OURS_JAR, OURS_PYTHON, OURS_STEP, OURS_ONCE, OURS_SCRAPED):
         return our_mirror_maker(order.folder, consumer, producer, *options, *order.ours, classpath=classpath)
     heap = "1G" if tool == LEGACY_1G else order.legacy_heap
     return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap, classpath=classpath)

@@ -14,6 +14,13 @@ _WIDTH, _HEIGHT = 600.0, 100.0
 _MOST_POINTS = 120
 _SHORTEST = 600.0
 """Seconds that a chart spans at least; it ends at now."""
+_PLAIN = (Course.UNKNOWN, Course.STANDS_STILL)
+"""Courses beside which nothing needs to be said of the time before."""
+_WENT = {
+    Course.KEEPS_UP: "it kept up",
+    Course.CATCHES_UP: "it caught up by {} records",
+    Course.FALLS_BEHIND: "it fell behind by {} records",
+}
 
 
 def number(value: float) -> str:
@@ -75,6 +82,14 @@ def outlook(flow: FlowView, now: float) -> str:
         case Course.STANDS_STILL:
             return f"stands still for {duration(trend.seconds)}"
     return str(trend.course.value)
+
+
+def long_outlook(flow: FlowView) -> str:
+    """Return where a flow went in the last quarter of an hour, where that is not where it goes now; else nothing."""
+    trend = flow.long_trend
+    if trend.course is Course.UNKNOWN or flow.trend.course in (trend.course, *_PLAIN):
+        return ""
+    return f"over {duration(trend.span)} {_WENT[trend.course].format(large(abs(trend.growth)))}"
 
 
 class Chart(NamedTuple):

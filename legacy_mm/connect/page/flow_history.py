@@ -11,9 +11,10 @@ from typing import NamedTuple
 INTERVAL = 10.0
 """Seconds between two points."""
 _HOUR = 3_600.0
-_LOOK_BACK = 60.0
-"""Seconds over which a rate is taken."""
-_SHORTEST = 5.0
+_MINUTE, _QUARTER = 60.0, 900.0
+"""Seconds over which the two trends are taken."""
+_SHORTEST, _SHORTEST_QUARTER = 5.0, 300.0
+"""Seconds of history below which nothing is said of each."""
 _KEEPS_UP_SECONDS = 5.0
 """A lag of as much as arrives in this time is no lag to speak of."""
 _STILL_SECONDS = 60.0
@@ -52,7 +53,7 @@ class Course(Enum):
 
 
 class Trend(NamedTuple):
-    """The course of a flow over the last minute."""
+    """The course of a flow over a while that ends now."""
 
     course: Course
     copied_rate: float = math.nan
@@ -60,6 +61,13 @@ class Trend(NamedTuple):
     arriving_rate: float = math.nan
     seconds: float = math.nan
     """Until the lag is gone, or since nothing has been copied."""
+    span: float = math.nan
+    """The length of that while, in seconds."""
+
+    @property
+    def growth(self) -> float:
+        """Records by which the lag has grown; below 0 where it shrank."""
+        return (self.arriving_rate - self.copied_rate) * self.span
 
 
 class FlowHistory:
@@ -86,27 +94,20 @@ class FlowHistory:
         return {name: max(0.0, now.counts.get(name, 0.0) - first.counts.get(name, 0.0)) for name in COUNTS}
 
     def trend(self, now: Point) -> Trend:
-        """Return where the flow goes."""
-        if math.isnan(now.lag):
-            return Trend(Course.UNKNOWN)
-        points = [each for each in self.points(now) if not math.isnan(each.lag)]
-        begin = next((each for each in reversed(points) if now.at - each.at >= _LOOK_BACK), points[0])
-        elapsed = now.at - begin.at
-        if elapsed < _SHORTEST:
-            return Trend(Course.KEEPS_UP if now.lag == 0 else Course.UNKNOWN)
-        copied = (now.copied - begin.copied) / elapsed
-        growth = (now.lag - begin.lag) / elapsed
-        arriving = max(0.0, copied + growth)
-        still = _still_seconds(points)
-        if now.lag and still >= _STILL_SECONDS:
-            return Trend(Course.STANDS_STILL, copied, arriving, still)
-        if now.lag <= _KEEPS_UP_SECONDS * max(copied, arriving):
-            return Trend(Course.KEEPS_UP, copied, arriving)
-        if growth < -_NOTABLE * copied:
-            return Trend(Course.CATCHES_UP, copied, arriving, now.lag / -growth)
-        if growth > _NOTABLE * arriving:
-            return Trend(Course.FALLS_BEHIND, copied, arriving)
-        return Trend(Course.KEEPS_UP, copied, arriving)
+        """Return where the flow goes, by the last minute."""
+        points = self._known(now)
+        found, still = _trend(points, _MINUTE, _SHORTEST), _still_seconds(points)
+        if now.lag > 0 and still >= _STILL_SECONDS:
+            return found._replace(course=Course.STANDS_STILL, seconds=still)
+        return found._replace(course=Course.KEEPS_UP) if found.course is Course.UNKNOWN and now.lag == 0 else found
+
+    def long_trend(self, now: Point) -> Trend:
+        """Return where the flow went in the last 15 minutes, or in those of them that are known."""
+        return _trend(self._known(now), _QUARTER, _SHORTEST_QUARTER)
+
+    def _known(self, now: Point) -> list[Point]:
+        """Return the points whose lag is known; none where that of now is not."""
+        return [] if math.isnan(now.lag) else [each for each in self.points(now) if not math.isnan(each.lag)]
 
     def steps(self, now: Point) -> Iterator[tuple[float, float, float]]:
         """Yield the age of each point, the rate up to it, and the lag there: in seconds where all are known."""
@@ -117,8 +118,28 @@ class FlowHistory:
                 yield now.at - point.at, (point.copied - before.copied) / elapsed, point.lag
 
 
+def _trend(points: list[Point], look_back: float, shortest: float) -> Trend:
+    """Return the trend from the last point that is older than `look_back`, or from the first one, to now."""
+    if not points or points[-1].at - points[0].at < shortest:
+        return Trend(Course.UNKNOWN)
+    now = points[-1]
+    begin = next((each for each in reversed(points) if now.at - each.at >= look_back), points[0])
+    elapsed = now.at - begin.at
+    copied = (now.copied - begin.copied) / elapsed
+    growth = (now.lag - begin.lag) / elapsed
+    arriving = max(0.0, copied + growth)
+    found = Trend(Course.KEEPS_UP, copied, arriving, span=elapsed)
+    if now.lag <= _KEEPS_UP_SECONDS * max(copied, arriving):
+        return found
+    if growth < -_NOTABLE * copied:
+        return found._replace(course=Course.CATCHES_UP, seconds=now.lag / -growth)
+    return found._replace(course=Course.FALLS_BEHIND) if growth > _NOTABLE * arriving else found
+
+
 def _still_seconds(points: list[Point]) -> float:
     """Return for how long nothing has been copied although there was a lag."""
+    if not points:
+        return 0.0
     now, since = points[-1], points[-1].at
     for point in reversed(points):
         if point.copied != now.copied or not point.lag > 0:

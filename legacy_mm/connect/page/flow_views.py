@@ -111,6 +111,8 @@ class FlowView:
     tone: Tone
     reason: str
     trend: Trend
+    long_trend: Trend
+    """That of the last quarter of an hour."""
     seconds: float
     records: float
     is_longer: bool
@@ -194,6 +196,7 @@ def flow_view(
         tone=_tone(found, counts, point),
         reason=reason,
         trend=trend if found in _MOVING else Trend(Course.UNKNOWN),
+        long_trend=history.long_trend(point) if found in _MOVING else Trend(Course.UNKNOWN),
         seconds=point.seconds,
         records=point.lag,
         is_longer=not math.isnan(numbers.greatest("mirror", "lag_is_longer")),

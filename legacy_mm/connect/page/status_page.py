@@ -102,6 +102,7 @@ class StatusPage:
         self._environment.globals |= {
             "lag": figures.lag,
             "outlook": figures.outlook,
+            "long_outlook": figures.long_outlook,
             "chart": figures.chart,
             "token": form_key.token,
         }

@@ -73,6 +73,25 @@ def test_the_outlook_in_words(trend: Trend, words: str) -> None:
     assert figures.outlook(replace(FLOW, trend=trend), at_14_20) == words
 
 
+UP = Trend(Course.KEEPS_UP, 5, 5)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "words"),
+    [
+        (UP, Trend(Course.FALLS_BEHIND, 100, 150, span=900), "over 15 min it fell behind by 45.0 k records"),
+        (UP, Trend(Course.CATCHES_UP, 150, 100, span=420), "over 7 min it caught up by 21.0 k records"),
+        (Trend(Course.FALLS_BEHIND, 5, 9), Trend(Course.KEEPS_UP, 5, 5, span=900), "over 15 min it kept up"),
+        (UP, Trend(Course.KEEPS_UP, 5, 5, span=900), ""),
+        (UP, Trend(Course.UNKNOWN), ""),
+        (Trend(Course.STANDS_STILL), Trend(Course.KEEPS_UP, 0, 0, span=900), ""),
+        (Trend(Course.UNKNOWN), Trend(Course.FALLS_BEHIND, 1, 2, span=900), ""),
+    ],
+)
+def test_the_time_before_is_told_where_it_was_otherwise(now: Trend, before: Trend, words: str) -> None:
+    assert figures.long_outlook(replace(FLOW, trend=now, long_trend=before)) == words
+
+
 def with_history(count: int) -> FlowView:
     history = FlowHistory()
     for step in range(count):

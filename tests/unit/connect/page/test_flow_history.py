@@ -70,6 +70,23 @@ def test_the_last_minute_counts_and_not_what_was_before() -> None:
     assert (trend.course, trend.copied_rate, trend.arriving_rate) == (Course.FALLS_BEHIND, 100, 150)
 
 
+def test_a_quarter_of_an_hour_is_seen_beside_the_minute() -> None:
+    early = [(at, at * 1_000, 100_000 + at * 200) for at in range(0, 1_200, 10)]
+    late = [(1_200 + at, 1_200_000 + at * 1_000, 340_000 - at * 100) for at in range(0, 61, 10)]
+    found, now = history(*early, *late)
+    assert found.trend(now).course is Course.CATCHES_UP
+    trend = found.long_trend(now)
+    assert (trend.course, trend.span, trend.copied_rate) == (Course.FALLS_BEHIND, 900, 1_000)
+    assert trend.growth == pytest.approx(840 * 200 - 60 * 100)
+
+
+@pytest.mark.parametrize(("seconds", "course"), [(290, Course.UNKNOWN), (300, Course.FALLS_BEHIND)])
+def test_nothing_is_said_of_a_quarter_of_an_hour_before_a_third_of_it_is_known(seconds: int, course: Course) -> None:
+    found, now = history(*((at, at * 1_000, at * 500) for at in range(0, seconds + 1, 10)))
+    assert (found.trend(now).course, found.long_trend(now).course) == (Course.FALLS_BEHIND, course)
+    assert found.long_trend(now._replace(lag=math.nan)).course is Course.UNKNOWN
+
+
 def test_when_it_will_be_done_and_since_when_it_stands_still() -> None:
     found, now = history((0, 0, 9_000), (60, 6_000, 6_000))
     assert (found.trend(now).seconds, found.trend(now).arriving_rate) == (120, 50)

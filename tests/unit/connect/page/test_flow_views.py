@@ -106,6 +106,19 @@ def test_a_flow_lags_catches_up_and_stands_still(bench: Bench) -> None:
     assert bench.shown() == (FlowState.WAITS_FOR_TARGET, "notable")
 
 
+def test_a_flow_has_the_trend_of_a_quarter_of_an_hour_too(bench: Bench) -> None:
+    bench.flow.assigned()
+    bench.flow.reports(0)
+    bench.goes_on(1_000, 90_000, 300)
+    bench.goes_on(1_000, 50_000)
+    assert [each.course for each in (bench.view().trend, bench.view().long_trend)] == [
+        Course.CATCHES_UP,
+        Course.FALLS_BEHIND,
+    ]
+    bench.report(ReportedState.PAUSED)
+    assert bench.view().long_trend.course is Course.UNKNOWN
+
+
 @pytest.mark.parametrize(
     ("reported", "found"),
     [

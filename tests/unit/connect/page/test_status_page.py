@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
 
 from legacy_mm.connect.entities import TargetState
+from legacy_mm.connect.page.flow_history import Course, Trend
 from legacy_mm.connect.page.status_board import ProcessView, StatusBoard
 from legacy_mm.connect.page.status_page import ASSETS, FormKey, RowsWanted, StatusPage, asset
 from legacy_mm.logs import root_logger
@@ -237,6 +239,17 @@ def test_a_flow_shows_what_it_is_configured_to_and_what_it_has_done(bench: Bench
     assert "paused : it was paused here" in text
     assert f"connector.class {SOURCE}" in text
     assert "records set aside 0 0" in text
+
+
+def test_the_outlook_tells_of_the_time_before_where_it_was_otherwise(bench: Bench) -> None:
+    bench.adds()
+    view = bench.view()
+    before = Trend(Course.FALLS_BEHIND, 100, 150, span=900)
+    view = replace(view, flows=[replace(view.flows[0], trend=Trend(Course.KEEPS_UP, 5, 5), long_trend=before)])
+    for text in (bench.page.overview(view, 0), bench.page.flow(view, FLOW)):
+        assert "keeps up ; over 15 min it fell behind by 45.0 k records" in Markup(text).text
+    assert "Over 15 min 150 records/s arrived, 100 were copied" in Markup(text).text
+    assert "were copied" not in Markup(bench.page.flow(bench.view(), FLOW)).text
 
 
 def test_tables_have_captions_scopes_and_names(bench: Bench) -> None:

@@ -24,6 +24,8 @@ MOST_ENDS = 20
 FRESH_SECONDS = 3 * SAMPLE_INTERVAL
 """Reports come more often than that while a copy job is well."""
 TREND_SECONDS = 60.0
+REWIND_SECONDS = 300.0
+"""The time for which it is told that copying went back."""
 _KEPT_SECONDS = 60.0
 """A partition that is away for longer, in a rebalance, begins anew."""
 
@@ -54,10 +56,16 @@ class PartitionLag:
         self._ends: list[_End] = []
         self._told = _NOT_BEHIND
         self._told_at = -math.inf
+        self._copied = 0
+        self._rewound = 0
+        self._rewound_at = -math.inf
 
     def note(self, copied: int, end: int, now: float) -> None:
         """Note a report."""
         ends, self._told_at = self._ends, now
+        if copied < self._copied:
+            self._rewound, self._rewound_at = self._copied - copied, now
+        self._copied = copied
         if copied >= end:
             ends[:] = [_End(now, end)]
             self.records, self._told = 0, _NOT_BEHIND
@@ -84,6 +92,10 @@ class PartitionLag:
         """Return how long it is behind; `reports`: a copy job is there to report."""
         age = now - self._told_at
         return self._told if reports and age <= FRESH_SECONDS else self._told._replace(seconds=self._told.seconds + age)
+
+    def rewound(self, now: float) -> int:
+        """Return the offsets by which copying went back in the last minutes, the last time it did; 0: it did not."""
+        return self._rewound if now - self._rewound_at < REWIND_SECONDS else 0
 
 
 def _thin_out(ends: list[_End]) -> None:
@@ -176,6 +188,10 @@ class FlowLag:
     def records(self, partition: TopicPartition) -> int:
         """Return the offsets between copying and the end of the log of a partition, at its last report."""
         return self._partitions[partition].records
+
+    def rewound(self, partition: TopicPartition, now: float) -> int:
+        """Return the offsets by which copying of a partition went back lately."""
+        return self._partitions[partition].rewound(now)
 
     def caught_up_seconds(self, now: float, worst: Behind) -> float | None:
         """Return the seconds until nothing is left; None where that is unknown, or never comes as it goes now."""

@@ -176,8 +176,10 @@ class Registry:
         """Yield how long the flow is behind, and each of its partitions."""
         behind = self.lag.partitions(now)
         for partition, each in behind.items():
-            records = {"lag_records": float(self.lag.records(partition))}
-            yield Scope("partition", _partition_labels((), partition)), _lag_values(each) | records
+            values = _lag_values(each) | {"lag_records": float(self.lag.records(partition))}
+            if rewound := self.lag.rewound(partition, now):
+                values["rewound"] = float(rewound)
+            yield Scope("partition", _partition_labels((), partition)), values
         if behind:
             worst = max(behind.values(), key=lambda each: each.seconds)
             worst = worst._replace(is_longer=any(each.is_longer for each in behind.values()))

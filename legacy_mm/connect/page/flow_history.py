@@ -50,6 +50,8 @@ class Course(Enum):
     CATCHES_UP = "catches up"
     FALLS_BEHIND = "falls behind"
     STANDS_STILL = "stands still"
+    REWIND = "rewind"
+    """Of a partition alone: copying went back, and what was copied is copied again."""
 
 
 class Trend(NamedTuple):

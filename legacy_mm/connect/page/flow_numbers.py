@@ -20,6 +20,7 @@ MEASURES = frozenset(
             "lag_seconds",
             "lag_records",
             "lag_is_longer",
+            "rewound",
             "caught_up_seconds",
             "records",
             "received_bytes",
@@ -54,6 +55,8 @@ class PartitionRow(NamedTuple):
     """The measures of the partition."""
     copy: Readings
     """The measures of its copy; none where nobody counts them."""
+    rewound: float = 0.0
+    """The offsets by which its copying went back lately."""
 
     @property
     def rate(self) -> float:
@@ -63,7 +66,9 @@ class PartitionRow(NamedTuple):
 
     @property
     def course(self) -> Course:
-        """The direction of its lag."""
+        """The direction of its lag, or that it went back."""
+        if self.rewound > 0:
+            return Course.REWIND
         return _course(self.records, self.own.get("lag", NOTHING_YET), self.own.get("lead", NOTHING_YET))
 
 
@@ -169,6 +174,7 @@ def _row(
         client_id,
         readings,
         copies.get((topic, partition), _NOTHING),
+        known(lag.get("rewound", NOTHING_YET).value, 0.0),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.reports import SAMPLE_INTERVAL, LogPosition
-from legacy_mm.metrics.lag import FRESH_SECONDS, MOST_ENDS, TREND_SECONDS, Behind, FlowLag, PartitionLag
+from legacy_mm.metrics.lag import FRESH_SECONDS, MOST_ENDS, REWIND_SECONDS, TREND_SECONDS, Behind, FlowLag, PartitionLag
 
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
 
@@ -71,6 +71,15 @@ def test_without_reports_the_time_since_the_last_is_added() -> None:
     assert [lag.read(within, reports=True).seconds for lag in (idle, late)] == [0, 10]
     assert [lag.read(within, reports=False).seconds for lag in (idle, late)] == [FRESH_SECONDS, 10 + FRESH_SECONDS]
     assert [lag.read(later, reports=True).seconds for lag in (idle, late)] == [1 + FRESH_SECONDS, 11 + FRESH_SECONDS]
+
+
+def test_copying_that_goes_back_is_told_for_a_while() -> None:
+    lag = noted((0, 10, 50), (5, 40, 50), (10, 40, 60))
+    assert lag.rewound(10) == 0
+    lag.note(15, 60, 15)
+    assert (lag.rewound(15), lag.rewound(14 + REWIND_SECONDS), lag.rewound(15 + REWIND_SECONDS)) == (25, 25, 0)
+    lag.note(60, 60, 20)
+    assert lag.rewound(20) == 25, "it is copied again, and still told of"
 
 
 class Flow:

@@ -100,6 +100,16 @@ def test_where_a_partition_goes(lags: Sequence[float], positions: Sequence[float
     assert [each.course for each in rows_of(flow)] == [course]
 
 
+def test_a_partition_that_went_back_says_so_whatever_else_it_does() -> None:
+    flow = CountedFlow(topics={"t": 2}).assigned()
+    flow.reports(0, 500)
+    assert [each.course for each in rows_of(flow)] == [Course.KEEPS_UP] * 2
+    flow.reports(300, 200)
+    assert [(each.course, each.rewound) for each in rows_of(flow)] == [(Course.REWIND, 300)] * 2
+    flow.reports(0, 500)
+    assert {each.course for each in rows_of(flow)} == {Course.REWIND}
+
+
 def test_a_partition_of_which_nobody_has_told_has_no_lag() -> None:
     flow = CountedFlow(topics={"t": 1}).assigned()
     flow.stream.statistics(Statistics("consumer", [Measured("partition", "t-0", {}, {"lead": 5}, {}, {})]))

@@ -241,6 +241,14 @@ def test_a_flow_shows_what_it_is_configured_to_and_what_it_has_done(bench: Bench
     assert "records set aside 0 0" in text
 
 
+def test_a_partition_that_went_back_is_told_with_the_number_of_offsets(bench: Bench) -> None:
+    flow = bench.adds(topics={"orders": 1})
+    flow.reports(0, 2_000)
+    flow.reports(1_500, 500)
+    for text in bench.pages()[:3]:
+        assert "rewind, by 1,500" in Markup(text).text
+
+
 def test_the_outlook_tells_of_the_time_before_where_it_was_otherwise(bench: Bench) -> None:
     bench.adds()
     view = bench.view()

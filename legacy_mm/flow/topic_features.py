@@ -84,7 +84,7 @@ class FlowDuties:
         self._topics: frozenset[str] = frozenset()
         emitter = settings.features[HEARTBEATS]
         interval = None if emitter is None else emitter.interval
-        self._heartbeats = None if interval is None else self._make_heartbeats(settings, names, interval)
+        self._heartbeats = None if interval is None else self._make_heartbeats(settings, names, interval, registry)
 
     def start(self) -> None:
         """Start heartbeats and the duties in the background."""
@@ -127,7 +127,9 @@ class FlowDuties:
     def finish(self, deadline: Deadline) -> None:
         """Do nothing: no work is left."""
 
-    def _make_heartbeats(self, settings: Settings, names: FlowTopics, interval: float) -> Heartbeats:
+    def _make_heartbeats(
+        self, settings: Settings, names: FlowTopics, interval: float, registry: Registry
+    ) -> Heartbeats:
         naming, target = settings.features.naming, settings.target_admin_connection
         return Heartbeats(
             naming.source_alias,
@@ -135,6 +137,7 @@ class FlowDuties:
             interval,
             lambda: self._may_begin() and self.make_own_topics(),
             partial(self._writers.open, target, names.heartbeats_topic()),
+            registry.heartbeat,
         )
 
     def _inspect_again(self) -> None:

@@ -147,6 +147,11 @@ class Registry:
             duty.counters["changes"].add(changes, now)
             duty.counters["failures"].add(failures, now)
 
+    def heartbeat(self, seconds: float) -> None:
+        """Note that the target has a heartbeat that is so old; infinity: there will be heartbeats."""
+        with self.lock:
+            self.scopes[Scope("heartbeats")].ages["last_heartbeat"].observe(seconds, self.clock())
+
     def without_assignment(self) -> frozenset[str]:
         """Return the client ids of the streams that are no members of their group."""
         with self.lock:

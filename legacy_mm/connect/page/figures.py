@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from legacy_mm.connect.page.fail_over import FailOver
 from legacy_mm.connect.page.flow_history import Course
 from legacy_mm.connect.page.flow_views import FlowView
 
@@ -57,6 +58,11 @@ def duration(seconds: float) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
+def ago(seconds: float) -> str:
+    """Return how long ago something was; infinity: never."""
+    return "none yet" if math.isinf(seconds) else f"{duration(seconds)} ago"
+
+
 def moment(wall: float) -> str:
     """Return a time as ISO 8601 writes it, in UTC."""
     return datetime.fromtimestamp(wall, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -90,6 +96,14 @@ def long_outlook(flow: FlowView) -> str:
     if trend.course is Course.UNKNOWN or flow.trend.course in (trend.course, *_PLAIN):
         return ""
     return f"over {duration(trend.span)} {_WENT[trend.course].format(large(abs(trend.growth)))}"
+
+
+def failing_over(found: FailOver) -> str:
+    """Return in one line how well a flow could be failed over now."""
+    parts = [f"{what} {ago(seconds)}" for what, seconds in found.ages.items()]
+    if not math.isnan(found.groups):
+        parts.append(f"checkpoints for {number(found.translated)} of {number(found.groups)} groups")
+    return ", ".join(parts)
 
 
 class Chart(NamedTuple):

@@ -51,7 +51,7 @@ class Course(Enum):
     FALLS_BEHIND = "falls behind"
     STANDS_STILL = "stands still"
     REWIND = "rewind"
-    """Of a partition alone: copying went back, and what was copied is copied again."""
+    """A partition alone has it: copying went back, and what was copied is copied again."""
 
 
 class Trend(NamedTuple):

@@ -27,7 +27,8 @@ MEASURES = frozenset(
         ),
         *("assigned", "rebalances", "rebalance", "commits"),
         *("dropped", "gaps", "skipped_offsets", "quarantined", "failures"),
-        *("checkpoints", "groups", "syncs", "failed_syncs"),
+        *("checkpoints", "groups", "syncs", "failed_syncs", "groups_seen", "groups_left_out", "left_out"),
+        *("last_heartbeat", "last_checkpoint", "last_look", "last_sync"),
     )
 )
 """The measures that a page shows."""
@@ -85,6 +86,13 @@ class StreamRow(NamedTuple):
     commits: float
 
 
+class LeftOut(NamedTuple):
+    """A group of the source that has no checkpoint for some partition."""
+
+    group: str
+    why: str
+
+
 class FlowNumbers(NamedTuple):
     """The numbers of one flow."""
 
@@ -93,6 +101,7 @@ class FlowNumbers(NamedTuple):
     streams: Sequence[StreamRow]
     others: Sequence[tuple[str, Readings]]
     """The measures of what is no partition, and the level that each belongs to."""
+    left_out: Sequence[LeftOut] = ()
 
     @property
     def partitions(self) -> float:
@@ -107,17 +116,22 @@ class FlowNumbers(NamedTuple):
 
     def summed(self, level: str, measure: str) -> float:
         """Return the value of a measure, of all places of a level together."""
-        return sum(known(each.value, 0) for each in self._of(level, measure))
+        return sum(known(each.value, 0) for each in self.of(level, measure))
 
     def rate(self, level: str, measure: str) -> float:
         """Return how much of a measure comes a second, of all places of a level together."""
-        return sum(each.rate() for each in self._of(level, measure))
+        return sum(each.rate() for each in self.of(level, measure))
 
     def greatest(self, level: str, measure: str) -> float:
         """Return the greatest value of a measure; NaN if none is known."""
-        return greatest(each.value for each in self._of(level, measure))
+        return greatest(each.value for each in self.of(level, measure))
 
-    def _of(self, level: str, measure: str) -> Iterator[WindowReading]:
+    def least(self, level: str, measure: str) -> float:
+        """Return the least value of a measure; NaN if none is known."""
+        return -greatest(-each.value for each in self.of(level, measure))
+
+    def of(self, level: str, measure: str) -> Iterator[WindowReading]:
+        """Yield a measure of all places of a level that have it."""
         return (readings[measure] for where, readings in self.others if where == level and measure in readings)
 
 
@@ -126,6 +140,7 @@ def numbers_of(snapshots: Iterable[Snapshot], outside: Collection[str] = ()) -> 
     rows: list[PartitionRow] = []
     streams: list[StreamRow] = []
     others: list[tuple[str, Readings]] = []
+    left_out: list[LeftOut] = []
     for snapshot in snapshots:
         own: list[tuple[Labels, Readings]] = []
         copies: dict[tuple[str, str], Readings] = {}
@@ -144,10 +159,12 @@ def numbers_of(snapshots: Iterable[Snapshot], outside: Collection[str] = ()) -> 
                 lags[labels[0][1], labels[1][1]] = readings
             elif level == "consumer":
                 streams.append(_stream(snapshot.flow, labels[0][1], readings, outside))
+            elif level == "group_left_out":
+                left_out.append(LeftOut(labels[0][1], labels[1][1]))
             if level not in _OF_PARTITIONS:
                 others.append((level, readings))
         rows += (_row(snapshot.flow, labels, readings, copies, lags) for labels, readings in own)
-    return FlowNumbers(rows, sorted(streams), others)
+    return FlowNumbers(rows, sorted(streams), others, sorted(left_out))
 
 
 def _without_alias(copy: str, alias: str) -> str:

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Literal, NamedTuple
 
 from legacy_mm.connect.entities import ConnectorInfo, ConnectorStatus, ReportedState
+from legacy_mm.connect.page.fail_over import FailOver, fail_over
 from legacy_mm.connect.page.flow_history import COUNTS, Course, FlowHistory, Point, Trend
 from legacy_mm.connect.page.flow_numbers import FlowNumbers, known
 from legacy_mm.logs import events
@@ -112,7 +113,7 @@ class FlowView:
     reason: str
     trend: Trend
     long_trend: Trend
-    """That of the last quarter of an hour."""
+    """The trend of the last quarter of an hour."""
     seconds: float
     records: float
     is_longer: bool
@@ -124,8 +125,7 @@ class FlowView:
     partitions: int
     counts: Sequence[Trouble]
     connectors: Sequence[ConnectorView]
-    done: Mapping[str, float]
-    """The work of features beside the copying: word -> number since the start."""
+    fail_over: FailOver
     history: FlowHistory
     now: Point
 
@@ -138,12 +138,6 @@ _MOVING = (
     FlowState.WAITS_FOR_TARGET,
 )
 """The states of a flow that goes somewhere."""
-_DONE = {
-    "checkpoints": "checkpoints written",
-    "groups": "moves of groups at the target",
-    "syncs": "offset syncs written",
-    "failed_syncs": "offset syncs that failed",
-}
 _COUNT_TEXTS: Mapping[str, tuple[str, Tone, events.Event]] = {
     "dropped": ("records not sent", "bad", events.NOT_SENT),
     "gaps": ("gaps in the offsets of the source", "bad", events.GAP),
@@ -206,7 +200,7 @@ def flow_view(
         partitions=int(known(numbers.partitions, 0)),
         counts=counts,
         connectors=connectors,
-        done={word: number for measure, word in _DONE.items() if (number := numbers.summed("mirror_offsets", measure))},
+        fail_over=fail_over(numbers),
         history=history,
         now=point,
     )

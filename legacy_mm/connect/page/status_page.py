@@ -98,11 +98,13 @@ class StatusPage:
             "large": figures.large,
             "duration": figures.duration,
             "moment": figures.moment,
+            "ago": figures.ago,
         }
         self._environment.globals |= {
             "lag": figures.lag,
             "outlook": figures.outlook,
             "long_outlook": figures.long_outlook,
+            "failing_over": figures.failing_over,
             "chart": figures.chart,
             "token": form_key.token,
         }

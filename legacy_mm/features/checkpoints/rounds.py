@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from legacy_mm.base.clock import Deadline, epoch_ms, monotonic
@@ -32,6 +32,8 @@ _NAMED = 3
 _MOST_NAMES = 10
 GroupCheckpoints = Mapping[str, Mapping[TopicPartition, Checkpoint]]
 """Group -> partition at the target -> its last checkpoint."""
+Missing = Mapping[str, Sequence[TopicPartition]]
+"""Group with offsets of partitions that this process copies -> those without a checkpoint, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,10 @@ class SourceGroups:
             events.emit(events.DUTY_NOTED, duty="checkpoints", note=note)
 
 
-def _named(groups: Collection[str]) -> str:
-    more = f" and {len(groups) - _MOST_NAMES} more" if len(groups) > _MOST_NAMES else ""
-    return f"{', '.join(sorted(groups)[:_MOST_NAMES])}{more}"
+def _named(names: Iterable[str]) -> str:
+    found = sorted(names)
+    more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
+    return f"{', '.join(found[:_MOST_NAMES])}{more}"
 
 
 class Emitter:
@@ -125,11 +128,22 @@ class Emitter:
         self._log = known
         self._writer = writer(self._result)
         self._metrics = metrics
+        metrics.checkpoints_begin()
         self._under_way: dict[bytes, Checkpoint] = {}
         self._asked_at = 0.0
         self._refused = ""
         self._known: defaultdict[str, dict[TopicPartition, Checkpoint]] = defaultdict(dict)
         self._before: dict[GroupPlace, int] = {}
+
+    def groups_seen(self, missing: Missing, untold: Mapping[str, str]) -> None:
+        """Count the groups, and tell which of them lack checkpoints, or could not be read."""
+        why = {group: f"no checkpoint for {_named(map(str, places))}" for group, places in missing.items() if places}
+        unread = {group: f"its offsets cannot be read: {reason}" for group, reason in untold.items()}
+        self._metrics.groups_seen(len({*missing, *untold}), why | unread)
+
+    def groups_looked_at(self) -> None:
+        """Note that all checkpoints are as the groups were when they were asked for."""
+        self._metrics.groups_looked_at(monotonic() - self._asked_at)
 
     def known(self) -> GroupCheckpoints:
         """Return the last checkpoints."""
@@ -253,12 +267,15 @@ class Checkpoints(threading.Thread):
         asked_at = monotonic()
         offsets, untold = self._groups.offsets(deadline)
         found, failure = self._found(offsets, deadline)
-        self._name_left_out(offsets, found)
+        missing = self._missing(offsets, found)
+        self._name_left_out(offsets, missing)
+        self._emitter.groups_seen(missing, untold)
         ends = self._ends_of(found, deadline)  # asked last, so that what was copied before is not beyond them
         self._emitter.emit((each for each in found if not _is_beyond(each, ends)), asked_at, deadline)
         raise_untold(untold)
         if failure is not None:
             raise failure
+        self._emitter.groups_looked_at()
 
     def _begin(self) -> None:
         """Read known checkpoints before copying fills a recreated topic up to its old checkpoints."""
@@ -319,18 +336,24 @@ class Checkpoints(threading.Thread):
                 if place.topic in read[group] and end is not None and offset >= 0:
                     yield Checkpoint(group, *there[place], offset, end, metadata)
 
-    def _name_left_out(self, committed: Mapping[str, GroupOffsets], checkpoints: Collection[Checkpoint]) -> None:
-        """Log each group that has had no checkpoint for some partitions in two rounds."""
-        have = {(each.group, *_place(each)) for each in checkpoints}
-        held, before, self._left_out = self._held(), self._left_out, {}
+    def _missing(self, committed: Mapping[str, GroupOffsets], checkpoints: Collection[Checkpoint]) -> Missing:
+        have, held = {(each.group, *_place(each)) for each in checkpoints}, self._held()
+        found = {}
         for group, offsets in committed.items():
             mine = sorted(place for place in offsets.keys() & held if offsets[place].offset >= 0)
-            missing = [place for place in mine if (group, self._remote(place.topic), place.partition) not in have]
-            if missing and group not in self._named:
-                self._left_out[group] = frozenset(missing)
-                if lasting := [place for place in missing if place in before.get(group, ())]:
+            if mine:
+                found[group] = [each for each in mine if (group, self._remote(each.topic), each.partition) not in have]
+        return found
+
+    def _name_left_out(self, committed: Mapping[str, GroupOffsets], missing: Missing) -> None:
+        """Log each group that has had no checkpoint for some partitions in two rounds."""
+        before, self._left_out = self._left_out, {}
+        for group, lacking in missing.items():
+            if lacking and group not in self._named:
+                self._left_out[group] = frozenset(lacking)
+                if lasting := [place for place in lacking if place in before.get(group, ())]:
                     self._named.add(group)
-                    places = ", ".join(f"{place} at {offsets[place].offset}" for place in lasting[:_NAMED])
+                    places = ", ".join(f"{place} at {committed[group][place].offset}" for place in lasting[:_NAMED])
                     events.emit(events.GROUP_LEFT_OUT, group=group, count=len(lasting), places=places)
 
     def _mine(self) -> GroupCheckpoints:

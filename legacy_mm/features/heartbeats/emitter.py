@@ -6,6 +6,7 @@ while any process is.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 
@@ -29,16 +30,21 @@ class Heartbeats(threading.Thread):
         interval: float,
         prepare: Callable[[], bool],
         writer: Callable[[OnResult], TopicWriter],
+        written: Callable[[float], None],
     ) -> None:
         """Take the aliases and the writer; `interval` is in seconds.
 
-        `prepare` creates the topic, and returns False if the target did not answer.
+        `prepare` creates the topic, and returns False if the target did not answer. `written` is told the age of each
+        heartbeat that the target has, in seconds; infinity: there will be some.
         """
         super().__init__(name="heartbeats", daemon=True)
         self._aliases = source_alias, target_alias
         self._interval = interval
         self._prepare = prepare
         self._make_writer = writer
+        self._written = written
+        self._sent_at = 0.0
+        written(math.inf)
         self._failing = False
         self._stopping = threading.Event()
 
@@ -58,7 +64,7 @@ class Heartbeats(threading.Thread):
             return
         while not self._stopping.wait(self._interval - monotonic() % self._interval):  # all flows at one moment
             if not writer.waiting():
-                now = epoch_ms()
+                now, self._sent_at = epoch_ms(), monotonic()
                 writer.send(*Heartbeat(*self._aliases, now).encode(), now)
         writer.close()
 
@@ -69,3 +75,5 @@ class Heartbeats(threading.Thread):
         elif reason is None and self._failing:
             events.emit(events.HEARTBEATS_RESUMED)
         self._failing = reason is not None
+        if reason is None:
+            self._written(monotonic() - self._sent_at)

@@ -37,6 +37,23 @@ def test_what_is_told_is_counted(registry: Registry) -> None:
     assert counts(registry) == {"checkpoints": 1, "groups": 3, "syncs": 2, "failed_syncs": 1}
 
 
+def left_out(registry: Registry) -> list[str]:
+    return [dict(scope.labels)["group"] for scope in registry.scopes if scope.level == "group_left_out"]
+
+
+def test_each_look_at_the_groups_replaces_the_one_before(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offset_metrics, "_NAMED_AT_MOST", 2)
+    metrics = OffsetMetrics(registry)
+    metrics.groups_seen(9, dict.fromkeys("cab", "why"))
+    assert left_out(registry) == ["a", "b"]
+    metrics.groups_seen(9, {"d": "why"})
+    assert left_out(registry) == ["d"]
+    metrics.groups_seen(8, {})
+    assert left_out(registry) == []
+    (found,) = (each for scope, each in registry.snapshot().readings.items() if scope.level == "mirror_offsets")
+    assert (found["groups_seen"].value, found["groups_left_out"].value) == (8, 0)
+
+
 def test_of_very_many_groups_the_last_ones_are_shown(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offset_metrics, "_SHOWN_AT_MOST", 2)
     metrics = OffsetMetrics(registry)

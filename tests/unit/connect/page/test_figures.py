@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from legacy_mm.connect.page import figures
+from legacy_mm.connect.page.fail_over import FailOver
 from legacy_mm.connect.page.flow_history import Course, FlowHistory, Point, Trend
 from legacy_mm.connect.page.flow_numbers import FlowNumbers
 from legacy_mm.connect.page.flow_views import FlowView, flow_view
@@ -90,6 +91,22 @@ UP = Trend(Course.KEEPS_UP, 5, 5)
 )
 def test_the_time_before_is_told_where_it_was_otherwise(now: Trend, before: Trend, words: str) -> None:
     assert figures.long_outlook(replace(FLOW, trend=now, long_trend=before)) == words
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(math.inf, "none yet"), (0.84, "0.8 s ago"), (241, "4 min ago")])
+def test_how_long_ago_something_was(seconds: float, text: str) -> None:
+    assert figures.ago(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("ages", "groups", "words"),
+    [
+        ({"heartbeat": 1.0, "checkpoint": math.inf}, math.nan, "heartbeat 1.0 s ago, checkpoint none yet"),
+        ({"checkpoint": 12.0}, 41, "checkpoint 12 s ago, checkpoints for 39 of 41 groups"),
+    ],
+)
+def test_how_well_a_flow_could_be_failed_over(ages: dict[str, float], groups: float, words: str) -> None:
+    assert figures.failing_over(FailOver(ages, groups, 2, (), {})) == words
 
 
 def with_history(count: int) -> FlowView:

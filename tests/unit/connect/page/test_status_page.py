@@ -18,6 +18,7 @@ from legacy_mm.connect.page.status_page import ASSETS, FormKey, RowsWanted, Stat
 from legacy_mm.logs import root_logger
 from legacy_mm.logs.log_settings import LogSettings
 from legacy_mm.metrics.health import Phase, State
+from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from tests.fakes.herder import SOURCE, FakeHerder
 from tests.fixtures.counted_flows import CountedFlow
 
@@ -247,6 +248,18 @@ def test_a_partition_that_went_back_is_told_with_the_number_of_offsets(bench: Be
     flow.reports(1_500, 500)
     for text in bench.pages()[:3]:
         assert "rewind, by 1,500" in Markup(text).text
+
+
+def test_how_well_a_flow_could_be_failed_over_is_told_where_something_is_known(bench: Bench) -> None:
+    flow = bench.adds()
+    assert not any("Failing over" in Markup(text).text for text in bench.pages())
+    metrics = OffsetMetrics(flow.registry)
+    metrics.groups_seen(30, {f"g{number}": HOSTILE for number in range(25)})
+    overview, page, *_ = (Markup(text).text for text in bench.pages())
+    assert f"Failing over {FLOW} : offset sync none yet, checkpoints for 5 of 30 groups" in overview
+    assert "Last offset sync none yet Groups with all checkpoints 5 of 30" in page
+    assert f"g0 {SHOWN}" in page
+    assert "5 groups more" in page
 
 
 def test_the_outlook_tells_of_the_time_before_where_it_was_otherwise(bench: Bench) -> None:

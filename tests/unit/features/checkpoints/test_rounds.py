@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 from collections.abc import Callable, Collection
@@ -183,6 +184,25 @@ def test_a_group_without_a_checkpoint_is_named_once(caplog: pytest.LogCaptureFix
         wait_until(lambda: len(here.topic.written) == 2, SECONDS, "the checkpoint")
     assert (len(told("early")), len(told("late")), told("g")) == (1, 1, [])
     assert "such as t-0 at 80: " in told("early")[0]
+
+
+def left_out(here: Here) -> list[dict[str, str]]:
+    return [dict(scope.labels) for scope in here.registry.snapshot().readings if scope.level == "group_left_out"]
+
+
+def test_groups_are_counted_with_those_that_have_no_checkpoint_or_cannot_be_read() -> None:
+    source = FakeGroups(early={ONE: 80}, g={ONE: 100}, elsewhere={OTHER: 100}, secret={ONE: 100})
+    source.untold["secret"] = "not authorized"
+    with Here(source, None, FakeInternalTopic(), (90, 40)) as here:
+        wait_until(lambda: left_out(here), SECONDS, "the first look")
+        assert left_out(here) == [
+            {"group": "early", "why": "no checkpoint for t-0"},
+            {"group": "secret", "why": "its offsets cannot be read: not authorized"},
+        ]
+        assert (here.counted("groups_seen"), here.counted("last_look")) == (3, math.inf), "not all could be looked at"
+        source.untold.clear()
+        wait_until(lambda: here.counted("last_look") < SECONDS, SECONDS, "a look at all of them")
+        assert [each["group"] for each in left_out(here)] == ["early"]
 
 
 def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import socket
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.clients.topics.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.features.heartbeats.emitter import Heartbeats
-from tests.fakes.internal_topic import Headers
+from tests.fakes.internal_topic import FakeInternalTopic, Headers
 
 SECONDS = 30.0
 
@@ -54,12 +55,13 @@ class Watched(InternalTopicWriter):
 
 def test_a_target_that_is_away(nobody: ConnectionSettings, caplog: pytest.LogCaptureFixture) -> None:
     made: queue.SimpleQueue[Watched] = queue.SimpleQueue()
+    ages: list[float] = []
 
     def writer(on_result: OnResult) -> Watched:
         made.put(watched := Watched(nobody, on_result))
         return watched
 
-    beats = Heartbeats("A", "B", 0.01, lambda: True, writer)
+    beats = Heartbeats("A", "B", 0.01, lambda: True, writer, ages.append)
     beats.start()
     watched = made.get(timeout=SECONDS)
     reasons = [watched.results.get(timeout=SECONDS) for _ in range(3)]
@@ -68,7 +70,20 @@ def test_a_target_that_is_away(nobody: ConnectionSettings, caplog: pytest.LogCap
     assert not beats.is_alive()
     assert None not in reasons
     assert set(watched.waited) == {0}
+    assert ages == [math.inf], "there will be some, and there is none yet"
     assert len([record for record in caplog.records if "No heartbeat reaches the target" in record.getMessage()]) == 1
+
+
+def test_the_age_of_each_heartbeat_at_the_target_is_told() -> None:
+    ages: queue.SimpleQueue[float] = queue.SimpleQueue()
+    topic = FakeInternalTopic()
+    beats = Heartbeats("A", "B", 0.01, lambda: True, topic.writer, ages.put)
+    beats.start()
+    found = [ages.get(timeout=SECONDS) for _ in range(3)]
+    beats.stop()
+    beats.join(SECONDS)
+    assert found[0] == math.inf
+    assert all(0 <= age < SECONDS for age in found[1:])
 
 
 def test_before_the_topic_is_seen_to_nothing_is_sent(nobody: ConnectionSettings) -> None:
@@ -79,7 +94,7 @@ def test_before_the_topic_is_seen_to_nothing_is_sent(nobody: ConnectionSettings)
         asked.put(True)
         return False
 
-    beats = Heartbeats("A", "B", 0.01, unprepared, partial(Watched, nobody))
+    beats = Heartbeats("A", "B", 0.01, unprepared, partial(Watched, nobody), lambda age: None)
     beats.start()
     assert asked.get(timeout=SECONDS)
     beats.stop()

@@ -27,7 +27,7 @@ class FailOver(NamedTuple):
     """The facts about one flow, by the partitions that this process copies."""
 
     ages: Mapping[str, float]
-    """Event -> the seconds since the last one; infinity: there was none yet. Without events of features that are off."""
+    """Event of a feature that is on -> the seconds since the last one; infinity: there was none yet."""
     groups: float
     """The groups with offsets in these partitions; NaN before anybody has looked."""
     left_out_count: float

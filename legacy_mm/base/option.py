@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from legacy_mm.base.clock import epoch_ms
 
@@ -54,6 +55,15 @@ class Option:
     def attribute(self) -> str:
         """The name of the value in Python."""
         return self.name.replace(".", "_")
+
+
+class OptionValue(NamedTuple):
+    """An option as it is in force."""
+
+    option: str
+    value: str
+    origin: str
+    """`command line`, a variable's name, a file's name with the line, or `default`."""
 
 
 def whole_number(text: str) -> int:

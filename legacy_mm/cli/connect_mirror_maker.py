@@ -59,7 +59,8 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), run_flows: RunFlows
         return driver.translate_driver(file, clients)
 
     again = partial(words_again, line.own_words, flows, java_words)
-    return (run_flows or partial(_run_flows, argv=argv, java_words=java_words))(flows, options, again)
+    run_file = partial(_run_flows, argv=argv, own_words=line.own_words, java_words=java_words)
+    return (run_flows or run_file)(flows, options, again)
 
 
 def words_again(own_words: Sequence[str], flows: Flows, java_words: Sequence[str] = ()) -> StartWords[DriverRun]:
@@ -90,7 +91,7 @@ def _connect(call: CommandCall) -> int:
     def flows(clients: ClientTranslation) -> DriverRun:
         return driver.translate_connect(connect_files.load(line, root_logger.hide), clients)
 
-    return _run_flows(flows, options, None, argv)
+    return _run_flows(flows, options, None, argv, line.own_words)
 
 
 def _run_flows(
@@ -98,9 +99,13 @@ def _run_flows(
     options: OwnOptions,
     again: WordsAgain | None,
     argv: Sequence[str],
+    own_words: Sequence[str],
     java_words: Sequence[str] = (),
 ) -> int:
-    """Run the flows until a signal; return the exit code. `again`: how the words are read again; None: not at all."""
+    """Run the flows until a signal; return the exit code.
+
+    `again`: how the words are read again; None: not at all. `own_words` give our options.
+    """
     start = MirrorStart()
     log_settings = begin_driver_logs(options, java_words)
     outcome = prepare_flows(flows, options, java_words)
@@ -111,7 +116,7 @@ def _run_flows(
     from legacy_mm.cli.driver_flows import BEANS, supervise_flows
 
     with start.as_tool(argv, outcome.process, java_process.MIRROR_MAKER_2) as signals:
-        return supervise_flows(outcome, start.host(BEANS, outlives_flows=True), signals, again)
+        return supervise_flows(outcome, start.host(BEANS, outlives_flows=True), signals, again, own_words)
 
 
 def prepare_flows(flows: Flows, options: OwnOptions, java_words: Sequence[str] = ()) -> DriverRun | None:

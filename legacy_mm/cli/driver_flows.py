@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from legacy_mm.base.clock import Deadline
@@ -30,15 +30,19 @@ def supervise_flows(
     host: Host,
     signals: lifecycle.Signals,
     again: Again | None = None,
+    own_words: Sequence[str] = (),
 ) -> int:
     """Run the flows on this host until a signal, or until none can run; return the exit code.
 
-    `again`: for a reload; None: the file is not read again.
+    `again`: for a reload; None: the file is not read again. `own_words` give our options.
     """
     group_members.load_native()  # each flow is built by a thread of its own
     rest = outcome.process.rest
     supervisor = Supervisor(host, signals, outlives_flows=outcome.may_grow)
-    with _herder(outcome, host, supervisor, again) as herder, admin_port(host, rest, lambda: herder, outcome.files):
+    with (
+        _herder(outcome, host, supervisor, again) as herder,
+        admin_port(host, rest, lambda: herder, own_words, outcome.files),
+    ):
         code = supervisor.run()
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
     return code

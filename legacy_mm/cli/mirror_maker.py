@@ -76,8 +76,9 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: RunMirror |
         startup.report_nothing_to_do()
         return ExitCode.DONE
     with start.as_tool(argv, outcome.flows[0].process, java_process.CLASS_NAME) as signals:
-        words = partial(_words_again, argv, java_words, variables, grammar)
-        return (mirror or partial(_mirror, start=start, words=words))(outcome, signals)
+        own_words = command_line.parse(argv, grammar).own_words
+        words = partial(_words_again, own_words, argv, java_words, variables, grammar)
+        return (mirror or partial(_mirror, start=start, words=words, own_words=own_words))(outcome, signals)
 
 
 def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words: Sequence[str] = ()) -> LogSettings:
@@ -100,12 +101,12 @@ def _check(flows: Sequence[Settings]) -> None:
 
 
 def _words_again(
-    argv: Sequence[str], java_words: Sequence[str], variables: Environment, grammar: Grammar
+    own_words: Sequence[str], argv: Sequence[str], java_words: Sequence[str], variables: Environment, grammar: Grammar
 ) -> StartWords[LineOutcome]:
     from legacy_mm.cli.words_again import start_words
 
     return start_words(
-        command_line.parse(argv, grammar).own_words,
+        own_words,
         lambda options: translate(argv, lambda _: options, [], grammar, root_logger.hide, variables),
         partial(log4j_configuration.read, os.environ, java_words),
     )
@@ -117,6 +118,7 @@ def _mirror(
     *,
     start: MirrorStart,
     words: Callable[[], StartWords[LineOutcome]],
+    own_words: Sequence[str],
 ) -> int:
     from legacy_mm.assembly import wiring
     from legacy_mm.metrics import legacy_mbeans
@@ -135,5 +137,5 @@ def _mirror(
         flows = [LegacyFlow(each, partial(build, each)) for each in outcome.flows]
         return LineHerder(outcome, flows, mirrors, host, f"{rest.address}:{rest.port}", words(), build)
 
-    with admin_port(host, rest, herder):
+    with admin_port(host, rest, herder, own_words):
         return lifecycle.run(mirrors, host, signals)

@@ -6,6 +6,7 @@ Java takes longest: it begins before the modules of the mirror are imported.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import LegacyMMError
 from legacy_mm.base.settings import HandlerSettings, ProcessSettings, RestSettings
+from legacy_mm.cli.parser import own_values
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.task_limit import check_task_limit, usable_cores
@@ -112,11 +114,16 @@ def accept(flows: Collection[Settings], secrets: Iterable[str]) -> None:
 
 @contextmanager
 def admin_port(
-    host: Host, settings: RestSettings, herder: Callable[[], Herder], files: ConnectFiles | None = None
+    host: Host,
+    settings: RestSettings,
+    herder: Callable[[], Herder],
+    own_words: Sequence[str],
+    files: ConnectFiles | None = None,
 ) -> Iterator[None]:
     """Answer at the admin port while the block runs, if it was asked for; else nothing of it is made.
 
-    Raises HostError and ConfigurationError, with the host closed. `files` are those of a worker of Kafka Connect.
+    Raises HostError and ConfigurationError, with the host closed. `own_words` give our options. `files` are those of
+    a worker of Kafka Connect.
     """
     if settings.port is None:
         yield
@@ -124,7 +131,7 @@ def admin_port(
     from legacy_mm.connect.admin_port import AdminPort
 
     try:
-        port = AdminPort(settings, herder(), host, files)
+        port = AdminPort(settings, herder(), host, files, partial(own_values, own_words, os.environ))
     except BaseException:
         host.close(Deadline.after(_CLOSE_TIMEOUT))
         raise

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import configargparse
 
 from legacy_mm.base.errors import ConfigurationError, printed_error
-from legacy_mm.base.option import ENVIRONMENT_PREFIX, Option, environment_variable
+from legacy_mm.base.option import ENVIRONMENT_PREFIX, Option, OptionValue, environment_variable
 from legacy_mm.features.rows import BY_NAME, FLAGS, WITHOUT_EFFECT, as_pair
 from legacy_mm.words.java_clients import properties_file
 from legacy_mm.words.legacy_tool import mirror_maker_2_file, misspelt
@@ -68,32 +68,23 @@ def _not_a_key(name: str) -> str:
     return unbuilt.refusal(name) if unbuilt.is_unbuilt(name) else misspelt.in_options_file(name, CURRENT.options)
 
 
-class OwnValue(NamedTuple):
-    """One of our own options as it is in force."""
-
-    option: str
-    value: str
-    origin: str
-    """`command line`, a variable's name, a file's name, or `default`."""
-
-
 def read_own_options(words: Sequence[str], environment: Mapping[str, str]) -> OwnOptions:
     """Read values of our own options: command line, environment variable, `--features.config`, default."""
     return _typed(_read(_parser(), words, environment))
 
 
-def own_values(words: Sequence[str], environment: Mapping[str, str]) -> list[OwnValue]:
+def own_values(words: Sequence[str], environment: Mapping[str, str]) -> list[OptionValue]:
     """Return every own option, and every flag that was given, with its origin: ConfigArgParse reports its sources."""
     parser = _parser()
     given = _read(parser, words, environment)
     origins = {
-        action.dest: _origin(source, key)
+        action.dest: _origin(source, key, action.dest)
         for source, settings in parser.get_source_to_settings_dict().items()
         for key, (action, _) in settings.items()
         if action is not None
     }
     shown = (*OPTIONS, *(row for row in _FLAGS if given[row.attribute] is not None))
-    return [OwnValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in shown]
+    return [OptionValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in shown]
 
 
 def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
@@ -122,9 +113,17 @@ def _typed(given: Mapping[str, Any]) -> OwnOptions:
     return OwnOptions(**values)
 
 
-def _origin(source: str, key: str) -> str:
+def _origin(source: str, key: str, attribute: str) -> str:
     kind, _, path = source.partition("|")
-    return {"environment_variables": key, "config_file": path}.get(kind, "default")
+    if kind == "config_file":
+        return f"{path}:{_lines(path)[attribute]}"
+    return key if kind == "environment_variables" else "default"
+
+
+def _lines(path: str) -> dict[str, int]:
+    """Return the line of each option in a file, the last that counts, by the option's attribute."""
+    found = ((option_called(entry.name), entry.line) for entry in _entries(Path(path)))
+    return {row.attribute: line for row, line in found if row is not None}
 
 
 def _origin_of(row: Option, given: Mapping[str, Any], origins: Mapping[str, str]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
+from legacy_mm.base.option import OptionValue
 from legacy_mm.base.settings import RestSettings
 from legacy_mm.connect.connector_plugins import MirrorPlugins
 from legacy_mm.connect.herder import Herder
@@ -21,10 +23,22 @@ from legacy_mm.words.mirror_maker_2.connect_files import ConnectFiles
 class AdminPort:
     """The server at the port, and the memory of the last hour that its pages show."""
 
-    def __init__(self, settings: RestSettings, herder: Herder, host: Host, files: ConnectFiles | None = None) -> None:
-        """Listen; raise HostError and ConfigurationError. `files`: see `MirrorPlugins`."""
+    def __init__(
+        self,
+        settings: RestSettings,
+        herder: Herder,
+        host: Host,
+        files: ConnectFiles | None,
+        options: Callable[[], Sequence[OptionValue]],
+    ) -> None:
+        """Listen; raise HostError and ConfigurationError. `files`: see `MirrorPlugins`.
+
+        `options` reads those of the whole process.
+        """
         root_logger.keep_recent()  # the port may be opened by a line of a file, which is read later than the options
-        board = StatusBoard(herder, partial(host.snapshots, MEASURES), host.state, actions=settings.actions)
+        board = StatusBoard(
+            herder, partial(host.snapshots, MEASURES), host.state, actions=settings.actions, options=options
+        )
         scrape = scrape_of(SharedSnapshots(host.snapshots))
         application = rest_application(settings, herder, MirrorPlugins(files), scrape, host.state, board)
         self._server = RestServer(settings, application)

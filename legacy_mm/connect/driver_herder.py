@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.option import OptionValue
+from legacy_mm.connect.flow_options import of_driver
 from legacy_mm.connect.herded_flow import HerdedFlow, connectors_of_driver, reading_of_driver
 from legacy_mm.connect.mirror_flows import FlowLife
 from legacy_mm.connect.mirror_herder import MirrorHerder
@@ -88,6 +90,16 @@ class DriverHerder(MirrorHerder):
             if not dry_run:
                 self._apply(reading)
             return reading.plan
+
+    def flow_options(self, flow: str) -> Sequence[OptionValue]:
+        """Return what the file gives to a flow."""
+        with self._lock:
+            return [
+                option
+                for each in self._flows
+                if str(each.pair) == flow
+                for option in of_driver(self._readings[each.pair], [connector.file for connector in each.connectors])
+            ]
 
     # --- the plan
 

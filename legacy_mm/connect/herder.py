@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.entities import (
     Config,
     ConnectorInfo,
@@ -82,6 +83,9 @@ class Herder(Protocol):
         """Forget all offsets of a stopped connector; return the sentence of the answer."""
 
     # --- ours
+
+    def flow_options(self, flow: str) -> Sequence[OptionValue]:
+        """Return the options and flags that the files of a flow give, or requests since; may hold secrets."""
 
     def reload(self, *, dry_run: bool) -> ReloadPlan:
         """Read the files again that the process was started with, and do what they say now; return what that changes.

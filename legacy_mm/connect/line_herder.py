@@ -12,6 +12,7 @@ from functools import partial
 from http import HTTPStatus
 
 from legacy_mm.base.errors import ConfigurationError
+from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.entities import ConnectRestError, TargetState
 from legacy_mm.connect.legacy_herder import LegacyFlow, LegacyHerder
 from legacy_mm.connect.process_herder import refusals
@@ -81,6 +82,12 @@ class LineHerder(LegacyHerder):
             if not dry_run:
                 self._apply(reading)
             return reading.plan
+
+    def flow_options(self, flow: str) -> Sequence[OptionValue]:
+        """Return the flags in the files of the clients."""
+        with self._lock:
+            flows = zip(self._run.flows, self._run.flags, strict=True)
+            return [each for settings, flags in flows if settings.flow == flow for each in flags]
 
     def _read_again(self) -> _Reading:
         options, of_all = of_process(self._run.options, self._words.options())

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from legacy_mm import __version__
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import LegacyMMError, one_line
+from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.entities import (
     RELEASE,
     Config,
@@ -86,6 +87,10 @@ class ProcessHerder(ABC):
         """Return the configuration of a connector for each of its tasks."""
         info = self.connector_info(name)
         return [info.config] * info.tasks
+
+    def flow_options(self, flow: str) -> Sequence[OptionValue]:
+        """Return none: the configurations of the connectors are all that there is."""
+        return ()
 
     def reload(self, *, dry_run: bool) -> ReloadPlan:
         """Raise 403: there is nothing here that could be read again."""

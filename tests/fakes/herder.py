@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from typing_extensions import override
 
+from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.entities import (
     Config,
     ConnectorInfo,
@@ -54,6 +55,7 @@ class FakeHerder(Herder):
         self.offsets: list[ConnectorOffset] = []
         self.failure: Exception | None = None
         self.plan = ReloadPlan([])
+        self.options: dict[str, Sequence[OptionValue]] = {}
 
     def add(self, name: str, state: TargetState = TargetState.STARTED) -> None:
         """Make a connector."""
@@ -157,6 +159,10 @@ class FakeHerder(Herder):
         self._known(name)
         self.offsets = []
         return "The offsets for this connector have been reset successfully"
+
+    @override
+    def flow_options(self, flow: str) -> Sequence[OptionValue]:
+        return self.options.get(flow, ())
 
     @override
     def reload(self, *, dry_run: bool) -> ReloadPlan:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from legacy_mm import __version__
 from legacy_mm.base.clock import Deadline, monotonic, wall
+from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.entities import ConnectRestError
+from legacy_mm.connect.flow_options import ProcessOptions, shown
 from legacy_mm.connect.herder import Herder
 from legacy_mm.connect.page.flow_history import INTERVAL, FlowHistory
 from legacy_mm.connect.page.flow_numbers import FlowNumbers, PartitionRow, StreamRow, numbers_of
@@ -76,12 +78,13 @@ class StatusBoard:
         state: Callable[[], State],
         *,
         actions: bool = False,
+        options: Callable[[], Sequence[OptionValue]] = tuple,
         clock: Callable[[], float] = monotonic,
         fresh: float = 1.0,
     ) -> None:
         """Take who runs the connectors, who counts, and who knows what probes are told.
 
-        Numbers are new for `fresh` seconds.
+        `options` reads those of the whole process. Numbers are new for `fresh` seconds.
         """
         self._herder = herder
         self._snapshots = snapshots
@@ -93,6 +96,7 @@ class StatusBoard:
         self._lock = threading.Lock()
         self._known: _Numbers | None = None
         self._histories: dict[str, FlowHistory] = {}
+        self.options = ProcessOptions(options)
         self.wanted = threading.Event()
         """Set while somebody waits for newer numbers."""
 
@@ -135,6 +139,10 @@ class StatusBoard:
             needs=needs(flows, state),
             lines=root_logger.recent_lines(),
         )
+
+    def flow_options(self, flow: str) -> list[OptionValue]:
+        """Return the options and flags that are given for a flow, or for all of them."""
+        return [*shown([*self.options.given(), *self._herder.flow_options(flow)])]
 
     def _current(self, state: State) -> _Numbers:
         known = self._known

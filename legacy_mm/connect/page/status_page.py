@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.page import figures
 from legacy_mm.connect.page.flow_numbers import PartitionRow, is_behind, known, topic_rows, worst
 from legacy_mm.connect.page.status_board import ProcessView
@@ -114,8 +115,8 @@ class StatusPage:
         rows = worst(view.rows, _FIRST_ROWS)
         return self._render("status.html", view, rows=rows, refresh=refresh, behind=_behind(view.rows))
 
-    def flow(self, view: ProcessView, name: str) -> str:
-        """Return the page of a flow; raise 404 for one that is not there."""
+    def flow(self, view: ProcessView, name: str, options: Sequence[OptionValue] = ()) -> str:
+        """Return the page of a flow with the options that are given for it; raise 404 for one that is not there."""
         flow = view.flow(name)
         own = [row for row in view.rows if row.flow == name]
         topics = topic_rows(own)
@@ -127,6 +128,7 @@ class StatusPage:
             behind=_behind(own),
             streams=[row for row in view.streams if row.flow == name],
             topics=topics[:_MOST_TOPICS],
+            options=options,
             more_topics=max(0, len(topics) - _MOST_TOPICS),
         )
 

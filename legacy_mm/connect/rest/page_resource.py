@@ -38,7 +38,7 @@ class PageResource:
         """Return what can be asked of them."""
         pages: Mapping[str, _Page] = {
             STATUS_PAGE: lambda request, view: self._page.overview(view, _refresh(request)),
-            f"{STATUS_PAGE}/flow": lambda request, view: self._page.flow(view, request.query.get("name", [""])[0]),
+            f"{STATUS_PAGE}/flow": self._flow,
             f"{STATUS_PAGE}/partitions": lambda request, view: self._page.partitions(
                 view, RowsWanted.of(request.query)
             ),
@@ -62,6 +62,10 @@ class PageResource:
             return Response(text, media_type=HTML_TYPE, headers={"Refresh": str(seconds)} if seconds else None)
 
         return show
+
+    def _flow(self, request: RestRequest, view: ProcessView) -> str:
+        name = request.query.get("name", [""])[0]
+        return self._page.flow(view, name, self._board.flow_options(name))
 
     def _act(self, request: RestRequest) -> Response:
         name, action = request.path["connector"], request.path["action"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from starlette.responses import Response
 
 from legacy_mm.connect.herder import Herder
@@ -13,9 +15,10 @@ from legacy_mm.connect.rest.rest_request import RestRequest, json_response
 class ReloadResource:
     """The reload."""
 
-    def __init__(self, herder: Herder) -> None:
-        """Take who reads the files."""
+    def __init__(self, herder: Herder, reloaded: Callable[[], None]) -> None:
+        """Take who reads the files; `reloaded` is called when something may have changed."""
         self._herder = herder
+        self._reloaded = reloaded
 
     def operations(self) -> Operations:
         """Return what can be asked of it."""
@@ -23,4 +26,7 @@ class ReloadResource:
 
     def _reload(self, request: RestRequest) -> Response:
         dry_run = request.flag(DRY_RUN)
-        return json_response(self._herder.reload(dry_run=dry_run).body(dry_run=dry_run))
+        plan = self._herder.reload(dry_run=dry_run)
+        if not dry_run:
+            self._reloaded()
+        return json_response(plan.body(dry_run=dry_run))

@@ -49,7 +49,7 @@ def rest_application(
         ConnectorPluginsResource(plugins),
         LoggingResource(Loggers()),
         PageResource(herder, board, f"{settings.address}:{settings.port}"),
-        ReloadResource(herder),
+        ReloadResource(herder, board.options.read_again),
     )
     operations = {path: methods for each in resources for path, methods in each.operations().items()}
     return Access(_RestApplication(operations, state), settings)

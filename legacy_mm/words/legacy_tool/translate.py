@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.base.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
+from legacy_mm.base.option import OptionValue
 from legacy_mm.base.redaction import known_secrets
 from legacy_mm.base.settings import TopicSettings
 from legacy_mm.features import flags
 from legacy_mm.features.feature import FeatureSettings
 from legacy_mm.features.flag_values import Given
 from legacy_mm.features.offset_syncs.feature import OFFSET_SYNCS
+from legacy_mm.features.rows import BY_NAME, spelled_today
 from legacy_mm.features.start_from import flags as start_from
 from legacy_mm.features.start_from.feature import START_FROM
 from legacy_mm.flow.flow_settings import Settings
@@ -94,6 +96,8 @@ class MirrorRun:
     producer: Translated = field(repr=False)
     files: tuple[Mapping[str, str], ...] = field(repr=False)
     """The properties of the consumer files, and of the producer file; may hold secrets."""
+    flags: tuple[Sequence[OptionValue], ...] = field(repr=False)
+    """The flags of each flow that the clients' files give; may hold secrets."""
 
 
 LineOutcome = MirrorRun | Help | Version | NothingToDo
@@ -207,7 +211,16 @@ def _translate_run(reading: LineReading) -> LineOutcome:
     translated = (*consumers.values(), written)
     given = (*(reading.consumer_files[path] for path in consumers), reading.producer_file)
     files = tuple({**file, **each.java_properties()} for file, each in zip(given, translated, strict=True))
-    return MirrorRun(flows, options, tuple(reading.notes), secrets, tuple(consumers.values()), written, files)
+    return MirrorRun(
+        flows,
+        options,
+        tuple(reading.notes),
+        secrets,
+        tuple(consumers.values()),
+        written,
+        files,
+        tuple(_flags_of_files(reading, path) for path in consumers),
+    )
 
 
 def _inspect_whole(reading: LineReading, flows: Sequence[Settings]) -> None:
@@ -237,6 +250,19 @@ def _flags(reading: LineReading) -> list[list[Given]]:
         reading.note(logging.INFO, text, OWN)
     written = flags.given_in(reading.producer_file)
     return [[reading.options.features, written, flags.given_in(read)] for read in reading.consumer_files.values()]
+
+
+def _flags_of_files(reading: LineReading, consumer: str) -> list[OptionValue]:
+    """Return the flags that these files give, and no option of ours does; those of the producer file count more."""
+    found: dict[str, OptionValue] = {}
+    for path in (consumer, reading.line.value("producer.config") or ""):
+        file = reading.files[path]
+        for name, text in file.properties.items():
+            today = spelled_today(name)
+            if today is not None and today not in reading.options.features:
+                key = name if BY_NAME[today].option.repeated else today
+                found[key] = OptionValue(name, text.strip(), file.place(name))
+    return [*found.values()]
 
 
 def _admins(reading: LineReading, features: FeatureSettings, path: str) -> tuple[Translated | None, Translated | None]:

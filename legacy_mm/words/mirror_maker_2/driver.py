@@ -86,9 +86,11 @@ class DriverRun:
 
 def load(line: DriverLine) -> DriverFile:
     """Read the file of a command line; raises ConfigurationError with Java's words."""
-    written = properties_file.load(line.file).properties
+    file = properties_file.load(line.file)
+    written = file.properties
     read = config_providers.resolve(written, config_providers.declared(written, trims=True))
-    return DriverFile(read.properties, line.clusters, read.secrets, tuple(each.reason for each in read.kept))
+    places = {name: file.place(name) for name in written}
+    return DriverFile(read.properties, line.clusters, read.secrets, tuple(each.reason for each in read.kept), places)
 
 
 def duplicate_keys(line: DriverLine) -> tuple[str, ...]:

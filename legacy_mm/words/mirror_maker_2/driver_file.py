@@ -73,6 +73,8 @@ class DriverFile:
     """Values that references stood for."""
     kept: tuple[str, ...] = ()
     """Sentences about references that nobody looks up."""
+    places: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Key -> the file and the line where it stands."""
 
     @property
     def secrets(self) -> frozenset[str]:

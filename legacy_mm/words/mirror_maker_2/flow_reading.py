@@ -87,6 +87,8 @@ class FlowReading:
     """True: the flows of its worker are in one group, as Connect's are; each flow of a driver's file has its own."""
     missing: str = ""
     """The address of a cluster that its file does not have."""
+    places: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Key of a driver's file -> the file and the line where it stands."""
 
     @classmethod
     def of_driver(
@@ -96,7 +98,13 @@ class FlowReading:
         properties = {connector: file.connector(pair, connector) for connector in CONNECTORS}
         properties["source"] = {**flags_among({**file.properties, **flags}), **properties["source"]}
         lines, missing = file.lines(pair), next(file.without_address(pair), "")
-        return cls(pair, properties, file.worker(pair), release, lines=lines, missing=missing)
+        worker = file.worker(pair)
+        places = {name: place for name, place in file.places.items() if name not in flags}
+        return cls(pair, properties, worker, release, lines=lines, missing=missing, places=places)
+
+    def place(self, name: str) -> str:
+        """Return the file and the line that give a property of the connectors, or a flag; empty: none does."""
+        return self.places.get(f"{self.pair.prefix}{name}") or self.places.get(name, "")
 
     def having(self, connector: ConnectorKind, properties: Mapping[str, str]) -> FlowReading:
         """Return the flow with this configuration of a connector."""

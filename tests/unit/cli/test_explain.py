@@ -214,7 +214,7 @@ def test_own_options_have_their_origin(run: Explain, monkeypatch: pytest.MonkeyP
     origins = {row["option"]: row["origin"] for row in made["options"]}
     assert list(origins) == [*(row.name for row in OPTIONS), "target.admin"]
     assert origins["shutdown.timeout.ms"] == "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"
-    assert origins["producer.tuning"] == "o.properties"
+    assert origins["producer.tuning"] == "o.properties:1"
     assert origins["log.level"] == "command line"
     assert origins["on.gap"] == "default"
     variables = {row["name"]: row["meaning"] for row in made["environment"]}

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.base.errors import ConfigurationError
-from legacy_mm.cli.parser import OwnValue, own_options_help, own_values, read_own_options
+from legacy_mm.base.option import OptionValue
+from legacy_mm.cli.parser import own_options_help, own_values, read_own_options
 from legacy_mm.features import flags
 from legacy_mm.features.rows import FLAGS
 from legacy_mm.words.options.option_catalogue import OPTIONS, OwnOptions
@@ -109,12 +110,12 @@ def test_every_value_has_its_origin(options_file: Path) -> None:
     values = own_values(["--spark.master=local[2]"], environment)
     assert [value.option for value in values] == [row.name for row in OPTIONS]
     assert {
-        OwnValue("spark.master", "local[2]", "command line"),
-        OwnValue("spark.conf", "a=é c=é", str(options_file)),
-        OwnValue("on.gap", "log", "default"),
-        OwnValue("shutdown.timeout.ms", "2", "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"),
-        OwnValue("log.level", "INFO", str(options_file)),
-        OwnValue("features.config", str(options_file), "LEGACY_MM_FEATURES_CONFIG"),
+        OptionValue("spark.master", "local[2]", "command line"),
+        OptionValue("spark.conf", "a=é c=é", f"{options_file}:4"),
+        OptionValue("on.gap", "log", "default"),
+        OptionValue("shutdown.timeout.ms", "2", "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"),
+        OptionValue("log.level", "INFO", f"{options_file}:1"),
+        OptionValue("features.config", str(options_file), "LEGACY_MM_FEATURES_CONFIG"),
     } < set(values)
 
 

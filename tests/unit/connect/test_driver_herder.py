@@ -14,6 +14,7 @@ import pytest
 from legacy_mm.cli.connect_mirror_maker import words_again
 from legacy_mm.connect.driver_herder import DriverHerder
 from legacy_mm.connect.entities import ConnectRestError, TargetState
+from legacy_mm.connect.flow_options import BY_REQUEST
 from legacy_mm.features.connect_offsets.feature import CONNECT_OFFSETS
 from legacy_mm.flow.supervisor import SupervisedFlow
 from legacy_mm.metrics.health import Phase
@@ -101,6 +102,27 @@ def loggers() -> Iterator[None]:
     yield
     root.handlers = handlers
     root.setLevel(level)
+
+
+def test_what_the_file_gives_to_a_flow_has_its_place(bench: Bench) -> None:
+    bench.write("A->B.topics = orders", "sync.quotas.enabled = false")
+    bench.reload()
+    bench.herder.put_connector_config(SOURCE, {**bench.config(), "refresh.topics.interval.seconds": "30"})
+    end = FILE.count("\n")
+
+    def given(flow: str) -> dict[str, tuple[str, str]]:
+        found = bench.herder.flow_options(flow)
+        return {name: (value, origin.removeprefix(f"{bench.file}:")) for name, value, origin in found}
+
+    assert given("A->B") == {
+        "enabled": ("true", "5"),
+        "emit.heartbeats.enabled": ("false", "7"),
+        "tasks.max": ("2", "8"),
+        "topics": ("orders", str(end + 1)),
+        "sync.quotas.enabled": ("false", str(end + 2)),
+        "refresh.topics.interval.seconds": ("30", BY_REQUEST),
+    }
+    assert given("C->B").keys() == {"enabled", "tasks.max", "emit.heartbeats.enabled", "sync.quotas.enabled"}
 
 
 def test_a_file_without_a_difference_touches_nothing(bench: Bench) -> None:

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.base.option import OptionValue
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.cli.words_again import start_words
 from legacy_mm.connect.entities import ConnectRestError, TargetState
@@ -82,6 +83,21 @@ def flow(plan: Any) -> tuple[str, list[dict[str, Any]]]:
 
 def key(name: str, before: str | None, after: str | None) -> dict[str, Any]:
     return {"key": name, "before": before, "after": after}
+
+
+def test_flags_of_the_clients_files_have_their_places(bench: Bench) -> None:
+    """The producer file counts more than the consumer file, and an option of ours more than both."""
+    bench.write("consumer", "group.id = g", "topics = c", "sync.topic.configs.enabled = true", "admin.retries = 7")
+    bench.write("producer", "topics = p", "topics.exclude = p")
+    bench.write("options", "topics.exclude = x")
+    bench.reload()
+    consumer, producer = bench.files["consumer"], bench.files["producer"]
+    assert bench.herder.flow_options("source->target") == [
+        OptionValue("topics", "p", f"{producer}:2"),
+        OptionValue("sync.topic.configs.enabled", "true", f"{consumer}:4"),
+        OptionValue("admin.retries", "7", f"{consumer}:5"),
+    ]
+    assert bench.herder.flow_options("another") == []
 
 
 def test_files_without_a_difference_touch_nothing(bench: Bench) -> None:

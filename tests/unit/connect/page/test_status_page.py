@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.entities import TargetState
 from legacy_mm.connect.page.flow_history import Course, Trend
 from legacy_mm.connect.page.status_board import ProcessView, StatusBoard
@@ -97,7 +98,7 @@ class Bench:
         view = self.view()
         return [
             self.page.overview(view, 0),
-            self.page.flow(view, name),
+            self.page.flow(view, name, [OptionValue(name, name, name)]),
             self.page.partitions(view, RowsWanted(flow=name, topic=view.rows[0].topic if view.rows else "")),
             self.page.events(view),
             self.page.notice(view, "404 Not Found", f"There is no flow {name}"),

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.entities import TargetState
 from legacy_mm.connect.rest.access import SECURITY_HEADERS
 from tests.fixtures.counted_flows import CountedFlow
@@ -165,6 +166,20 @@ def test_a_page_wants_the_login_that_all_else_wants(shown: RestApi) -> None:
             assert (found.status, "Basic" in found.headers["www-authenticate"]) == (401, True)
     finally:
         shown.headers = before
+
+
+def test_a_flow_shows_what_is_switched_on_as_it_was_last_read(shown: RestApi) -> None:
+    path = f"/status/flow?name={quote(FLOW)}"
+    shown.herder.options = {FLOW: [OptionValue("source.admin.sasl.jaas.config", "rosebud", "c.properties:7")]}
+    shown.options[:] = [OptionValue("on.gap", "fail", "LEGACY_MM_ON_GAP")]
+    assert "on.gap" not in shown.call("GET", path, headers=BROWSER).text
+    assert shown.call("POST", "/legacy-mm/reload?dry.run=true").status == 200
+    assert "on.gap" not in shown.call("GET", path, headers=BROWSER).text
+    assert shown.call("POST", "/legacy-mm/reload").status == 200
+    text = shown.call("GET", path, headers=BROWSER).text
+    assert [each in text for each in ("on.gap", "LEGACY_MM_ON_GAP", "c.properties:7", "rosebud")] == [True] * 3 + [
+        False
+    ]
 
 
 def test_no_page_shows_a_secret(shown: RestApi) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from legacy_mm.base.option import OptionValue
+from legacy_mm.clients.group.group_protocol import DescribedGroup
 from legacy_mm.connect.entities import (
     Config,
     ConnectorInfo,
@@ -86,6 +87,9 @@ class Herder(Protocol):
 
     def flow_options(self, flow: str) -> Sequence[OptionValue]:
         """Return the options and flags that the files of a flow give, or requests since; may hold secrets."""
+
+    def flow_group(self, flow: str) -> DescribedGroup:
+        """Ask for the group whose members copy a flow, of all processes; 404 for a flow that does not run here."""
 
     def reload(self, *, dry_run: bool) -> ReloadPlan:
         """Read the files again that the process was started with, and do what they say now; return what that changes.

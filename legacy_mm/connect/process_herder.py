@@ -11,6 +11,7 @@ from legacy_mm import __version__
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import LegacyMMError, one_line
 from legacy_mm.base.option import OptionValue
+from legacy_mm.clients.group.group_protocol import DescribedGroup
 from legacy_mm.connect.entities import (
     RELEASE,
     Config,
@@ -28,12 +29,13 @@ from legacy_mm.flow import key_stores
 from legacy_mm.flow.admin_clients import AdminClients
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
+from legacy_mm.flow.position_book import position_book
 from legacy_mm.logs import root_logger
 from legacy_mm.metrics.health import Phase
 
 ALTERED = "The offsets for this connector have been altered successfully"
 RESET = "The offsets for this connector have been reset successfully"
-_ASK_TIMEOUT = 10.0
+_ASK_TIMEOUT, _DESCRIBE_TIMEOUT = 10.0, 5.0
 _STARTING = "Worker is still starting up."
 _HEALTHY = "Worker has completed startup and is ready to handle requests."
 _UNHEALTHY = "Worker was unable to handle this request and may be unable to handle other requests. It {phase}."
@@ -91,6 +93,14 @@ class ProcessHerder(ABC):
     def flow_options(self, flow: str) -> Sequence[OptionValue]:
         """Return none: the configurations of the connectors are all that there is."""
         return ()
+
+    def flow_group(self, flow: str) -> DescribedGroup:
+        """Ask the coordinator of the group."""
+        for settings in self._settings():
+            if settings.flow == flow:
+                with failures():
+                    return position_book(self._with_stores(settings)).described(Deadline.after(_DESCRIBE_TIMEOUT))
+        raise not_found(f"Flow {flow} does not run here")
 
     def reload(self, *, dry_run: bool) -> ReloadPlan:
         """Raise 403: there is nothing here that could be read again."""

@@ -15,7 +15,7 @@ from legacy_mm.base.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.base.kafka_clients import ConsumerSettings
 from legacy_mm.base.model import CommittedOffset, Lacking, Offsets, TopicPartition
 from legacy_mm.base.reports import Statistics
-from legacy_mm.clients.group.group_protocol import GroupDescription
+from legacy_mm.clients.group.group_protocol import DescribedGroup, GroupDescription
 from legacy_mm.clients.group.groups import DEAD, EMPTY, raise_untold, require_no_members
 from legacy_mm.clients.group.member import MembershipListener
 from legacy_mm.clients.group.membership import NativeMember, WorkerGroup
@@ -183,6 +183,10 @@ class WorkersPlace:
             raise HostError(
                 f"positions cannot be stored in topic {self._storage.topic}: {(failed or ['timed out'])[0]}"
             )
+
+    def described(self, deadline: Deadline) -> DescribedGroup:
+        """Return the group of the nodes, with their partitions. Raise HostError."""
+        return self._groups.described(self._storage.workers.group_id, deadline)
 
     def require_no_members(self, deadline: Deadline) -> None:
         """Raise HostError while nodes of the flow run, MirrorMaker 2's as well."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError, StreamFailure
 from legacy_mm.base.model import CommittedOffset, GroupOffsets, Lacking, Offsets, TopicPartition
+from legacy_mm.clients.group.group_protocol import DescribedGroup
 from legacy_mm.clients.group.groups import DEAD, EMPTY, GroupAdmin, require_no_members
 from legacy_mm.clients.net import error_text
 from legacy_mm.controlplane.positions import of_group
@@ -38,6 +39,9 @@ class PositionBook(Protocol):
 
     def is_in_use(self, deadline: Deadline) -> bool:
         """Return True while the flow runs somewhere."""
+
+    def described(self, deadline: Deadline) -> DescribedGroup:
+        """Return the group whose members copy the flow, with their partitions."""
 
     def require_no_members(self, deadline: Deadline) -> None:
         """Raise HostError while the flow runs somewhere."""
@@ -80,6 +84,10 @@ class GroupBook:
     def is_in_use(self, deadline: Deadline) -> bool:
         """Return True while the group has members; False also where nobody tells."""
         return self._admin.states([self._group], deadline)[0].get(self._group, EMPTY) not in (EMPTY, DEAD)
+
+    def described(self, deadline: Deadline) -> DescribedGroup:
+        """Return the group, with the partitions of its members."""
+        return self._admin.described(self._group, deadline)
 
     def require_no_members(self, deadline: Deadline) -> None:
         """Raise HostError while the group has members."""

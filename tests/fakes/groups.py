@@ -10,6 +10,7 @@ from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import CommittedOffset, GroupOffsets, TopicPartition
+from legacy_mm.clients.group.group_protocol import DescribedGroup
 from legacy_mm.clients.group.groups import DEAD, EMPTY, GroupAdmin
 
 
@@ -74,6 +75,12 @@ class OneGroup(GroupAdmin):
     @override
     def members(self, group: str, deadline: Deadline) -> tuple[str, ...]:
         return self.using
+
+    @override
+    def described(self, group: str, deadline: Deadline) -> DescribedGroup:
+        if self.refuses:
+            raise HostError(self.refuses)
+        return DescribedGroup(group, self.state)
 
     @override
     def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:

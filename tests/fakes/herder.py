@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing_extensions import override
 
 from legacy_mm.base.option import OptionValue
+from legacy_mm.clients.group.group_protocol import DescribedGroup
 from legacy_mm.connect.entities import (
     Config,
     ConnectorInfo,
@@ -55,6 +56,7 @@ class FakeHerder(Herder):
         self.offsets: list[ConnectorOffset] = []
         self.failure: Exception | None = None
         self.plan = ReloadPlan([])
+        self.group = DescribedGroup("mirror", "Stable")
         self.options: dict[str, Sequence[OptionValue]] = {}
 
     def add(self, name: str, state: TargetState = TargetState.STARTED) -> None:
@@ -163,6 +165,13 @@ class FakeHerder(Herder):
     @override
     def flow_options(self, flow: str) -> Sequence[OptionValue]:
         return self.options.get(flow, ())
+
+    @override
+    def flow_group(self, flow: str) -> DescribedGroup:
+        if self.failure is not None:
+            raise self.failure
+        self.calls.append(("group", flow))
+        return self.group
 
     @override
     def reload(self, *, dry_run: bool) -> ReloadPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -65,6 +66,24 @@ class GroupDescription(NamedTuple):
     members: tuple[GroupMember, ...]
     metadata: tuple[bytes, ...] = ()
     """The words of each member, in the form of its protocol; none while they join."""
+
+
+class DescribedMember(NamedTuple):
+    """A member of a group with its share, as its coordinator describes it."""
+
+    client_id: str
+    host: str
+    partitions: frozenset[TopicPartition] | None
+    """None: the share is in a form that is not known here."""
+
+
+class DescribedGroup(NamedTuple):
+    """A group with the shares of its members."""
+
+    group: str
+    state: str
+    """In Kafka's words."""
+    members: tuple[DescribedMember, ...] = ()
 
 
 def join(
@@ -155,6 +174,22 @@ def _or_none(user_data: Any) -> bytes | None:
 def describe(groups: Collection[str]) -> Any:
     """Ask for the state and the members of each group."""
     return DescribeGroupsRequest(groups=list(groups))
+
+
+def described(row: Any) -> DescribedGroup:
+    """Return what the answer to `describe` says of a group, with the shares of its members."""
+    members = [
+        DescribedMember(each.client_id, each.client_host.lstrip("/"), _known_share(each.member_assignment))
+        for each in row.members
+    ]
+    return DescribedGroup(row.group_id, row.group_state, tuple(sorted(members, key=lambda each: each[:2])))
+
+
+def _known_share(assignment: Any) -> frozenset[TopicPartition] | None:
+    try:
+        return frozenset(share(assignment).partitions)
+    except (struct.error, ValueError):
+        return None
 
 
 def description(row: Any) -> GroupDescription:

@@ -28,7 +28,7 @@ from legacy_mm.clients.cluster.cluster import Cluster
 from legacy_mm.clients.cluster.coordinator import Coordinator, coordinators, unreachable
 from legacy_mm.clients.cluster.topic_properties import broker_properties
 from legacy_mm.clients.group import group_protocol
-from legacy_mm.clients.group.group_protocol import GroupDescription, Identity
+from legacy_mm.clients.group.group_protocol import DescribedGroup, GroupDescription, Identity
 from legacy_mm.clients.group.offset_requests import BY_NAME, commit_outcome, commit_request, fetch_request, rows
 from legacy_mm.clients.net import error_text
 from legacy_mm.clients.net.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
@@ -82,6 +82,13 @@ class GroupAdmin:
         """Return client id and host of each member; a KIP-848 group returns none. Raise LegacyMMError."""
         with self._cluster(deadline) as cluster:
             return self._ask_coordinators(cluster, [group], _members, deadline)[0].get(group, ())
+
+    def described(self, group: str, deadline: Deadline) -> DescribedGroup:
+        """Return the state and the members of a group, each with its share. Raise LegacyMMError."""
+        with self._cluster(deadline) as cluster:
+            found, untold = self._ask_coordinators(cluster, [group], _with_shares, deadline)
+        raise_untold(untold)
+        return found[group]
 
     def doubt(self, group: str, ask: Callable[[str, GroupDescription], str], deadline: Deadline) -> str:
         """Return what a question about the present members of a group finds; nothing of a missing one. Members that
@@ -277,6 +284,13 @@ def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[G
     for row in cluster.call(node, group_protocol.describe(groups)).groups:
         missing = row.error_code == ErrorCode.GROUP_ID_NOT_FOUND
         yield row.group_id, 0 if missing else row.error_code, DEAD if missing else row.group_state
+
+
+def _with_shares(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[DescribedGroup]]:
+    for row in cluster.call(node, group_protocol.describe(groups)).groups:
+        missing = row.error_code == ErrorCode.GROUP_ID_NOT_FOUND
+        found = DescribedGroup(row.group_id, DEAD) if missing else group_protocol.described(row)
+        yield row.group_id, 0 if missing else row.error_code, found
 
 
 def _members(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[GroupAnswer[tuple[str, ...]]]:

@@ -19,6 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.page import figures
 from legacy_mm.connect.page.flow_numbers import PartitionRow, is_behind, known, topic_rows, worst
+from legacy_mm.connect.page.group_board import GroupView
 from legacy_mm.connect.page.status_board import ProcessView
 
 HERE = Path(__file__).parent
@@ -131,6 +132,10 @@ class StatusPage:
             options=options,
             more_topics=max(0, len(topics) - _MOST_TOPICS),
         )
+
+    def group(self, view: ProcessView, name: str, group: GroupView) -> str:
+        """Return the page of a flow's group; raise 404 for a flow that is not there."""
+        return self._render("group.html", view, flow=view.flow(name), group=group)
 
     def partitions(self, view: ProcessView, wanted: RowsWanted) -> str:
         """Return a page of partitions."""

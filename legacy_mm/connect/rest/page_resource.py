@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from legacy_mm.connect.entities import ConnectRestError, TargetState
 from legacy_mm.connect.herder import Herder
+from legacy_mm.connect.page.group_board import GroupBoard
 from legacy_mm.connect.page.status_board import ProcessView, StatusBoard
 from legacy_mm.connect.page.status_page import ASSETS, FormKey, RowsWanted, StatusPage, asset, encoded
 from legacy_mm.connect.rest.operation import Operation, Operations
@@ -31,6 +32,7 @@ class PageResource:
         """Take who runs the connectors, who knows the flows, and the name of the process."""
         self._herder = herder
         self._board = board
+        self._groups = GroupBoard(herder.flow_group)
         self._form_key = FormKey()
         self._page = StatusPage(worker, self._form_key)
 
@@ -39,6 +41,7 @@ class PageResource:
         pages: Mapping[str, _Page] = {
             STATUS_PAGE: lambda request, view: self._page.overview(view, _refresh(request)),
             f"{STATUS_PAGE}/flow": self._flow,
+            f"{STATUS_PAGE}/group": self._group,
             f"{STATUS_PAGE}/partitions": lambda request, view: self._page.partitions(
                 view, RowsWanted.of(request.query)
             ),
@@ -66,6 +69,10 @@ class PageResource:
     def _flow(self, request: RestRequest, view: ProcessView) -> str:
         name = request.query.get("name", [""])[0]
         return self._page.flow(view, name, self._board.flow_options(name))
+
+    def _group(self, request: RestRequest, view: ProcessView) -> str:
+        name = request.query.get("name", [""])[0]
+        return self._page.group(view, name, self._groups.view(view.flow(name).name))
 
     def _act(self, request: RestRequest) -> Response:
         name, action = request.path["connector"], request.path["action"]

@@ -12,17 +12,28 @@ import pytest
 
 from compat.laboratory.ports import LOOPBACK
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.option import OptionValue
+from legacy_mm.clients.group.group_protocol import DescribedGroup, DescribedMember
 from legacy_mm.connect.entities import TargetState
 from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.log_settings import LogSettings
 from legacy_mm.metrics.health import Phase, State
+from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from tests.fixtures.chromium import Tab
 from tests.fixtures.counted_flows import CountedFlow
 from tests.fixtures.rest_api import TOKEN, RestApi, serving, token_file
 
 FLOW, NAME = "east->west", "east->west.MirrorSourceConnector"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>\"'\u202e"
-PATHS = ["", "/partitions", "/events", f"/flow?name={quote(FLOW)}", f"/flow?name={quote(HOSTILE, safe='')}", "/flow"]
+NAMES = [quote(FLOW), quote(HOSTILE, safe="")]
+PATHS = [
+    "",
+    "/partitions",
+    "/events",
+    *(f"/{page}?name={name}" for page in ("flow", "group") for name in NAMES),
+    "/flow",
+]
 SIZES = [(1280, 720), (375, 700)]
 SECONDS = 20.0
 Open = Callable[..., Tab]
@@ -42,6 +53,12 @@ class Scene:
         for flow, name in ((FLOW, NAME), (HOSTILE, HOSTILE)):
             api.herder.add(name)
             api.herder.flows[name] = flow
+            api.herder.options[flow] = [OptionValue(flow, flow, "mm2.properties:7")]
+        owned = frozenset({TopicPartition(HOSTILE, 0)})
+        api.herder.group = DescribedGroup(HOSTILE, "Stable", (DescribedMember(HOSTILE, "10.0.0.7", owned),))
+        metrics = OffsetMetrics(self.flow.registry)
+        metrics.checkpoints_begin()
+        metrics.groups_seen(2, {HOSTILE: HOSTILE})
         api.state = State(Phase.RUNNING, (), {HOSTILE: "no leader"})
 
     def address(self, path: str = "") -> str:

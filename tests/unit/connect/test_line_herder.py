@@ -12,17 +12,20 @@ import pytest
 from legacy_mm.base.option import OptionValue
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.cli.words_again import start_words
+from legacy_mm.connect import process_herder
 from legacy_mm.connect.entities import ConnectRestError, TargetState
 from legacy_mm.connect.legacy_herder import LegacyFlow
 from legacy_mm.connect.line_herder import LineHerder
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.mirror import Mirror
+from legacy_mm.flow.position_book import GroupBook
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.metrics.health import Phase
 from legacy_mm.words.legacy_tool import command_line
 from legacy_mm.words.legacy_tool.releases import CURRENT
 from legacy_mm.words.legacy_tool.translate import MirrorRun, translate
+from tests.fakes.groups import OneGroup
 
 NAME = "source->target.MirrorSourceConnector"
 SERVERS = "bootstrap.servers = 127.0.0.1:1\n"
@@ -83,6 +86,17 @@ def flow(plan: Any) -> tuple[str, list[dict[str, Any]]]:
 
 def key(name: str, before: str | None, after: str | None) -> dict[str, Any]:
     return {"key": name, "before": before, "after": after}
+
+
+def test_the_group_of_a_flow_is_asked_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = OneGroup("source", {})
+    monkeypatch.setattr(process_herder, "position_book", lambda settings: GroupBook(settings.source.group_id, groups))
+    assert bench.herder.flow_group("source->target")[:2] == ("g", "Empty")
+    groups.refuses = "no right"
+    for flow, code in (("source->target", 500), ("another", 404)):
+        with pytest.raises(ConnectRestError) as refused:
+            bench.herder.flow_group(flow)
+        assert refused.value.status == code
 
 
 def test_flags_of_the_clients_files_have_their_places(bench: Bench) -> None:

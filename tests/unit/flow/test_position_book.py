@@ -36,6 +36,10 @@ def test_a_group_that_others_have_joined_is_in_use() -> None:
         book.require_no_members(by())
 
 
+def test_the_group_is_described_by_its_name() -> None:
+    assert GroupBook("g", OneGroup("source", {})).described(by())[:2] == ("g", "Empty")
+
+
 def test_a_group_that_is_not_there_is_not_in_use() -> None:
     assert not GroupBook("g", FakeGroups()).is_in_use(by())
 

@@ -15,7 +15,15 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
 from legacy_mm.base.model import GroupMember, TopicPartition
 from legacy_mm.clients.group import group_protocol
-from legacy_mm.clients.group.group_protocol import GroupDescription, GroupTerms, Identity, MemberShare, Subscription
+from legacy_mm.clients.group.group_protocol import (
+    DescribedGroup,
+    DescribedMember,
+    GroupDescription,
+    GroupTerms,
+    Identity,
+    MemberShare,
+    Subscription,
+)
 from legacy_mm.policies.assignors import Subscriber
 
 TERMS = GroupTerms("g", "host-a", 45.0, 3.0, 300.5, 0.1)
@@ -104,6 +112,27 @@ def test_a_share_that_is_cut_is_no_smaller_share() -> None:
     for end in range(1, len(whole)):
         with pytest.raises((struct.error, ValueError)):
             group_protocol.share(whole[:end])
+
+
+@pytest.mark.parametrize("cut", [0, 1])
+def test_a_group_is_described_with_the_shares_of_its_members(cut: int) -> None:
+    """A share in another form is no reason not to tell the rest."""
+    owned = frozenset(TopicPartition("orders", number) for number in range(3))
+    (row,) = group_protocol.sync(WHO, "range", {"m": MemberShare(owned)}).assignments
+    whole = bytes(row.assignment)
+    group = DescribeGroupsResponse.DescribedGroup
+    members = [
+        group.DescribedGroupMember(client_id=name, client_host="/10.0.0.1", member_assignment=share)
+        for name, share in (("b", whole[: len(whole) - cut]), ("a", b""))
+    ]
+    assert group_protocol.described(group(group_id="g", group_state="Stable", members=members)) == DescribedGroup(
+        "g",
+        "Stable",
+        (
+            DescribedMember("a", "10.0.0.1", frozenset()),
+            DescribedMember("b", "10.0.0.1", None if cut else owned),
+        ),
+    )
 
 
 def test_a_group_as_its_coordinator_describes_it() -> None:

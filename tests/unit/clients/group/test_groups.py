@@ -6,6 +6,7 @@ import itertools
 import struct
 import threading
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +14,12 @@ import pytest
 from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
 
 from legacy_mm.base.clock import Deadline
+from legacy_mm.base.errors import HostError
 from legacy_mm.base.kafka_clients import ConnectionSettings
 from legacy_mm.base.model import CommittedOffset, TopicPartition
 from legacy_mm.clients.cluster.coordinator import Coordinator
 from legacy_mm.clients.group import groups
+from legacy_mm.clients.group.group_protocol import DescribedGroup
 from legacy_mm.clients.group.groups import GroupAdmin, allowed_session, reads_topics
 from legacy_mm.clients.net.login import BrokerVersions
 from legacy_mm.protocol.error_codes import ErrorCode
@@ -96,6 +99,29 @@ def test_members_that_join_are_asked_when_they_have_joined(monkeypatch: pytest.M
 def test_members_that_never_finish_joining_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
     admin = describing(monkeypatch, itertools.repeat(""))
     assert admin.doubt("g", lambda name, found: found.protocol, Deadline.after(0.5)) == ""
+
+
+@pytest.mark.parametrize(("code", "state"), [(ErrorCode.NONE, "Stable"), (ErrorCode.GROUP_ID_NOT_FOUND, groups.DEAD)])
+def test_a_group_with_the_shares_of_its_members(monkeypatch: pytest.MonkeyPatch, code: int, state: str) -> None:
+    row = DescribeGroupsResponse.DescribedGroup(group_id="g", error_code=code, group_state="Stable", members=[])
+    monkeypatch.setattr(groups, "_from_coordinators", partial(_answering, [row]))
+    monkeypatch.setattr(groups, "Cluster", lambda properties, timeout: SimpleNamespace(close=lambda: None))
+    admin = GroupAdmin("source", ConnectionSettings())
+    assert admin.described("g", Deadline.after(SECONDS)) == DescribedGroup("g", state)
+
+
+def test_a_group_that_may_not_be_described_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    row = DescribeGroupsResponse.DescribedGroup(group_id="g", error_code=code, group_state="", members=[])
+    monkeypatch.setattr(groups, "_from_coordinators", partial(_answering, [row]))
+    monkeypatch.setattr(groups, "Cluster", lambda properties, timeout: SimpleNamespace(close=lambda: None))
+    with pytest.raises(HostError, match="^group g: "):
+        GroupAdmin("source", ConnectionSettings()).described("g", Deadline.after(SECONDS))
+
+
+def _answering(rows: list[Any], cluster: Any, names: Any, ask: Any, *_: object) -> Any:
+    """Ask one coordinator, which answers with these rows."""
+    return ask(SimpleNamespace(call=lambda node, request: SimpleNamespace(groups=rows)), 1, names)
 
 
 LIMITS = {"group.min.session.timeout.ms": "6000", "group.max.session.timeout.ms": "1800000"}

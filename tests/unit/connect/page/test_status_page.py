@@ -14,6 +14,7 @@ import pytest
 from legacy_mm.base.option import OptionValue
 from legacy_mm.connect.entities import TargetState
 from legacy_mm.connect.page.flow_history import Course, Trend
+from legacy_mm.connect.page.group_board import GroupView, MemberRow
 from legacy_mm.connect.page.status_board import ProcessView, StatusBoard
 from legacy_mm.connect.page.status_page import ASSETS, FormKey, RowsWanted, StatusPage, asset
 from legacy_mm.logs import root_logger
@@ -102,6 +103,8 @@ class Bench:
             self.page.partitions(view, RowsWanted(flow=name, topic=view.rows[0].topic if view.rows else "")),
             self.page.events(view),
             self.page.notice(view, "404 Not Found", f"There is no flow {name}"),
+            self.page.group(view, name, GroupView(0.0, name, "Stable", [MemberRow(name, name, 1, name)], 2)),
+            self.page.group(view, name, GroupView(0.0, error=name)),
         ]
 
 

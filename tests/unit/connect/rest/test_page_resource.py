@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
 from urllib.parse import quote, urlencode
 
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
+from legacy_mm.base.model import TopicPartition
 from legacy_mm.base.option import OptionValue
-from legacy_mm.connect.entities import TargetState
+from legacy_mm.clients.group.group_protocol import DescribedGroup, DescribedMember
+from legacy_mm.connect.entities import ConnectRestError, TargetState
 from legacy_mm.connect.rest.access import SECURITY_HEADERS
 from tests.fixtures.counted_flows import CountedFlow
 from tests.fixtures.rest_api import Answered, RestApi, serving
 
 FLOW, NAME = "east->west", "east->west.MirrorSourceConnector"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+GROUP = f"/status/group?name={quote(FLOW)}"
 FORM = {"Content-Type": "application/x-www-form-urlencoded", **BROWSER}
-PAGES = ["/status", "/status/", "/status/partitions", "/status/events", f"/status/flow?name={quote(FLOW)}"]
+PAGES = ["/status", "/status/", "/status/partitions", "/status/events", f"/status/flow?name={quote(FLOW)}", GROUP]
 
 
 @pytest.fixture
@@ -180,6 +184,33 @@ def test_a_flow_shows_what_is_switched_on_as_it_was_last_read(shown: RestApi) ->
     assert [each in text for each in ("on.gap", "LEGACY_MM_ON_GAP", "c.properties:7", "rosebud")] == [True] * 3 + [
         False
     ]
+
+
+def test_the_whole_group_is_asked_for_on_its_own_page_alone() -> None:
+    """A port of its own, which has not asked yet."""
+    with serving() as api:
+        api.registries = [CountedFlow(FLOW).assigned().registry]
+        owned = frozenset(TopicPartition("orders", number) for number in range(12))
+        api.herder.group = DescribedGroup("mirror", "Stable", (DescribedMember("mm-7", "10.0.0.7", owned),))
+        assert "/status/group?name=east-%3Ewest" in api.call("GET", PAGES[4], headers=BROWSER).text
+        assert api.herder.calls == []
+        for _ in range(2):
+            text = api.call("GET", GROUP, headers=BROWSER).text
+            assert all(each in text for each in ("mm-7", "10.0.0.7", "orders 0-11", "1 member of all processes"))
+        assert api.herder.calls == [("group", FLOW)]
+        assert api.call("GET", "/status/group?name=x", headers=BROWSER).status == 404
+        assert api.herder.calls == [("group", FLOW)]
+
+
+def test_a_group_that_is_not_told_is_a_line() -> None:
+    with serving() as api:
+        api.registries = [CountedFlow(FLOW).assigned().registry]
+        api.herder.failure = ConnectRestError(HTTPStatus.INTERNAL_SERVER_ERROR, "group mirror: no <right>")
+        found = api.call("GET", GROUP, headers=BROWSER)
+        assert (found.status, "The group is not known: <bdi>group mirror: no &lt;right&gt;" in found.text) == (
+            200,
+            True,
+        )
 
 
 def test_no_page_shows_a_secret(shown: RestApi) -> None:

@@ -211,16 +211,8 @@ def _translate_run(reading: LineReading) -> LineOutcome:
     translated = (*consumers.values(), written)
     given = (*(reading.consumer_files[path] for path in consumers), reading.producer_file)
     files = tuple({**file, **each.java_properties()} for file, each in zip(given, translated, strict=True))
-    return MirrorRun(
-        flows,
-        options,
-        tuple(reading.notes),
-        secrets,
-        tuple(consumers.values()),
-        written,
-        files,
-        tuple(_flags_of_files(reading, path) for path in consumers),
-    )
+    of_files = tuple(_flags_of_files(reading, path) for path in consumers)
+    return MirrorRun(flows, options, tuple(reading.notes), secrets, tuple(consumers.values()), written, files, of_files)
 
 
 def _inspect_whole(reading: LineReading, flows: Sequence[Settings]) -> None:

@@ -107,9 +107,7 @@ def validate(
     undefined = [each for each in values.values() if each.definition is None]
     defined = [each for each in values.values() if each.definition is not None]
     overrides = [
-        _ConfigValue(name, shown_value(name, text))
-        for name, text in written.items()
-        if name.startswith(_OVERRIDE)
+        _ConfigValue(name, shown_value(name, text)) for name, text in written.items() if name.startswith(_OVERRIDE)
     ]
     converters = [each for which in _CONVERTERS for each in _of_converter(which, given)]
     groups = (each.definition.group for each in defined if each.definition is not None and each.definition.group)

@@ -133,6 +133,7 @@ def _wait(mirrors: list[Mirror], host: Host, signals: Signals) -> CleanStop | Ba
                 return error
             for place, mirror in enumerate(mirrors):
                 mirrors[place] = renewed(mirror, signals.shutdown_timeout, lambda: not signals.arrived.empty())
+                mirrors[place].keep_to_orders()
 
 
 def renewed(mirror: Mirror, shutdown_timeout: float, is_interrupted: Callable[[], bool]) -> Mirror:
@@ -150,9 +151,10 @@ def renewed(mirror: Mirror, shutdown_timeout: float, is_interrupted: Callable[[]
     except Exception as error:  # noqa: BLE001 - reported; nothing may end a mirror in silence
         mirror.failures.failed_outside(error)
         return mirror
+    successor.orders = mirror.orders
     _start(successor)
-    if mirror.is_paused:
-        successor.pause()
+    successor.keep_to_orders()
+    mirror.orders.replaced(make)
     return successor
 
 

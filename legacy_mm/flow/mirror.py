@@ -11,6 +11,7 @@ in this module copies a record.
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -84,6 +85,29 @@ class Failures:
         return self._queue.empty()
 
 
+class MirrorOrders:
+    """What a flow of the legacy command is asked to do. It outlives a mirror, so no order is lost while one takes the
+    place of another. From any thread.
+    """
+
+    def __init__(self) -> None:
+        self.is_paused = False
+        """True: nothing is copied until it is resumed."""
+        self.replacement: Callable[[], Mirror] | None = None
+        """Makes the mirror that is to take the place of today's."""
+        self._lock = threading.Lock()
+
+    def replace(self, make: Callable[[], Mirror], *, paused: bool) -> None:
+        """Ask for another mirror, after all that was asked before."""
+        with self._lock:
+            self.replacement, self.is_paused = make, paused
+
+    def replaced(self, make: Callable[[], Mirror]) -> None:
+        """Note that this one's mirror runs; what was asked since is still to do."""
+        with self._lock:
+            self.replacement = None if self.replacement is make else self.replacement
+
+
 class Mirror:
     """The streams and the topic watch of one flow, started and stopped together."""
 
@@ -103,9 +127,10 @@ class Mirror:
         self._watch = watch
         self._background = background if renewal is None else [*background, renewal.watch]
         self._renewal = renewal
-        self._replacement: Callable[[], Mirror] | None = None
-        self.is_paused = False
-        """True for one that copies nothing until it is resumed, and for what takes its place."""
+        self.orders = MirrorOrders()
+        """The orders for it, and for what takes its place."""
+        self._is_paused = False
+        self._lock = threading.Lock()
         self._started_streams: list[Stream] = []
         self._begun_background: list[Background] = []
 
@@ -126,15 +151,22 @@ class Mirror:
 
     def pause(self) -> None:
         """Copy nothing until `resume`, with all that was copied committed; every stream stays in its group."""
-        self.is_paused = True
-        for stream in self._started_streams:
-            stream.pause()
+        self.orders.is_paused = True
+        self.keep_to_orders()
 
     def resume(self) -> None:
         """Copy again after `pause`."""
-        self.is_paused = False
-        for stream in self._started_streams:
-            stream.resume()
+        self.orders.is_paused = False
+        self.keep_to_orders()
+
+    def keep_to_orders(self) -> None:
+        """Let the streams that run pause or go on, as was asked of this mirror or of one before it."""
+        with self._lock:
+            if not self._started_streams or self._is_paused == self.orders.is_paused:
+                return
+            self._is_paused = self.orders.is_paused
+            for stream in self._started_streams:
+                (stream.pause if self._is_paused else stream.resume)()
 
     def restart(self, place: int | None = None) -> None:
         """Let all streams, or that of this place, copy again from their safe offsets, without leaving their group."""
@@ -147,18 +179,17 @@ class Mirror:
 
         `paused`: that one begins paused.
         """
-        self._replacement = make
-        self.is_paused = paused
+        self.orders.replace(make, paused=paused)
 
     @property
     def gives_way(self) -> bool:
         """Another mirror is about to take its place, by an order."""
-        return self._replacement is not None
+        return self.orders.replacement is not None
 
     def successor(self) -> Callable[[], Mirror] | None:
         """Return the maker of the mirror that takes this one's place; None while no replacement is needed."""
-        if self._replacement is not None:
-            return self._replacement
+        if self.orders.replacement is not None:
+            return self.orders.replacement
         renewal = self._renewal
         return None if renewal is None or renewal.watch.renewed is None else renewal.successor
 

@@ -263,7 +263,7 @@ def test_the_mirror_of_a_command_line_is_paused_stopped_and_goes_on(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap},
         *("--whitelist", name, "--num.streams", "2", "--admin.port", str(port)),
-        *("--admin.token.file", str(token), "--admin.actions", "true"),
+        *("--admin.token.file", str(token), "--admin.actions", "true", "--log.level", "INFO"),
     )
     api = RestCaller.with_token(port)
     connector = "/connectors/source->target.MirrorSourceConnector"

@@ -163,7 +163,7 @@ def test_a_mirror_that_is_paused_or_stopped_stays_so(bench: Bench, state: Target
     assert bench.mirrors[0].gives_way is (state is TargetState.PAUSED)
     if state is TargetState.STOPPED:
         bench.herder.set_target_state(NAME, TargetState.STARTED)
-    assert bench.mirrors[0].is_paused is (state is TargetState.PAUSED)
+    assert bench.mirrors[0].orders.is_paused is (state is TargetState.PAUSED)
     assert bench.replaced().fail_on_gap
 
 

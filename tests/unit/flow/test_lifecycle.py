@@ -152,21 +152,66 @@ def test_the_streams_of_a_mirror_are_restarted_together_or_one_by_one() -> None:
 
 
 def test_what_takes_the_place_of_a_paused_mirror_is_paused(signals: lifecycle.Signals) -> None:
-    successor = Mock(Mirror, failures=Failures(), is_paused=False)
-    successor.successor.return_value = None
-    successor.uncommitted.return_value = {}
-    successor.pause.side_effect = lambda: signals.arrived.put(signal.SIGTERM)
-    first = Mirror([], None, Failures())
+    stream = Mock(Stream, index=0)
+    stream.is_alive.return_value = False
+    stream.pause.side_effect = lambda: signals.arrived.put(signal.SIGTERM)
+    stream.uncommitted.return_value = {}
+    first, successor = Mirror([], None, Failures()), Mirror([stream], None, Failures())
     first.pause()
     first.replace(lambda: successor, paused=True)
     mirrors = [first]
     assert lifecycle.run(mirrors, HOST, signals) == 143
-    assert [call[0] for call in successor.mock_calls if call[0] in ("start", "pause", "stop")] == [
+    assert [call[0] for call in stream.mock_calls if call[0] in ("start", "pause", "resume", "stop")] == [
         "start",
         "pause",
         "stop",
     ]
     assert mirrors == [successor], "who has the list sees who runs"
+
+
+def test_what_is_ordered_while_a_mirror_is_replaced_is_done_next(signals: lifecycle.Signals) -> None:
+    """The list still has the old mirror then: its flow is stopped, and resumed before it has stopped."""
+    made: list[str] = []
+
+    def again() -> Mirror:
+        made.append("again")
+        signals.arrived.put(signal.SIGTERM)
+        return Mirror([], None, Failures())
+
+    def idle() -> Mirror:
+        made.append("idle")
+        first.replace(again, paused=False)
+        return Mirror([], None, Failures())
+
+    first = Mirror([], None, Failures())
+    first.replace(idle, paused=False)
+    mirrors = [first]
+    assert lifecycle.run(mirrors, HOST, signals) == 143
+    assert made == ["idle", "again"]
+    assert not mirrors[0].gives_way
+
+
+@pytest.mark.parametrize("pause", [True, False])
+def test_a_pause_that_the_old_mirror_is_told_reaches_the_new_one(signals: lifecycle.Signals, pause: bool) -> None:
+    """It comes when the new one has started, and is not in the list yet."""
+    stream = Mock(Stream, index=0)
+    stream.is_alive.return_value = False
+    stream.uncommitted.return_value = {}
+    first, successor = Mirror([], None, Failures()), Mirror([stream], None, Failures())
+    (stream.pause if pause else stream.resume).side_effect = lambda: signals.arrived.put(signal.SIGTERM)
+    told = first.pause if pause else first.resume
+    replaced = first.orders.replaced
+
+    def late(make: Callable[[], Mirror]) -> None:
+        replaced(make)
+        told()
+
+    first.orders.replaced = late  # type: ignore[method-assign]
+    first.replace(lambda: successor, paused=not pause)
+    assert lifecycle.run([first], HOST, signals) == 143
+    assert [call[0] for call in stream.mock_calls if call[0] in ("pause", "resume")][-1] == (
+        "pause" if pause else "resume"
+    )
 
 
 def test_a_mirror_that_fails_while_it_stops_has_no_successor(signals: lifecycle.Signals) -> None:

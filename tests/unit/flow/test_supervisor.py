@@ -16,7 +16,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import ConfigurationError, EndlessCopy, HostError, StreamFailure, one_line
 from legacy_mm.flow import supervisor
-from legacy_mm.flow.mirror import Failures
+from legacy_mm.flow.mirror import Failures, MirrorOrders
 from legacy_mm.flow.supervisor import FlowPhase, SupervisedFlow, Supervisor
 from legacy_mm.logs.events import FLOW_REFUSED, STOP_OVERDUE
 from legacy_mm.metrics.health import Phase
@@ -30,7 +30,7 @@ class FakeMirror:
 
     def __init__(self, start_error: BaseException | None = None) -> None:
         self.failures = Failures()
-        self.is_paused = False
+        self.orders = MirrorOrders()
         self.started = threading.Event()
         self.stops: list[bool] = []
         self.next: Callable[[], FakeMirror] | None = None
@@ -43,6 +43,9 @@ class FakeMirror:
 
     def successor(self) -> Callable[[], FakeMirror] | None:
         return self.next
+
+    def keep_to_orders(self) -> None:
+        """It has no streams."""
 
     def stopped(self) -> bool:
         return bool(self.stops)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from compat.laboratory.checkout import COMMANDS
-from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
@@ -63,7 +63,7 @@ class Scene:
     def copied(self, topic: str = "") -> int:
         copy = f"{self.alias}.{topic or self.topic}"
         there = copy in list_topics(self.target.bootstrap)
-        return sum(end_offsets(self.target.bootstrap, copy).values()) if there else 0
+        return len(read_all(self.target.bootstrap, copy, isolation="read_committed")) if there else 0
 
     def wait_copied(self, count: int, topic: str = "") -> None:
         wait_until(lambda: self.copied(topic) >= count, SECONDS, f"{count} records")
@@ -77,6 +77,7 @@ def token(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def scene(
+    request: pytest.FixtureRequest,
     source: Any,
     target: Any,
     topic: Callable[..., str],
@@ -97,6 +98,7 @@ def scene(
             "dedicated.mode.enable.internal.rest": "true",
             "sync.topic.acls.enabled": "false",
             f"{alias}.consumer.sasl.jaas.config": 'Login required password="rosebud";',
+            **getattr(request, "param", {}),
         },
     )
     create_topic(source.bootstrap, name, 4)
@@ -218,6 +220,7 @@ def test_a_topic_that_a_configuration_names_is_copied_without_a_restart(scene: S
     assert "rosebud" not in scene.driver.output()
 
 
+@pytest.mark.parametrize("scene", [{}, {"exactly.once": "true"}], indirect=True, ids=["at-least-once", "exactly-once"])
 def test_copying_goes_on_behind_the_offsets_that_are_set(scene: Scene) -> None:
     scene.write(FIRST)
     scene.wait_copied(FIRST)

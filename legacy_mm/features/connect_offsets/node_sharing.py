@@ -67,8 +67,10 @@ class ByNodes:
         return "" if all(self._agrees(user_data_of(each)) for each in description.metadata) else self._refusal()
 
     def has_nodes(self, description: GroupDescription) -> bool:
-        """Return True if the flow has nodes in this group; also where nobody can say it while its members join."""
-        if len(description.metadata) < len(description.members) or description.protocol not in self.protocols:
+        """Return True if the flow has nodes in this group, of either kind; also where nobody can say it while they
+        join.
+        """
+        if len(description.metadata) < len(description.members) or description.protocol not in _KINDS:
             return bool(description.members)
         return any(_flow_of(user_data_of(each)) == self._flow for each in description.metadata)
 

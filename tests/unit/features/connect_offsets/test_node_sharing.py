@@ -165,6 +165,15 @@ def test_a_group_of_several_flows_may_be_joined_and_has_nodes_of_those_that_are_
     assert not node_of("north").has_nodes(GroupDescription("", ()))
 
 
+@pytest.mark.parametrize("protocol", [PROTOCOL, BUNDLES_PROTOCOL])
+def test_nodes_of_another_flow_are_known_whichever_way_they_copy(protocol: str) -> None:
+    """Whoever resets a flow asks without bundles."""
+    there = node_of("west")
+    wanted = ConsumerProtocolSubscription(version=0, topics=["orders"], user_data=there.user_data({"orders": 1}))
+    found = GroupDescription(protocol, MEMBERS, (wanted.encode(),))
+    assert [node_of(flow).has_nodes(found) for flow in ("west", "north")] == [True, False]
+
+
 KIND = "group g at the target has members of another kind"
 
 

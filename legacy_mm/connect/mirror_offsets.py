@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from legacy_mm.assembly.changed_positions import ChangedPositions, changed_positions
+from legacy_mm.assembly.exactly_once_book import ExactlyOnceBook
 from legacy_mm.base.clock import Deadline, sleep
 from legacy_mm.base.model import TopicPartition
 from legacy_mm.connect.entities import ConnectorOffset, ConnectRestError
+from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
-from legacy_mm.flow.position_book import position_book
+from legacy_mm.flow.position_book import PositionBook, position_book
 from legacy_mm.words.mirror_maker_2.connector_properties import ConnectorKind
 
 _CLUSTER, _TOPIC, _PARTITION, _OFFSET = "cluster", "topic", "partition", "offset"
@@ -65,7 +66,7 @@ def alter(settings: Settings, kind: ConnectorKind, changes: Sequence[ConnectorOf
             forgotten.append(place)
         else:
             moved[place] = int(each.offset[_OFFSET]) + 1
-    book, deadline = changed_positions(settings), Deadline.after(_TIMEOUT)
+    book, deadline = _book(settings), Deadline.after(_TIMEOUT)
     _wait_for_leaving(book, deadline)
     if moved:
         book.commit(moved, deadline)
@@ -77,13 +78,18 @@ def reset(settings: Settings, kind: ConnectorKind) -> None:
     """Forget all offsets; raises HostError and StreamFailure."""
     if kind != "source":
         return
-    book, deadline = changed_positions(settings), Deadline.after(_TIMEOUT)
+    book, deadline = _book(settings), Deadline.after(_TIMEOUT)
     _wait_for_leaving(book, deadline)
     if places := list(book.offsets(deadline)):
         book.forget(places, deadline)
 
 
-def _wait_for_leaving(book: ChangedPositions, deadline: Deadline) -> None:
+def _book(settings: Settings) -> PositionBook | ExactlyOnceBook:
+    """Return the place whose positions a request changes."""
+    return position_book(settings) if settings.features[EXACTLY_ONCE] is None else ExactlyOnceBook(settings)
+
+
+def _wait_for_leaving(book: PositionBook | ExactlyOnceBook, deadline: Deadline) -> None:
     """Wait for the members of a flow that was just stopped; raise HostError for those that stay."""
     leaving = Deadline.after(_LEAVE_TIMEOUT)
     while book.is_in_use(deadline) and not leaving.expired():

@@ -86,8 +86,8 @@ class Failures:
 
 
 class MirrorOrders:
-    """What a flow of the legacy command is asked to do. It outlives a mirror, so no order is lost while one takes the
-    place of another. From any thread.
+    """Keeps what a flow of the legacy command is asked to do. It outlives a mirror, so no order is lost while one takes
+    the place of another. From any thread.
     """
 
     def __init__(self) -> None:

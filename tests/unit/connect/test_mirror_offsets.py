@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.assembly import changed_positions
+from legacy_mm.assembly import exactly_once_book
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import CommittedOffset, TopicPartition
@@ -61,8 +61,7 @@ class Book:
 @pytest.fixture
 def book(monkeypatch: pytest.MonkeyPatch) -> Book:
     found = Book()
-    for name in ("position_book", "changed_positions"):
-        monkeypatch.setattr(mirror_offsets, name, lambda settings: found)
+    monkeypatch.setattr(mirror_offsets, "position_book", lambda settings: found)
     return found
 
 
@@ -87,8 +86,7 @@ def test_positions_of_exactly_once_are_moved_not_written_beside(
 ) -> None:
     """A forgotten partition begins where a new one would."""
     moved: list[Mapping[TopicPartition, int]] = []
-    monkeypatch.undo()
-    monkeypatch.setattr(changed_positions, "position_book", lambda settings: book)
+    monkeypatch.setattr(exactly_once_book, "position_book", lambda settings: book)
     monkeypatch.setattr(PositionChanges, "__init__", lambda self, settings, deadline: None)
     monkeypatch.setattr(PositionChanges, "move", lambda self, offsets: moved.append(offsets))
     monkeypatch.setattr(NativeInspector, "log_ends", lambda self, places, deadline: dict.fromkeys(places, (3, 9)))

@@ -58,11 +58,11 @@ def measure_pages(site: Site) -> list[list[str]]:
 
 
 def _addresses(flow: str) -> list[str]:
-    query = urllib.parse.urlencode({"flow": flow})
+    name, query = (urllib.parse.urlencode({key: flow}) for key in ("name", "flow"))
     return [
         "/connectors?expand=status&expand=info",
         "/status",
-        f"/status/flow?{query}",
+        f"/status/flow?{name}",
         f"/status/partitions?{query}",
         "/status/events",
         "/metrics",
@@ -74,7 +74,7 @@ def _flow_of(port: int) -> str:
     """Return the flow that the first page links to."""
     text = _ask(port, "/status").decode()
     address = text.partition('href="/status/flow?')[2].partition('"')[0].replace("&amp;", "&")
-    return urllib.parse.parse_qs(address)["flow"][0]
+    return urllib.parse.parse_qs(address)["name"][0]
 
 
 def _ask(port: int, path: str) -> bytes:
@@ -94,7 +94,7 @@ def _writing(bootstrap: str, topics: list[str]) -> Iterator[None]:
             for topic in topics:
                 for number in range(PARTITIONS // _TOPICS):
                     producer.produce(topic, b"x" * 100, partition=number)
-                producer.poll(0)
+                producer.flush()
             enough.wait(_ROUND_SECONDS)
 
     writer = threading.Thread(target=write, name="writing")

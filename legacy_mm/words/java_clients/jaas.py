@@ -46,6 +46,11 @@ _FAULTS = {
     "&": "a value holds &, as where a web page's &quot; was copied: write the quotes themselves",
 }
 """A sign that Java does not read there -> what to do."""
+_LINE_BREAK = (
+    "a value in quotes holds a line break, as a Secret or a file has that was written with one at its end: write the "
+    "value without it"
+)
+_OPEN = "the quotes of a value are not closed where the line ends: a line break in the value ends the line"
 _FAULT = "every option is written name=value, and a value that begins with a digit or a slash needs quotes"
 
 TokenKind = Literal["text", "number", "sign"]
@@ -68,6 +73,25 @@ class LoginModule:
 
 def parse(text: str) -> LoginModule:
     """Parse the login module; raises ConfigurationError where Kafka would, without a word of the text."""
+    try:
+        return _parse(text)
+    except ConfigurationError as error:
+        is_told = str(error).endswith(tuple(_FAULTS.values()))
+        if not is_told and (why := _open_quotes(text)):
+            raise _error(why) from None
+        raise
+
+
+def _open_quotes(text: str) -> str:
+    """Return what is wrong with quotes that are not closed; empty if all are."""
+    for match in _TOKEN.finditer(text):
+        quoted = match.group()
+        if match.lastgroup == "quoted" and (len(quoted) == 1 or quoted[-1] != quoted[0]):
+            return _LINE_BREAK if match.end() < len(text) else _OPEN
+    return ""
+
+
+def _parse(text: str) -> LoginModule:
     tokens = list(_tokens(text))
     if not tokens:
         raise _error("it names no login module")

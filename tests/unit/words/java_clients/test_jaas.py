@@ -63,6 +63,9 @@ def test_refused(text: str) -> None:
         ('M required u="a", p="b";', "write a blank"),
         ("M required u=&quot;a&quot;;", "write the quotes themselves"),
         ("M required u=5;", "needs quotes"),
+        ('M required u="a" p="b\r\n";', "holds a line break, .*: write the value without it"),
+        ('M required p="b\n" u="a";', "holds a line break, .*: write the value without it"),
+        ('M required u="a" p="b', "a line break in the value ends the line"),
     ],
 )
 def test_what_to_write_instead(text: str, told: str) -> None:

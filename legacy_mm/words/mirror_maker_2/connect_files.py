@@ -239,7 +239,10 @@ def _notes(path: str, read: Resolved) -> Iterator[str]:
     """Yield a sentence for each reference that nobody looks up, and one for all Secrets without a folder."""
     yield from (f"{path}: {each.reason}" for each in read.kept if not each.secret)
     if secrets := dict.fromkeys(each.secret for each in read.kept if each.secret):
-        yield f"{path}: no --secrets.dir names the folder that has a folder for each Secret: {', '.join(secrets)}"
+        yield (
+            f"{path}: no --secrets.dir names the folder that has a folder for each Secret, and without it the start is "
+            f"refused: {', '.join(secrets)}"
+        )
 
 
 def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> list[FlowReading]:

@@ -341,7 +341,8 @@ def test_without_a_folder_of_secrets(tmp_path: Path) -> None:
         .endswith('username="u" password="${strimzisecrets:ns/s:p}";')
     )
     assert files.kept == (
-        f"{path} A->B.MirrorSourceConnector: no --secrets.dir names the folder that has a folder for each Secret: s",
+        f"{path} A->B.MirrorSourceConnector: no --secrets.dir names the folder that has a folder for each Secret, and "
+        "without it the start is refused: s",
     )
 
 

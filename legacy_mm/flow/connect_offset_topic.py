@@ -136,9 +136,27 @@ class WorkersPlace:
         offset = int(where.removeprefix("--to-offset ").replace("--to-earliest", "0"))
         record = f"{records.key(self._storage, place).decode()}|{records.value(offset).decode()}"
         return (
-            f"while no node runs, write the position into topic {self._storage.topic} at the target, for example with "
+            f"while no node runs, {self._make_it()}write the position into topic {self._storage.topic} at the target, "
+            "for example with "
             f"echo '{record}' | kafka-console-producer.sh --bootstrap-server TARGET --topic {self._storage.topic} "
             "--property parse.key=true --property key.separator='|'"
+        )
+
+    def _make_it(self) -> str:
+        """Return how the topic is made where it is missing: brokers would make one that forgets positions."""
+        topic, numbers = self._storage.topic, ""
+        try:
+            if topic in self._admin.topics(Deadline.after(self._silence)):
+                return ""
+        except HostError:
+            return ""
+        if self._storage.partitions > 0:
+            numbers += f" --partitions {self._storage.partitions}"
+        if self._storage.replication_factor > 0:
+            numbers += f" --replication-factor {self._storage.replication_factor}"
+        return (
+            f"make the topic first, with kafka-topics.sh --bootstrap-server TARGET --create --topic {topic}{numbers} "
+            "--config cleanup.policy=compact, and "
         )
 
     def has_started(self, topics: Collection[str], deadline: Deadline) -> bool:

@@ -32,6 +32,7 @@ OLD, NEW, PARTITIONS = 60, 20, 2
 BEGIN_MS = int(time.time() * 1000) - 3_600_000
 IDENTITY = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
 PLACE = re.compile(r"--topic \S+:(\d+) --reset-offsets --to-offset (\d+)|likewise \S+-(\d+) at (\d+)")
+CREATE = re.compile(r"--create --topic (\S+) --partitions (\d+) --replication-factor 1 --config cleanup.policy=compact")
 RECORD = re.compile(r"echo '([^']+)\|([^']+)' \| kafka-console-producer")
 Mirror = Callable[..., WarmMirror]
 
@@ -153,8 +154,11 @@ def test_a_flow_back_with_names_kept(
     said = f"{OLD} offsets of the source are not younger, so they seem to be there, and would come twice"
     assert said in planned
     offsets = f"mm2-offsets.{alias}.internal"
-    create_topic(source.bootstrap, offsets, 1, config={"cleanup.policy": "compact"})
-    position(source, offsets, next(line for line in planned.splitlines() if said in line))
+    line = next(line for line in planned.splitlines() if said in line)
+    ((name, partitions),) = CREATE.findall(line)
+    create_topic(source.bootstrap, name, int(partitions), config={"cleanup.policy": "compact"})
+    position(source, offsets, line)
+    assert not CREATE.search(run("plan", *words)[1])
     output = ran(warm_driver(file), source, moved, OLD + NEW)
     assert "come twice" not in output
     assert values(source, moved) == written(range(OLD + NEW))

@@ -67,7 +67,9 @@ class FlowClusters:
         clusters = self._clusters
         present = frozenset(clusters.source.topics(_deadline()))
         topics = clusters.names.concerned(present)
-        mirrored = frozenset(self._names.choice().select(present))
+        # a flow of heartbeats alone copies nothing, whatever its lists are
+        copies_records = self._settings.streams > 0
+        mirrored = frozenset(self._names.choice().select(present)) if copies_records else frozenset()
         self._names.inspect(mirrored)
         one_cluster = warning(self._settings, clusters.source, clusters.target, _deadline())
         inspections = {"both ends": Inspection(notes=(one_cluster,))} if one_cluster else {}
@@ -76,10 +78,10 @@ class FlowClusters:
             made = each.duty.inspect(topics, _deadline()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             inspections[f"{each.duty.name} at the source"] = Inspection(notes=notes)
-        if unmatched := self._names.unmatched(mirrored):
+        if copies_records and (unmatched := self._names.unmatched(mirrored)):
             notes = tuple(f"nothing to copy for {entry}: {_NO_TOPIC}" for entry in unmatched)
             inspections[_CHOICE] = Inspection(notes=notes)
-        if begins := self._begins(mirrored):
+        if copies_records and (begins := self._begins(mirrored)):
             inspections[_BEGIN] = Inspection(notes=begins)
         if doubts := start_doubts(self._settings, clusters.source, clusters.target, _deadline()):
             inspections[START] = Inspection(troubles=tuple(map(str, doubts)))
@@ -92,7 +94,7 @@ class FlowClusters:
             uncertain = (f"{row.partition}: {row.doubt}" for row in rows if row.doubt)
             notes = (*found.notes, *risks(target, copies, _deadline()))
             inspections["exactly once"] = replace(found, troubles=(*found.troubles, *uncertain), notes=notes)
-        if troubles := self._impossible(present):
+        if troubles := self._impossible(present if copies_records else frozenset()):
             inspections[_TARGET] = Inspection(troubles=troubles)
         planned = [change for inspection in inspections.values() for change in inspection.changes]
         if refused := self._refused(mirrored, planned):

@@ -12,7 +12,9 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.topic_state import overrides
 from legacy_mm.audit.cluster_access import create_topic, grow_topic, list_topics
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
+from tests.fixtures.driver_files import driver_file
 from tests.fixtures.offsets import commit
 from tests.fixtures.tools import Run
 
@@ -173,3 +175,17 @@ def test_an_entry_that_matches_nothing_is_named(run: Run, line: tuple[str, ...],
     assert code == 0
     assert f"note: nothing to copy for {name}x.*: no topic of the source" in said
     assert f"for {name}:" not in said
+
+
+def test_a_flow_of_heartbeats_alone_copies_nothing(
+    run: Run, source: Any, target: Any, topic: Callable[..., str], tmp_path: Path
+) -> None:
+    """No entry of the lists has to match there, no position is missing, and no group is asked for."""
+    name = topic("t")
+    create_topic(source.bootstrap, name, 1)
+    file = driver_file({"west": source, "east": target}, **{"west->east.enabled": "true", "topics": name})
+    words = ("--", "connect-mirror-maker.sh", str(write_properties(tmp_path / "mm2", file)))
+    copying, beating = run("plan", *words)[1].split("east->west:\n")
+    assert f"create topic west.{name}" in copying
+    assert "by their names" not in beating
+    assert "without a position" not in beating

@@ -50,7 +50,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         dataplane/copy_book dataplane/copy_ends dataplane/refusals assembly/first_inspection
         assembly/wiring dataplane/delivery handlers/bridge_signatures words/mirror_maker_2/connector_properties
         words/mirror_maker_2/strimzi_logins words/mirror_maker_2/strimzi_section
-        connect/admin_port connect/config_secrets connect/herded_flow connect/process_herder
+        connect/admin_port connect/herded_flow connect/process_herder
         flow/mirror logs/log_settings runtime/spark/worker_daemon
     """,
 }

@@ -9,16 +9,12 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.assembly import exactly_once_book
 from legacy_mm.base.clock import Deadline
 from legacy_mm.base.errors import HostError
 from legacy_mm.base.model import CommittedOffset, TopicPartition
-from legacy_mm.base.settings import OffsetReset
-from legacy_mm.clients.admin.inspector import NativeInspector
 from legacy_mm.connect import mirror_offsets
 from legacy_mm.connect.entities import ConnectorOffset, ConnectRestError
 from legacy_mm.features import flags
-from legacy_mm.transactions.position_changes import PositionChanges
 from tests.unit.flow_settings import flow_settings
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -78,26 +74,6 @@ def test_copying_goes_on_behind_the_offset_that_is_set(book: Book) -> None:
     assert book.positions == {T1: 0}
     mirror_offsets.reset(SETTINGS, "source")
     assert book.positions == {}
-
-
-@pytest.mark.parametrize(("reset", "begin"), [("earliest", 3), ("latest", 9)])
-def test_positions_of_exactly_once_are_moved_not_written_beside(
-    book: Book, monkeypatch: pytest.MonkeyPatch, reset: OffsetReset, begin: int
-) -> None:
-    """A forgotten partition begins where a new one would."""
-    moved: list[Mapping[TopicPartition, int]] = []
-    monkeypatch.setattr(exactly_once_book, "position_book", lambda settings: book)
-    monkeypatch.setattr(PositionChanges, "__init__", lambda self, settings, deadline: None)
-    monkeypatch.setattr(PositionChanges, "move", lambda self, offsets: moved.append(offsets))
-    monkeypatch.setattr(NativeInspector, "log_ends", lambda self, places, deadline: dict.fromkeys(places, (3, 9)))
-    given = {"exactly.once": ["true"], "source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
-    source = replace(SETTINGS.source, offset_reset=reset)
-    settings = replace(SETTINGS, features=flags.settings(given), source=source)
-    mirror_offsets.alter(settings, "source", [ConnectorOffset(PLACE, {"offset": 1})])
-    mirror_offsets.alter(settings, "source", [ConnectorOffset(PLACE, None)])
-    mirror_offsets.reset(settings, "source")
-    assert moved == [{T0: 2}, {T0: begin}, {T0: begin, T1: begin}]
-    assert book.positions == {T0: 5, T1: 0}
 
 
 def test_the_offset_of_another_cluster_changes_nothing(book: Book) -> None:

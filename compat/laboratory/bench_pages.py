@@ -6,16 +6,15 @@ Rule: the mirror is real and copies all the while; nobody asks twice at a time.
 from __future__ import annotations
 
 import statistics
-import threading
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 
 from confluent_kafka import Producer
 
 from compat.laboratory.bench_measure import FIRST_RECORD_TIMEOUT, Site
+from compat.laboratory.bench_writer import writing
 from compat.laboratory.ports import LOOPBACK
 from compat.laboratory.tools import our_mirror_maker
 from legacy_mm.audit.cluster_access import create_topic, end_offsets
@@ -24,7 +23,7 @@ from legacy_mm.audit.waiting import wait_until
 PARTITIONS, _TOPICS = 10_000, 10
 _ROUNDS, _TIMEOUT = 30, 30.0
 _PREFIX = "pages-"
-_ROUND_SECONDS = 1.0
+_ROUND_SECONDS, _LINGER_MS = 1.0, 5
 
 
 def measure_pages(site: Site) -> list[list[str]]:
@@ -37,7 +36,8 @@ def measure_pages(site: Site) -> list[list[str]]:
     consumer = {"bootstrap.servers": site.source.bootstrap, "group.id": "pages", "auto.offset.reset": "earliest"}
     producer = {"bootstrap.servers": site.target.bootstrap}
     words = ("--whitelist", f"{_PREFIX}.*", "--admin.port", str(port))
-    with _writing(site.source.bootstrap, topics), our_mirror_maker(site.folder, consumer, producer, *words) as tool:
+    rounds = writing(site.source.bootstrap, _ROUND_SECONDS, partial(_write_round, topics), linger_ms=_LINGER_MS)
+    with rounds, our_mirror_maker(site.folder, consumer, producer, *words) as tool:
         last = topics[-1]
         wait_until(
             lambda: all(end_offsets(site.target.bootstrap, last).values()), FIRST_RECORD_TIMEOUT, "a copy of each"
@@ -83,25 +83,9 @@ def _ask(port: int, path: str) -> bytes:
         return found
 
 
-@contextmanager
-def _writing(bootstrap: str, topics: list[str]) -> Iterator[None]:
-    """Write a record to each partition every second, until the end of the block."""
-    enough = threading.Event()
-    producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
-
-    def write() -> None:
-        while not enough.is_set():
-            for topic in topics:
-                for number in range(PARTITIONS // _TOPICS):
-                    producer.produce(topic, b"x" * 100, partition=number)
-                producer.flush()
-            enough.wait(_ROUND_SECONDS)
-
-    writer = threading.Thread(target=write, name="writing")
-    writer.start()
-    try:
-        yield
-    finally:
-        enough.set()
-        writer.join()
+def _write_round(topics: list[str], producer: Producer) -> None:
+    """Write a record to each partition, no faster than the brokers take it."""
+    for topic in topics:
+        for number in range(PARTITIONS // _TOPICS):
+            producer.produce(topic, b"x" * 100, partition=number)
         producer.flush()

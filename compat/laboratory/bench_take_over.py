@@ -6,16 +6,16 @@ member's session, the rebalance, and with exactly once the claim of its bundles.
 
 from __future__ import annotations
 
-import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
+from functools import partial
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from compat.laboratory.bench_measure import FIRST_RECORD_TIMEOUT, STAMP, Site
 from compat.laboratory.bench_profiles import OURS, OURS_ONCE
+from compat.laboratory.bench_writer import writing
 from compat.laboratory.tools import our_mirror_maker
 from legacy_mm.audit.cluster_access import create_topic, members
 from legacy_mm.audit.tool_process import ToolProcess
@@ -37,7 +37,7 @@ def measure_take_over(site: Site, tool: str) -> float:
     with ExitStack() as stack:
         _, dies = [stack.enter_context(_mirror(site, tool, topic, number)) for number in range(2)]
         wait_until(lambda: members(site.source.bootstrap, topic) == 2, FIRST_RECORD_TIMEOUT, "two members")
-        stack.enter_context(_writing(site.source.bootstrap, topic))
+        stack.enter_context(writing(site.source.bootstrap, _ROUND_SECONDS, partial(_write_round, topic), linger_ms=0))
         with closing(_reader(site.target.bootstrap, topic)) as reader:
             _await_all(reader, 0.0)
             killed = time.time()
@@ -79,23 +79,8 @@ def _reader(bootstrap: str, topic: str) -> Consumer:
     return reader
 
 
-@contextmanager
-def _writing(bootstrap: str, topic: str) -> Iterator[None]:
-    """Write a stamped record to each partition ten times a second, until the end of the block."""
-    enough = threading.Event()
-    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0, "log_level": 0})
-
-    def write() -> None:
-        while not enough.wait(_ROUND_SECONDS):
-            for number in range(_PARTITIONS):
-                producer.produce(topic, STAMP.pack(0, time.time()), partition=number)
-            producer.poll(0)
-
-    writer = threading.Thread(target=write, name="writing")
-    writer.start()
-    try:
-        yield
-    finally:
-        enough.set()
-        writer.join()
-        producer.flush()
+def _write_round(topic: str, producer: Producer) -> None:
+    """Write a stamped record to each partition."""
+    for number in range(_PARTITIONS):
+        producer.produce(topic, STAMP.pack(0, time.time()), partition=number)
+    producer.poll(0)

@@ -6,7 +6,7 @@ and hands over only words such as `--spark.master=local`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -78,10 +78,9 @@ def own_values(words: Sequence[str], environment: Mapping[str, str]) -> list[Opt
     parser = _parser()
     given = _read(parser, words, environment)
     origins = {
-        action.dest: _origin(source, key, action.dest)
+        attribute: origin
         for source, settings in parser.get_source_to_settings_dict().items()
-        for key, (action, _) in settings.items()
-        if action is not None
+        for attribute, origin in _origins(source, settings)
     }
     shown = (*OPTIONS, *(row for row in _FLAGS if given[row.attribute] is not None))
     return [OptionValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in shown]
@@ -113,11 +112,14 @@ def _typed(given: Mapping[str, Any]) -> OwnOptions:
     return OwnOptions(**values)
 
 
-def _origin(source: str, key: str, attribute: str) -> str:
+def _origins(source: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the attribute of each option that this source gives, and where the source says it."""
     kind, _, path = source.partition("|")
-    if kind == "config_file":
-        return f"{path}:{_lines(path)[attribute]}"
-    return key if kind == "environment_variables" else "default"
+    lines = _lines(path) if kind == "config_file" else {}
+    for key, (action, _) in settings.items():
+        if action is not None:
+            of_variable = key if kind == "environment_variables" else "default"
+            yield action.dest, f"{path}:{lines[action.dest]}" if lines else of_variable
 
 
 def _lines(path: str) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from legacy_mm.base.option import OptionValue
 from legacy_mm.base.redaction import HIDDEN, is_secret_property
@@ -47,13 +47,11 @@ class ProcessOptions:
 
     def __init__(self, read: Callable[[], Sequence[OptionValue]]) -> None:
         self._read = read
-        self._given: Mapping[str, OptionValue] = {}
-        self._of_process = self._named()
-        self.read_again()
+        self._given = self._named()
 
     def read_again(self) -> None:
         """Note what a reload has found; options for which the process would have to start again stay."""
-        there = {name: each for name, each in self._of_process.items() if name in OF_PROCESS}
+        there = {name: each for name, each in self._given.items() if name in OF_PROCESS}
         self._given = {name: each for name, each in self._named().items() if name not in OF_PROCESS} | there
 
     def given(self) -> Iterable[OptionValue]:

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from legacy_mm.assembly.exactly_once_book import ExactlyOnceBook
+from legacy_mm.assembly.exactly_once_positions import move_positions
 from legacy_mm.base.clock import Deadline, sleep
-from legacy_mm.base.model import TopicPartition
+from legacy_mm.base.model import Offsets, TopicPartition
 from legacy_mm.connect.entities import ConnectorOffset, ConnectRestError
 from legacy_mm.features.exactly_once.feature import EXACTLY_ONCE
 from legacy_mm.flow.flow_settings import Settings
@@ -66,30 +66,36 @@ def alter(settings: Settings, kind: ConnectorKind, changes: Sequence[ConnectorOf
             forgotten.append(place)
         else:
             moved[place] = int(each.offset[_OFFSET]) + 1
-    book, deadline = _book(settings), Deadline.after(_TIMEOUT)
+    book, deadline = position_book(settings), Deadline.after(_TIMEOUT)
     _wait_for_leaving(book, deadline)
-    if moved:
-        book.commit(moved, deadline)
-    if forgotten:
-        book.forget(forgotten, deadline)
+    _keep(settings, book, moved, forgotten, deadline)
 
 
 def reset(settings: Settings, kind: ConnectorKind) -> None:
     """Forget all offsets; raises HostError and StreamFailure."""
     if kind != "source":
         return
-    book, deadline = _book(settings), Deadline.after(_TIMEOUT)
+    book, deadline = position_book(settings), Deadline.after(_TIMEOUT)
     _wait_for_leaving(book, deadline)
-    if places := list(book.offsets(deadline)):
-        book.forget(places, deadline)
+    _keep(settings, book, {}, list(book.offsets(deadline)), deadline)
 
 
-def _book(settings: Settings) -> PositionBook | ExactlyOnceBook:
-    """Return the place whose positions a request changes."""
-    return position_book(settings) if settings.features[EXACTLY_ONCE] is None else ExactlyOnceBook(settings)
+def _keep(
+    settings: Settings, book: PositionBook, moved: Offsets, forgotten: Sequence[TopicPartition], deadline: Deadline
+) -> None:
+    """Set and forget positions in the way in which the flow keeps them."""
+    if not (moved or forgotten):
+        return
+    if settings.features[EXACTLY_ONCE] is not None:
+        move_positions(settings, moved, forgotten, deadline)
+        return
+    if moved:
+        book.commit(moved, deadline)
+    if forgotten:
+        book.forget(forgotten, deadline)
 
 
-def _wait_for_leaving(book: PositionBook | ExactlyOnceBook, deadline: Deadline) -> None:
+def _wait_for_leaving(book: PositionBook, deadline: Deadline) -> None:
     """Wait for the members of a flow that was just stopped; raise HostError for those that stay."""
     leaving = Deadline.after(_LEAVE_TIMEOUT)
     while book.is_in_use(deadline) and not leaving.expired():

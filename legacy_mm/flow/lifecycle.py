@@ -153,8 +153,8 @@ def renewed(mirror: Mirror, shutdown_timeout: float, is_interrupted: Callable[[]
         return mirror
     successor.orders = mirror.orders
     _start(successor)
-    successor.keep_to_orders()
     mirror.orders.replaced(make)
+    successor.keep_to_orders()
     return successor
 
 

@@ -160,11 +160,15 @@ class Mirror:
         self.keep_to_orders()
 
     def keep_to_orders(self) -> None:
-        """Let the streams that run pause or go on, as was asked of this mirror or of one before it."""
+        """Let the streams that run pause or go on, as was asked of this mirror or of one before it.
+
+        One that is paused and gives way to another stays paused.
+        """
         with self._lock:
-            if not self._started_streams or self._is_paused == self.orders.is_paused:
+            wanted = self.orders.is_paused or (self._is_paused and self.gives_way)
+            if not self._started_streams or self._is_paused == wanted:
                 return
-            self._is_paused = self.orders.is_paused
+            self._is_paused = wanted
             for stream in self._started_streams:
                 (stream.pause if self._is_paused else stream.resume)()
 

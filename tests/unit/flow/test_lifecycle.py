@@ -169,6 +169,17 @@ def test_what_takes_the_place_of_a_paused_mirror_is_paused(signals: lifecycle.Si
     assert mirrors == [successor], "who has the list sees who runs"
 
 
+def test_a_paused_mirror_that_gives_way_stays_paused() -> None:
+    """It would copy between the order to stop and its stop."""
+    stream = Mock(Stream, index=0)
+    mirror = Mirror([stream], None, Failures())
+    mirror.start()
+    mirror.pause()
+    mirror.replace(lambda: Mirror([], None, Failures()), paused=False)
+    mirror.keep_to_orders()
+    stream.resume.assert_not_called()
+
+
 def test_what_is_ordered_while_a_mirror_is_replaced_is_done_next(signals: lifecycle.Signals) -> None:
     """The list still has the old mirror then: its flow is stopped, and resumed before it has stopped."""
     made: list[str] = []
@@ -199,14 +210,15 @@ def test_a_pause_that_the_old_mirror_is_told_reaches_the_new_one(signals: lifecy
     stream.uncommitted.return_value = {}
     first, successor = Mirror([], None, Failures()), Mirror([stream], None, Failures())
     (stream.pause if pause else stream.resume).side_effect = lambda: signals.arrived.put(signal.SIGTERM)
-    told = first.pause if pause else first.resume
-    replaced = first.orders.replaced
+    told = [first.pause if pause else first.resume]
+    keep = successor.keep_to_orders
 
-    def late(make: Callable[[], Mirror]) -> None:
-        replaced(make)
-        told()
+    def late() -> None:
+        keep()
+        while told:
+            told.pop()()
 
-    first.orders.replaced = late  # type: ignore[method-assign]
+    successor.keep_to_orders = late  # type: ignore[method-assign]
     first.replace(lambda: successor, paused=not pause)
     assert lifecycle.run([first], HOST, signals) == 143
     assert [call[0] for call in stream.mock_calls if call[0] in ("pause", "resume")][-1] == (

@@ -66,6 +66,8 @@ class WorkersPlace:
         self._group = WorkerGroup(connection.named(settings.connect_names.worker), offsets.workers)
         self._admin, self._groups = AdminClients(settings, registry).of_worker()
         self._names, self._topics = _digests(settings)
+        self._is_there: bool | None = None
+        """The offsets topic; None: nobody has looked."""
 
     def member(
         self,
@@ -121,6 +123,7 @@ class WorkersPlace:
                     "could not make it: its line says why"
                 )
             sleep(_RETRY_BACKOFF)
+        self._is_there = True
         # (3)
         found, _ = admin.properties({self._storage.topic, *keepers}, Deadline.after(self._silence))
         for topic, rows in sorted(found.items()):
@@ -136,19 +139,24 @@ class WorkersPlace:
         offset = int(where.removeprefix("--to-offset ").replace("--to-earliest", "0"))
         record = f"{records.key(self._storage, place).decode()}|{records.value(offset).decode()}"
         return (
-            f"while no node runs, {self._make_it()}write the position into topic {self._storage.topic} at the target, "
-            "for example with "
+            f"while no node runs, {self._how_to_make_it()}write the position into topic {self._storage.topic} at the "
+            "target, for example with "
             f"echo '{record}' | kafka-console-producer.sh --bootstrap-server TARGET --topic {self._storage.topic} "
             "--property parse.key=true --property key.separator='|'"
         )
 
-    def _make_it(self) -> str:
-        """Return how the topic is made where it is missing: brokers would make one that forgets positions."""
+    def _how_to_make_it(self) -> str:
+        """Return how the topic is made where it is missing: brokers would make one that forgets positions.
+
+        The target is asked once: hundreds of lines may need the answer.
+        """
         topic, numbers = self._storage.topic, ""
-        try:
-            if topic in self._admin.topics(Deadline.after(self._silence)):
+        if self._is_there is None:
+            try:
+                self._is_there = topic in self._admin.topics(Deadline.after(self._silence))
+            except HostError:
                 return ""
-        except HostError:
+        if self._is_there:
             return ""
         if self._storage.partitions > 0:
             numbers += f" --partitions {self._storage.partitions}"
